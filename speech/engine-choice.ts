@@ -16,7 +16,7 @@ export interface EngineRequest {
   readonly cacheFolder: string
 }
 
-export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'options' | 'environment'> {
+export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'options' | 'environment' | 'openMs'> {
   /** The engine's id. */
   readonly id: string
   /** True when the server's own model speaks, false when another engine replaces it. */
@@ -32,9 +32,16 @@ type FindModel = (
   request: EngineRequest,
 ) => { readonly options: Readonly<Record<string, unknown>> } | { readonly missing: string }
 
+interface NeuralEngine {
+  readonly id: string
+  /** How long loading may take: at the first one gigabytes of weights are quantised. */
+  readonly openMs?: number
+  readonly find: FindModel
+}
+
 /** The neural engines by the servers whose models they compute; the name is the engine's folder and id. */
-const neuralEngines: Readonly<Partial<Record<string, { readonly id: string; readonly find: FindModel }>>> = {
-  'voxa-tts': { id: 'qwen3-tts', find: findQwen },
+const neuralEngines: Readonly<Partial<Record<string, NeuralEngine>>> = {
+  'voxa-tts': { id: 'qwen3-tts', openMs: 1_800_000, find: findQwen },
   'voxb-tts': { id: 'pocket-tts', find: findPocket },
 }
 
@@ -49,8 +56,16 @@ export function chooseEngine(request: EngineRequest): EngineChoice {
       request,
       `the neural model of ${manifest.id} is installed, but not the runtime that computes it: ${runtimeAdvice()}`,
     )
-  const { id } = neural!
-  return { id, module: id, options: found.options, own: true, device: 'cpu' }
+  const { id, openMs } = neural!
+  return { id, module: id, options: found.options, own: true, device: 'cpu', ...(openMs && { openMs }) }
+}
+
+/** The variant itself where it is installed, else an installed one that does the same things, else itself. */
+export function installedLike(manifest: ServerManifest, variant: Variant, modelsFolder: string): Variant {
+  const installed = manifest.id === 'voxa-tts' ? installedVariants(modelsFolder) : []
+  if (installed.includes(variant.id)) return variant
+  const alike = ({ presets, design, clone }: Variant) => `${presets} ${design} ${clone}`
+  return manifest.variants.find((other) => installed.includes(other.id) && alike(other) === alike(variant)) ?? variant
 }
 
 function embeddedChoice({ device }: EngineRequest, missing: string): EngineChoice {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
 import { counted } from '../src/formats/counted.ts'
 import { parseWav } from './audio/wav.ts'
-import { chooseEngine } from './engine-choice.ts'
+import { chooseEngine, installedLike } from './engine-choice.ts'
 import { createEngineProcess } from './engine-process.ts'
 import type { VoiceSource } from './engines/engine.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
@@ -12,8 +12,10 @@ import { loadDetector } from './text/languages.ts'
 
 export interface ServiceOptions {
   readonly server: ServerId
-  /** The model's variant: `--model`. */
+  /** The model's variant: `--model`. Without it the default one, or an installed one that does the same things. */
   readonly variant?: string | undefined
+  /** Whether an installed variant that does the same things may speak for the named one. */
+  readonly orLike?: boolean
   /** `--device`, on the server that has it. */
   readonly device?: string | undefined
   readonly modelsFolder: string
@@ -72,8 +74,10 @@ export interface SpeechService {
 /** Opens a server's service; nothing is loaded before `load` or the first request. Throws `usage` for an unknown variant or device. */
 export function openSpeechService(options: ServiceOptions): SpeechService {
   const manifest = readManifest(options.server)
-  const variant = findVariant(manifest, options.variant)
   const { modelsFolder, cacheFolder = join(modelsFolder, '.cache') } = options
+  const named = findVariant(manifest, options.variant)
+  const isOpen = options.variant === undefined || options.orLike
+  const variant = isOpen ? installedLike(manifest, named, modelsFolder) : named
   const device = findDevice(manifest, options.device)
   const choice = chooseEngine({ manifest, variant, device, modelsFolder, cacheFolder })
   const engine = createEngineProcess({

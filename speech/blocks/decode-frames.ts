@@ -3,15 +3,22 @@ import type { FrameDecoder } from './frame-decoder.ts'
 /** Frames per call of the decoder: the first at once, later ones in company, since its weights are read once per call. */
 const frameGroups = [1, 1, 2, 4]
 
+export interface DecodeOptions<Frames> {
+  /** They make no samples: what follows them sounds as it does behind them. */
+  readonly before?: readonly Frames[]
+  /** The most frames per call; those of a large decoder take much memory. */
+  readonly together?: number
+}
+
 /**
- * Turns frames into samples in [-1, 1], in pieces of whole frames; `join` makes one array of several frames. Frames of
- * `before` make no samples: what follows them sounds as it does behind them. The first piece comes after the first frame; of the later ones each is decoded while the frames of the next are made.
+ * Turns frames into samples in [-1, 1], in pieces of whole frames; `join` makes one array of several frames. The
+ * first piece comes after the first frame; of the later ones each is decoded while the frames of the next are made.
  */
 export async function* decodeFrames<Frames>(
   decoder: FrameDecoder<Frames>,
   frames: AsyncIterable<Frames>,
   join: (group: readonly Frames[]) => Frames,
-  before: readonly Frames[] = [],
+  { before = [], together: most = 4 }: DecodeOptions<Frames> = {},
 ): AsyncGenerator<Float32Array, void, undefined> {
   decoder.reset()
   // Not awaited: it is decoded while the first frame is made.
@@ -21,7 +28,7 @@ export async function* decodeFrames<Frames>(
   let decoding: Promise<Float32Array> | undefined
   for await (const frame of frames) {
     group.push(frame)
-    if (group.length < frameGroups[Math.min(groups, frameGroups.length - 1)]!) continue
+    if (group.length < Math.min(most, frameGroups[Math.min(groups, frameGroups.length - 1)]!)) continue
     const earlier = decoding
     decoding = decode(group)
     group = []

@@ -31,7 +31,8 @@ export function openSpeech({ settings, plugins, keys }: SpeechAreaParts): Speech
     send: client.send,
     open(server, variant) {
       const key = `${server} ${variant ?? ''}`
-      const service = services.get(key) ?? openSpeechService({ ...speechPlaces(settings), server, variant })
+      const service =
+        services.get(key) ?? openSpeechService({ ...speechPlaces(settings), server, variant, orLike: true })
       services.set(key, service)
       return service
     },

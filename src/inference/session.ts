@@ -29,6 +29,8 @@ export interface SessionOptions {
   readonly weightsFolder?: string
   /** The threads of one run. Default: 1. */
   readonly threads?: number
+  /** Gives memory back after each run, where that of the largest run is worth more than the time to ask for it anew. */
+  readonly frugal?: boolean
 }
 
 export interface Session {
@@ -54,6 +56,7 @@ export async function openSession(model: Uint8Array | string, options: SessionOp
     // Measured on two cores: a second thread brings nothing for one row, and threads that spin cost three to five times the time.
     intraOpNumThreads: options.threads ?? 1,
     interOpNumThreads: 1,
+    ...(options.frugal && { enableCpuMemArena: false, enableMemPattern: false }),
     graphOptimizationLevel: 'all',
     logSeverityLevel: 3,
     extra: {

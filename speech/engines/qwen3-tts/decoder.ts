@@ -27,7 +27,8 @@ export function openCodecFile(folder: string): Promise<TensorFile> {
 export async function loadDecoder(file: TensorFile, codec: CodecFile): Promise<Decoder<Int32Array>> {
   const shape = decoderShape(codec)
   const { model, states } = buildCodecDecoder(file, codec)
-  const session = await openSession(model, { name: 'codec_decoder', device: 'cpu', weightsFolder: weightsFolder(file) })
+  const place = { name: 'codec_decoder', device: 'cpu', weightsFolder: weightsFolder(file), frugal: true } as const
+  const session = await openSession(model, place)
   const rotary = createRotaryTable(shape.headSize, shape.period, 'power')
   const { sliding_window: window, num_quantizers: groups } = codec.decoder_config
   return {

@@ -198,7 +198,7 @@ async function openModel(options: QwenModelOptions, signal: AbortSignal | undefi
   }
 
   async function load(graph: Uint8Array, weights: TensorFile, name: string, count: number): Promise<Session> {
-    const place = { name, device: 'cpu', weightsFolder: weightsFolder(weights), threads: count } as const
+    const place = { name, device: 'cpu', weightsFolder: weightsFolder(weights), threads: count, frugal: true } as const
     const session = keep(await openSession(graph, place))
     signal?.throwIfAborted()
     return session

@@ -86,7 +86,7 @@ export function decodeCodes(
   frames: AsyncIterable<Int32Array>,
 ): AsyncGenerator<Float32Array, void, undefined> {
   const heard = voice.kind === 'clone' ? (voice.spoken?.codes ?? []) : []
-  return decodeFrames(decoder, frames, joinFrames, heard.slice(-contextFrames))
+  return decodeFrames(decoder, frames, joinFrames, { before: heard.slice(-contextFrames), together: 2 })
 }
 
 function joinFrames(frames: readonly Int32Array[]): Int32Array {

@@ -30,6 +30,8 @@ export interface QwenSize {
   readonly speaker: { readonly channels: number; readonly last: number; readonly attention: number }
   /** Whether the codec hears, as the published one does. */
   readonly hasEncoder: boolean
+  /** Random weights seldom end a text: it is cut here. */
+  readonly mostFrames: number
 }
 
 interface TransformerSize {
@@ -64,6 +66,7 @@ export const smallSize: QwenSize = {
   },
   speaker: { channels: 512, last: 1536, attention: 128 },
   hasEncoder: false,
+  mostFrames: 2048,
 }
 
 /** The published geometry of the large model. */
@@ -96,6 +99,7 @@ export const tinySize: QwenSize = {
   },
   speaker: { channels: 16, last: 24, attention: 8 },
   hasEncoder: true,
+  mostFrames: 40,
 }
 
 const languages = [
@@ -117,7 +121,7 @@ export async function makeQwenModel(folder: string, size: QwenSize = tinySize, s
   await mkdir(join(folder, 'speech_tokenizer'), { recursive: true })
   const write = (name: string, content: unknown) => writeFile(join(folder, name), JSON.stringify(content))
   await write('config.json', modelConfiguration(size))
-  await write('generation_config.json', { max_new_tokens: 2048 })
+  await write('generation_config.json', { max_new_tokens: size.mostFrames })
   await write('speech_tokenizer/config.json', codecConfiguration(size))
   const vocabulary = makeVocabulary()
   await write('vocab.json', vocabulary.pieces)

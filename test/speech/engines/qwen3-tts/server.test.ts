@@ -159,6 +159,28 @@ test('a variant that is not installed is named in the health, and the built-in v
     await answer.arrayBuffer()
   }))
 
+test('without a named variant an installed one that does the same things speaks, and a named one is not replaced', async () => {
+  const modelsFolder = temporaryFolder()
+  const small = join(modelsFolder, 'Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice')
+  await makeQwenModel(small, { ...tinySize, size: '0b6' })
+  const places = {
+    server: 'voxa-tts',
+    modelsFolder,
+    cacheFolder: temporaryFolder(),
+    hubEndpoint: 'http://127.0.0.1:9',
+  } as const
+  for (const [options, variant, engine] of [
+    [{}, 'customvoice-0.6b', 'qwen3-tts'],
+    [{ variant: 'customvoice-1.7b', orLike: true }, 'customvoice-0.6b', 'qwen3-tts'],
+    [{ variant: 'customvoice-1.7b' }, 'customvoice-1.7b', 'embedded'],
+    [{ variant: 'base-1.7b', orLike: true }, 'base-1.7b', 'embedded'],
+  ] as const) {
+    const service = openSpeechService({ ...places, ...options })
+    assert.equal([service.health().model, service.health().engine], [variant, engine])
+    await service.close()
+  }
+})
+
 test('many requests one after the other, some left in the middle, leave the server as it was', () =>
   withServer(['customvoice-1.7b'], 'customvoice-1.7b', async (address) => {
     for (let round = 0; round < 12; round++) {
