@@ -122,10 +122,10 @@ test('Ctrl-C keeps what was made and says how to go on; another text or voice is
     const refused = await runMain(other, { environment })
     assert.is(refused.code, 73)
     assert.match(refused.stderr, says)
-    assert.match(refused.stderr, /same text and options[^]*--force/)
+    assert.match(refused.stderr, /same text and options[\s\S]*--force/)
   }
   writeFileSync(path('stopped.wav.part'), 'cut')
-  assert.match((await runMain(args, { environment })).stderr, /its audio so far is gone[^]*--force/)
+  assert.match((await runMain(args, { environment })).stderr, /its audio so far is gone[\s\S]*--force/)
   assert.is((await runMain([...args, '--force'], { environment })).code, 0)
   assert.equal(leftovers(), [])
   assert.is((await runMain(args, { environment })).code, 73)

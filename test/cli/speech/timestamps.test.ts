@@ -78,7 +78,7 @@ test('another ending, a file that is there, and an engine without word times are
     for (const [words, code, says] of [
       [['--timestamps', path('c.txt')], 64, /\.json, \.srt, \.vtt/],
       [['--timestamps', path('there.srt')], 73, /already exists/],
-      [['--timestamps', path('c.srt'), '--server', server.url], 69, /chance engine cannot tell[^]*built-in voice/],
+      [['--timestamps', path('c.srt'), '--server', server.url], 69, /chance engine cannot tell[\s\S]*built-in voice/],
     ] as const) {
       const refused = await run('Hello there.', '-o', path('c.wav'), ...words)
       assert.is(refused.code, code, refused.stderr)
