@@ -1,4 +1,5 @@
 import { AppError } from '../src/errors.ts'
+import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 
 /** A bounded queue in front of an engine: requests are let in up to a number, and take turns chunk by chunk. */
 export interface RequestQueue {
@@ -8,7 +9,10 @@ export interface RequestQueue {
   take(signal?: AbortSignal): Promise<() => void>
 }
 
-export function createRequestQueue(limit: number): RequestQueue {
+/** Counts the requests inside, those in line, those refused, and how long each waited for its turn. */
+export type QueueCount = Pick<SpeechCount, 'inside' | 'waiting' | 'refused' | 'waits'>
+
+export function createRequestQueue(limit: number, counts: QueueCount = newSpeechCount()): RequestQueue {
   const waiting: (() => void)[] = []
   let inside = 0
   let taken = false
@@ -18,6 +22,7 @@ export function createRequestQueue(limit: number): RequestQueue {
   return {
     enter() {
       if (inside >= limit) {
+        counts.refused++
         const retryAfter = Math.max(1, Math.min(30, Math.ceil(meanTurn * limit)))
         throw new AppError('busy', 'Too many speech requests are waiting', {
           details: [`${inside} are being answered; try again in ${retryAfter} s`],
@@ -25,15 +30,19 @@ export function createRequestQueue(limit: number): RequestQueue {
         })
       }
       inside += 1
+      counts.inside++
       return once(() => {
         inside -= 1
+        counts.inside--
       })
     },
     async take(signal) {
       signal?.throwIfAborted()
+      const asked = performance.now()
       if (taken) await inLine(signal)
       taken = true
       const started = performance.now()
+      counts.waits.add((started - asked) / 1000)
       return once(() => {
         meanTurn += 0.2 * ((performance.now() - started) / 1000 - meanTurn)
         taken = false
@@ -51,14 +60,17 @@ export function createRequestQueue(limit: number): RequestQueue {
     return new Promise((resolve, reject) => {
       const leave = () => {
         waiting.splice(waiting.indexOf(proceed), 1)
+        counts.waiting--
         reject(signal?.reason)
       }
       const proceed = () => {
         signal?.removeEventListener('abort', leave)
+        counts.waiting--
         resolve()
       }
       signal?.addEventListener('abort', leave, { once: true })
       waiting.push(proceed)
+      counts.waiting++
     })
   }
 }

@@ -8,6 +8,7 @@ import type { VoiceSource } from './engines/engine.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
 import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './servers/manifest.ts'
 import type { Speech } from './speaking.ts'
+import type { SpeechCount } from './speech-counts.ts'
 import type { SpeechStats } from './stats.ts'
 import { createSynthesis, type RequestedVoice, type SpeechInput } from './synthesis.ts'
 import { loadDetector } from './text/languages.ts'
@@ -28,6 +29,8 @@ export interface ServiceOptions {
   /** How long one chunk may take, in milliseconds. */
   readonly chunkMs?: number
   readonly queueLimit?: number
+  /** Counts for the metrics of a service. */
+  readonly counts?: SpeechCount
   /** Called for the log: skipped chunks, a lost engine. */
   onEvent?(message: string, fields: Readonly<Record<string, string | number>>): void
 }
@@ -96,6 +99,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
     fetchVoice: createVoiceFetcher({ modelsFolder, endpoint: options.hubEndpoint, token: options.hubToken }),
     chunkMs: options.chunkMs,
     queueLimit: options.queueLimit,
+    counts: options.counts,
     onSkip: (event) => options.onEvent?.('a chunk was skipped', { server: manifest.id, ...event }),
     onUnspoken: (event) => options.onEvent?.('parts of a text were not spoken', { server: manifest.id, ...event }),
   })

@@ -5,6 +5,7 @@ import { type Deadline, startDeadline } from './deadline.ts'
 import type { SpeechEngine, SpeechRequest, WordTime } from './engines/engine.ts'
 import { createPace, createPaces } from './pace.ts'
 import type { RequestQueue } from './queue.ts'
+import type { SpeechCount } from './speech-counts.ts'
 import type { SpeechCounter } from './stats.ts'
 import type { SynthesisOptions } from './synthesis.ts'
 import { betterTake, seedOf, type Take } from './takes.ts'
@@ -40,6 +41,7 @@ export interface SpeakingParts extends Pick<SynthesisOptions, 'engine' | 'onSkip
   readonly turns: RequestQueue
   readonly budget: AudioBudget
   readonly stats: SpeechCounter
+  readonly counts: SpeechCount
   /** How long one chunk may take once its turn has come, in milliseconds. */
   chunkMs(): number
 }
@@ -54,7 +56,7 @@ export interface SpeakingDetails {
 
 /** Speaks whole texts chunk by chunk with one engine; a text is made while its audio is read. */
 export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, details: SpeakingDetails) => Speech {
-  const { engine, turns, budget, stats } = parts
+  const { engine, turns, budget, stats, counts } = parts
   const paceOf = createPaces()
   return speak
 
@@ -68,6 +70,7 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
     const onReroll = () => {
       rerolls += 1
       stats.rerolled()
+      counts.rerolls++
     }
     if (unspoken.length > 0) parts.onUnspoken?.({ pieces: unspoken.length })
 
@@ -121,12 +124,14 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
             if (!isLearned) pace.learn(better.text, better.seconds)
             yield* telling.tell(better.text, better.pieces, better.words)
             spoken += 1
+            counts.spoken++
           }
         }
 
         function skip(index: number, thrown: unknown): void {
           signal?.throwIfAborted()
           failures.push(thrown)
+          counts.skipped++
           parts.onSkip?.({ chunk: index + 1, total, reason: reasonOf(thrown) })
         }
 
@@ -140,6 +145,7 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
                 const seconds = yield* telling.tell(text, queue.pieces(), told)
                 if (seconds === 0) throw nothingSpoken()
                 spoken += 1
+                counts.spoken++
                 pace.learn(text, seconds)
                 continue
               }
@@ -180,7 +186,9 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
         samplesMade += samples.length
         queue.push(samples)
       }
-      stats.spoke(samplesMade / engine.sampleRate, (performance.now() - started) / 1000)
+      const seconds = (performance.now() - started) / 1000
+      counts.chunks.add(seconds)
+      stats.spoke(samplesMade / engine.sampleRate, seconds)
       queue.finish()
     } catch (thrown) {
       queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))

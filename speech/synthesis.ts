@@ -6,6 +6,7 @@ import { type FetchVoice, parseHubPath } from './hub-voice.ts'
 import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
 import { createSpeaking, isTimeout, type Speech } from './speaking.ts'
+import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 import { createSpeechStats, type SpeechStats } from './stats.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
 import { sanitize } from './text/sanitize.ts'
@@ -24,6 +25,8 @@ export interface SynthesisOptions {
   readonly chunkMs?: number | undefined
   /** Requests answered or waiting at the same time; more get `busy`. */
   readonly queueLimit?: number | undefined
+  /** Counts for the metrics of a service. */
+  readonly counts?: SpeechCount | undefined
   /** Bytes of audio that whole answers may hold together. */
   readonly budgetBytes?: number
   /** Called for every chunk that was skipped: for the log. */
@@ -57,13 +60,14 @@ export interface Synthesis {
 /** Turns requests into speech with one engine. */
 export function createSynthesis(options: SynthesisOptions): Synthesis {
   const { manifest, engine, queueLimit = 32, budgetBytes = 512 * 1024 * 1024 } = options
-  const turns = createRequestQueue(queueLimit)
+  const counts = options.counts ?? newSpeechCount()
+  const turns = createRequestQueue(queueLimit, counts)
   const budget = createAudioBudget(budgetBytes)
   const stats = createSpeechStats()
   /** How long one chunk or voice may take: an engine that is slow here gets less text at a time, and says how long that takes. */
   const chunkMs = () => options.chunkMs ?? engine.capabilities.chunk?.milliseconds ?? 30_000
 
-  const speaking = createSpeaking({ ...options, turns, budget, stats, chunkMs })
+  const speaking = createSpeaking({ ...options, turns, budget, stats, counts, chunkMs })
 
   return {
     async open(input, signal) {

@@ -16,7 +16,15 @@ import {
 import { suite } from './suite.ts'
 
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech']
-const edge = ['src/storage', 'src/runners', 'src/http-client', 'src/model-hub', 'src/keychain', 'src/mcp-client']
+const edge = [
+  'src/storage',
+  'src/runners',
+  'src/http-client',
+  'src/model-hub',
+  'src/keychain',
+  'src/mcp-client',
+  'src/otlp',
+]
 const faces = ['src/cli', 'src/server', 'src/mcp-server']
 
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
@@ -32,6 +40,12 @@ const places: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['src/mcp-client'],
   '@modelcontextprotocol/server': ['src/mcp-server'],
   '@mozilla/readability': ['src/formats/page-text-child.ts'],
+  '@opentelemetry/api': ['src/otlp'],
+  '@opentelemetry/core': ['src/otlp'],
+  '@opentelemetry/otlp-transformer': ['src/otlp'],
+  '@opentelemetry/resources': ['src/otlp'],
+  '@opentelemetry/sdk-metrics': ['src/otlp'],
+  '@opentelemetry/sdk-trace': ['src/otlp'],
   ajv: ['src/formats/json-schema-child.ts'],
   'ajv-formats': ['src/formats/json-schema-child.ts'],
   'age-encryption': ['src/formats/age-child.ts'],

@@ -35,9 +35,10 @@ const layers: readonly (readonly string[])[] = [
     'src/mcp-client',
     'src/word-vectors',
     'src/settings',
+    'src/otlp',
   ],
   ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech'],
-  ['src/formats', 'src/process', 'src/http', 'src/inference', 'src'],
+  ['src/formats', 'src/process', 'src/http', 'src/inference', 'src/telemetry', 'src'],
 ]
 
 /** One import, re-export or `import()`. */

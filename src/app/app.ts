@@ -1,22 +1,27 @@
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { SpeechRouter } from '../../speech/router.ts'
+import { createSpeechCounts, type SpeechCounts } from '../../speech/speech-counts.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { ApiKey } from '../accounts/keys/store.ts'
+import { type ChatCounts, createChatCounts } from '../chat/chat-counts.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
+import type { MeteredPlace } from '../chat/metering.ts'
 import { type Message, textOf } from '../chat/protocol/messages.ts'
 import type { Router } from '../chat/router.ts'
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
 import type { OnBehalf } from '../personas/chat/extraction.ts'
 import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
+import { createImportCounts, type ImportCounts } from '../personas/import-counts.ts'
 import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
+import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
@@ -40,6 +45,12 @@ export interface App {
   readonly health: Health
   /** The tokens of models since this process began. */
   readonly tokens: TokenCounts
+  /** The chats since this process began. */
+  readonly chats: ChatCounts
+  /** The speech that this process made. */
+  readonly speechCounts: SpeechCounts
+  /** The files that were taken in since this process began. */
+  readonly imports: ImportCounts
   /** Ports of this machine where this process serves the API: a plugin that points there would be a loop. */
   readonly ownPorts: Set<number>
   chat(): Promise<Chat>
@@ -64,6 +75,8 @@ export interface App {
   prices(): Promise<PriceArea>
   /** The ledger of usage, prices and limits. */
   usage(): Promise<UsageArea>
+  /** The size of what is stored; undefined while no storage is open. */
+  storedSize(): Promise<StoredSize | undefined>
   /**
    * Reads the whole storage; resolves with one line about it. Creates none where none is there yet; throws
    * `configuration` when it is damaged.
@@ -113,7 +126,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
-  const tokens = createTokenCounts()
+  const isListed = ({ plugin, model }: MeteredPlace) =>
+    plugin !== null && plugins.find(plugin)?.model_map.includes(model) === true
+  const tokens = createTokenCounts(isListed)
+  const chats = createChatCounts(isListed)
+  const speechCounts = createSpeechCounts()
+  const imports = createImportCounts()
   const remarkListeners = new Set<RemarkListener>()
   let opened: Storage | undefined
   const storage = once(async () => {
@@ -145,7 +163,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   let personaArea: PersonaArea | undefined
   const chat: App['chat'] = once(async () => {
     const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
-    return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded, metering, waits }))
+    return closing(
+      openChat({ settings, plugins, keys, health, counts: chats, circuits, ownPorts, embedded, metering, waits }),
+    )
   })
   const packages: App['packages'] = once(async () => {
     const [stores, { openPackages }, area] = await Promise.all([storage(), import('./packages.ts'), personas()])
@@ -182,6 +202,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     secrets,
     health,
     tokens,
+    chats,
+    speechCounts,
+    imports,
     ownPorts,
     models,
     personas,
@@ -208,12 +231,13 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     }),
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
-      return closing(openSpeech({ settings, plugins, keys })).router
+      return closing(openSpeech({ settings, plugins, keys, counts: speechCounts })).router
     }),
     toolServers: once(async () => {
       const { openToolServers } = await import('./tool-servers.ts')
       return closing(openToolServers(settings, { ownPorts }))
     }),
+    storedSize: async () => opened?.size(),
     async checkStorage() {
       const examined = await openStorage(storageSettings, { create: false })
       try {

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { createAttempts } from '../chat/attempts.ts'
+import type { ChatCounts } from '../chat/chat-counts.ts'
 import type { Circuits } from '../chat/circuit.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Health } from '../chat/health.ts'
@@ -38,6 +39,7 @@ export interface ChatParts {
   readonly plugins: PluginHost
   readonly keys: Keys
   readonly health: Health
+  readonly counts: ChatCounts
   readonly circuits: Circuits
   /** Ports of this machine where this process serves the API. */
   readonly ownPorts: Set<number>
@@ -49,7 +51,7 @@ export interface ChatParts {
 
 /** The part of the composition root that chats. */
 export function openChat(parts: ChatParts): Chat {
-  const { settings, plugins, keys, health, circuits, ownPorts, embedded, metering, waits } = parts
+  const { settings, plugins, keys, health, counts, circuits, ownPorts, embedded, metering, waits } = parts
   const now = () => performance.now()
   const reasoning = createReasoningSeals(() => installationSecrets(settings))
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
@@ -113,6 +115,7 @@ export function openChat(parts: ChatParts): Chat {
     }),
     now,
     metering,
+    counts,
     observe: health.observe,
   })
   return {

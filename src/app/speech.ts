@@ -1,5 +1,6 @@
 import { createSpeechRouter, type SpeechRouter } from '../../speech/router.ts'
 import { openSpeechService, type SpeechService } from '../../speech/service.ts'
+import type { SpeechCounts } from '../../speech/speech-counts.ts'
 import { openHttpClient } from '../http-client/agent.ts'
 import type { PluginHost } from '../plugins/host.ts'
 import type { Keys } from '../plugins/keys.ts'
@@ -10,6 +11,7 @@ export interface SpeechAreaParts {
   readonly settings: Settings
   readonly plugins: PluginHost
   readonly keys: Keys
+  readonly counts: SpeechCounts
 }
 
 /** The speech router, and how its engines and connections are closed. */
@@ -19,7 +21,7 @@ export interface SpeechArea {
 }
 
 /** The part of the composition root that speaks; an engine starts with the first text for it. */
-export function openSpeech({ settings, plugins, keys }: SpeechAreaParts): SpeechArea {
+export function openSpeech({ settings, plugins, keys, counts }: SpeechAreaParts): SpeechArea {
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate })
   const services = new Map<string, SpeechService>()
   const router = createSpeechRouter({
@@ -32,7 +34,8 @@ export function openSpeech({ settings, plugins, keys }: SpeechAreaParts): Speech
     open(server, variant) {
       const key = `${server} ${variant ?? ''}`
       const service =
-        services.get(key) ?? openSpeechService({ ...speechPlaces(settings), server, variant, orLike: true })
+        services.get(key) ??
+        openSpeechService({ ...speechPlaces(settings), server, variant, orLike: true, counts: counts.of(server) })
       services.set(key, service)
       return service
     },

@@ -57,6 +57,8 @@ export interface Deadline {
   readonly user?: string | undefined
   /** The conversation or caller that keeps its key at a provider with several. */
   readonly asker?: string | undefined
+  /** Headers of the target that is being asked: its trace context. */
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** A target's answer, and the tries it took. */
@@ -107,7 +109,7 @@ export function createAttempts({
   return {
     ask: (target, request, deadline, signal) =>
       tryTarget(target, request, deadline, signal, (key) =>
-        target.ask(request, signal, deadline.endsAt, deadline.user, key),
+        target.ask(request, signal, deadline.endsAt, deadline.user, key, deadline.headers),
       ),
     stream: (target, request, deadline, signal) =>
       tryTarget(target, request, deadline, signal, (key) => openStream(target, request, signal, deadline, key)),
@@ -268,10 +270,10 @@ async function openStream(
   target: Target,
   request: ChatRequest,
   signal: AbortSignal | undefined,
-  { endsAt, user }: Deadline,
+  { endsAt, user, headers }: Deadline,
   key: string | undefined,
 ): Promise<AsyncIterable<ChatChunk>> {
-  const iterator = (await target.stream(request, signal, endsAt, user, key))[Symbol.asyncIterator]()
+  const iterator = (await target.stream(request, signal, endsAt, user, key, headers))[Symbol.asyncIterator]()
   const held: ChatChunk[] = []
   for (;;) {
     const next = await iterator.next()

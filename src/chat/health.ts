@@ -1,5 +1,5 @@
 import type { Attempt } from './attempts.ts'
-import type { Circuits } from './circuit.ts'
+import type { CircuitState, Circuits } from './circuit.ts'
 
 /** How a plugin last did, as far as this process has seen. */
 export interface PluginHealth {
@@ -20,7 +20,17 @@ export interface AttemptCount {
   readonly count: number
 }
 
+/** The circuit of one target. */
+export interface TargetCircuit {
+  readonly plugin: string | null
+  readonly runner: string | null
+  readonly model: string
+  readonly state: CircuitState['state']
+}
+
 export interface Health {
+  /** The circuits of targets that have failed, and not answered since. */
+  circuits(): readonly TargetCircuit[]
   counts(): readonly AttemptCount[]
   of(plugin: string): PluginHealth
   observe(attempt: Attempt): void
@@ -39,6 +49,12 @@ export function createHealth(circuits: Circuits, clock: () => number): Health {
       const { last_error = null, last_used_at = null } = seen.get(plugin) ?? {}
       return { last_error, last_used_at, circuit }
     },
+    circuits: () =>
+      [...circuits.states()].map(([name, { state }]) => {
+        const [target, model] = splitAt(name, '|')
+        const isLocal = target.startsWith('local:')
+        return { plugin: isLocal ? null : target, runner: isLocal ? target.slice('local:'.length) : null, model, state }
+      }),
     counts: () => [...counts.values()],
     observe({ plugin, runner, tries, error, outcome, class: failureClass = '' }) {
       const target = plugin ?? `local:${runner}`
@@ -51,4 +67,10 @@ export function createHealth(circuits: Circuits, clock: () => number): Health {
       })
     },
   }
+}
+
+/** The parts before and after the first separator. */
+function splitAt(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator)
+  return [text.slice(0, at), text.slice(at + 1)]
 }

@@ -1,4 +1,5 @@
 import { AppError, type FailureCode, type ProviderError } from '../errors.ts'
+import { looksLikeKey } from '../plugins/key-shapes.ts'
 import type { Attempt, AttemptFailed } from './attempts.ts'
 import type { Failure, FailureClass } from './protocol/failure.ts'
 
@@ -153,5 +154,6 @@ function describe({ attempt }: AttemptFailed): string {
   ]
   const asked = facts.length > 0 ? ` (${facts.join(', ')})` : ''
   const name = kind === 'down' && status !== undefined ? 'server error' : classNames[kind ?? 'down']
-  return `${nameOf(attempt)} ${model}: ${name}${asked}: ${error}`
+  // A key may have been given in place of a name.
+  return `${nameOf(attempt)} ${looksLikeKey(model) ? '[key]' : model}: ${name}${asked}: ${error}`
 }

@@ -48,7 +48,15 @@ export interface Target {
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
   /** Changes with the target's configuration, which resets its circuit. */
   readonly identity: unknown
-  ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string, key?: string): Promise<ChatReply>
+  /** `traced` are headers that carry the trace context on. */
+  ask(
+    request: ChatRequest,
+    signal?: AbortSignal,
+    endsAt?: number,
+    user?: string,
+    key?: string,
+    traced?: Readonly<Record<string, string>>,
+  ): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
   stream(
     request: ChatRequest,
@@ -56,6 +64,7 @@ export interface Target {
     endsAt?: number,
     user?: string,
     key?: string,
+    traced?: Readonly<Record<string, string>>,
   ): Promise<AsyncIterable<ChatChunk>>
   /** The plugin's keys where it has several: `ask` and `stream` are told the one to use. */
   readonly keys?: (() => KeyPool | undefined) | undefined
@@ -115,14 +124,14 @@ export function httpTarget({
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,
     keys,
-    async ask(request, signal, endsAt, user, key) {
-      const reply = await post(wire(request, false, user), signal, endsAt, user, key)
+    async ask(request, signal, endsAt, user, key, traced) {
+      const reply = await post(wire(request, false, user, traced), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       return named(dialect.readResponse(parseBody(text)), madeId())
     },
-    async stream(request, signal, endsAt, user, key) {
-      const reply = await post(wire(request, true, user), signal, endsAt, user, key)
+    async stream(request, signal, endsAt, user, key, traced) {
+      const reply = await post(wire(request, true, user, traced), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
@@ -147,6 +156,7 @@ export function httpTarget({
     asked: ChatRequest,
     streamed: boolean,
     user?: string,
+    traced?: Readonly<Record<string, string>>,
   ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
     const request = forPlace(asked, dialect.id, manifest.endpoint, openReasoning(user))
     // Providers send the token counts of a stream only on request; the dialect's writer drops them for other clients.
@@ -160,7 +170,7 @@ export function httpTarget({
     for (const name in headers) all[name.toLowerCase()] = headers[name]!
     // A list: the betas of the client, and those of the plugin.
     const betas = [all['anthropic-beta'], ownHeaders['anthropic-beta']].filter(Boolean).join(',')
-    return { url, headers: Object.assign(all, ownHeaders, betas && { 'anthropic-beta': betas }), body }
+    return { url, headers: Object.assign(all, ownHeaders, betas && { 'anthropic-beta': betas }, traced), body }
   }
 
   async function post(

@@ -1,5 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { Attempts } from './attempts.ts'
+import type { ChatOutcome } from './chat-counts.ts'
+import type { FollowedAttempt } from './followed-attempt.ts'
 import { type BookedCost, deliveredInChunk, type Ending, type MeteredAttempt, type MeteredCall } from './metering.ts'
 import type { ChatChunk } from './protocol/messages.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'
@@ -11,18 +13,32 @@ export interface StreamAccount extends Booking {
   end(ending: Ending): void
 }
 
-export function accountOf(entry: MeteredAttempt | undefined, metered: MeteredCall | undefined): StreamAccount {
+/** The account of a stream; `ended` is told once how it ended. */
+export function accountOf(
+  entry: MeteredAttempt | undefined,
+  metered: MeteredCall | undefined,
+  followed: FollowedAttempt,
+  ended: (outcome: ChatOutcome) => void,
+): StreamAccount {
   let cost: BookedCost | undefined
+  let isOver = false
+  const { isTraced } = followed
   const end = (ending: Ending) => {
     cost ??= entry?.ended(ending)
     metered?.end()
+    if (isOver) return
+    isOver = true
+    const outcome = ending === 'unsent' ? 'failed' : ending
+    followed.ended(outcome)
+    ended(outcome)
   }
   return {
     cost: () => cost,
     limitHeaders: (names) => metered?.headers(names),
     count(next) {
       if (next.done) end('answered')
-      else if (entry) {
+      else if (isTraced) followed.notePart(next.value)
+      if (!next.done && entry) {
         const { value } = next
         entry.delivered(deliveredInChunk(value))
         if (value.usage || value.extra_content) entry.reported(value)

@@ -3,13 +3,17 @@ import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
+import type { ChatCounts, ChatOutcome } from './chat-counts.ts'
+import { FollowedAttempt } from './followed-attempt.ts'
 import { placesAsked } from './further-models.ts'
 import { notHere, nothingHere, refuseAddresses } from './local-only.ts'
 import {
+  type BookedCost,
   deliveredBytes,
   type Ending,
   type MeteredAttempt,
   type MeteredCall,
+  type MeteredPlace,
   type Metering,
   PlaceRefused,
   type Purpose,
@@ -20,6 +24,7 @@ import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 import { accountOf, guarded } from './routed-stream.ts'
+import type { RequestWatch } from './watch.ts'
 
 /** A chat as a face hands it over: the request, and where it may go. */
 export interface ChatCall {
@@ -40,6 +45,8 @@ export interface ChatCall {
   readonly permits?: Permits | undefined
   /** Asks places on this machine only; see `RouterParts.localOnly`. */
   readonly localOnly?: boolean | undefined
+  /** Follows the request, for its log line and its trace. */
+  readonly watch?: RequestWatch | undefined
 }
 
 export interface RoutedReply {
@@ -97,8 +104,18 @@ export interface RouterParts {
   readonly now: () => number
   /** Counts requests for limits and the ledger; undefined counts nothing. */
   readonly metering?: Metering | undefined
+  /** Counts chats for the metrics of a service. */
+  readonly counts?: ChatCounts | undefined
   /** Told about each attempt, for status pages and logs. */
   readonly observe: (attempt: Attempt) => void
+}
+
+/** The answer of a target, with all that follows it to its end. */
+interface Routed<T> {
+  readonly value: T
+  readonly report: RouteReport
+  readonly entry: MeteredAttempt | undefined
+  readonly followed: FollowedAttempt
 }
 
 /** Requests sent for one chat at the most, over all targets. */
@@ -112,10 +129,8 @@ export function createRouter(parts: RouterParts): Router {
     async complete(call, signal) {
       const metered = begin(call)
       try {
-        const { value, report, entry } = await route(call, signal, parts.attempts.ask, metered)
-        entry?.reported(value)
-        entry?.delivered(deliveredBytes(value))
-        const cost = entry?.ended('answered')
+        const { value, report, entry, followed } = await route(call, signal, parts.attempts.ask, metered, false)
+        const cost = book(call, value, { report, entry, followed })
         return { reply: value, report, booking: { cost: () => cost, limitHeaders: (names) => metered?.headers(names) } }
       } finally {
         metered?.end()
@@ -124,8 +139,9 @@ export function createRouter(parts: RouterParts): Router {
     async stream(call, signal) {
       const metered = begin(call)
       try {
-        const { value, report, entry } = await route(call, signal, parts.attempts.stream, metered)
-        const account = accountOf(entry, metered)
+        const { value, report, entry, followed } = await route(call, signal, parts.attempts.stream, metered, true)
+        followed.begun()
+        const account = accountOf(entry, metered, followed, (outcome) => count(call, report, outcome))
         const chunks = guarded(value, { report, account, signal, classify: parts.attempts.classify })
         return { chunks, report, booking: account }
       } catch (reason) {
@@ -158,13 +174,39 @@ export function createRouter(parts: RouterParts): Router {
     return parts.metering?.begin({ user, key }, purpose, () => request)
   }
 
+  /** Books a whole answer. Throws where a hard budget is spent by it. */
+  function book(
+    call: ChatCall,
+    reply: ChatReply,
+    { report, entry, followed }: Pick<Routed<ChatReply>, 'report' | 'entry' | 'followed'>,
+  ): BookedCost | undefined {
+    let outcome: ChatOutcome = 'broken'
+    if (followed.isTraced) followed.note(reply)
+    try {
+      entry?.reported(reply)
+      entry?.delivered(deliveredBytes(reply))
+      const cost = entry?.ended('answered')
+      outcome = 'answered'
+      return cost
+    } finally {
+      followed.ended(outcome)
+      count(call, report, outcome)
+    }
+  }
+
+  /** Counts a chat; a persona's own calls and tests of plugins are none. */
+  function count({ purpose = 'chat' }: ChatCall, place: MeteredPlace, outcome: ChatOutcome): void {
+    if (purpose === 'chat') parts.counts?.ended(place, outcome)
+  }
+
   /** Asks one target after the other until one answers; the first failure that is told is the first target's. */
   async function route<T>(
     call: ChatCall,
     signal: AbortSignal | undefined,
     ask: (target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal) => Promise<Answered<T>>,
     metered: MeteredCall | undefined,
-  ): Promise<{ value: T; report: RouteReport; entry: MeteredAttempt | undefined }> {
+    isStream: boolean,
+  ): Promise<Routed<T>> {
     const remarks = call.request.model?.includes(':') ? await remarksOn(call) : []
     const { targets, warnings } = plan(call, remarks)
     const failures: AttemptFailed[] = []
@@ -172,11 +214,13 @@ export function createRouter(parts: RouterParts): Router {
     const away: string[] = []
     const localOnly = isLocalOnly(call)
     let deadline: Deadline | undefined
+    let first: Target | undefined
     for (const next of here(call, call.fallback === false ? targets.slice(0, 1) : targets, away)) {
       if (signal?.aborted || (deadline && (deadline.triesLeft <= 0 || parts.now() >= deadline.endsAt))) break
       const planned = next()
       const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
+      first ??= target
       const { permits } = call
       const refused = permits && placesAsked(target, call.request).find((place) => !permits(place))
       if (refused) {
@@ -190,12 +234,22 @@ export function createRouter(parts: RouterParts): Router {
         asker: call.session ?? call.user,
       }
       let entry: MeteredAttempt | undefined
+      let followed: FollowedAttempt | undefined
       try {
         const reserved = metered?.attempt(target)
         entry = reserved instanceof Promise ? await reserved : reserved
         const request = { ...call.request, model: target.model }
+        followed = new FollowedAttempt(
+          { counts: parts.counts, now: parts.now, span: call.watch?.span },
+          target,
+          request,
+          isStream,
+        )
+        deadline.headers = followed.headers
         const { value, attempt } = await ask(target, request, deadline, signal)
-        parts.observe(attempt)
+        followed.tried(attempt.tries)
+        observe(call, attempt)
+        if (first !== target && call.purpose !== 'plugin_test') parts.counts?.fellBack(first, target)
         const attempts = [...skipped, ...failures.map((failed) => failed.attempt), attempt]
         const { plugin, runner, model } = target
         const warned = [...warnings, ...target.leftOut(request)]
@@ -208,17 +262,19 @@ export function createRouter(parts: RouterParts): Router {
           warnings: warned,
           ...(localOnly && { local_only: true }),
         }
-        return { value, report, entry }
+        return { value, report, entry, followed }
       } catch (reason) {
         const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
         entry?.ended(endingOf(failure, signal))
+        followed?.failed(failure instanceof AttemptFailed ? failure.attempt : { tries: 1 })
         if (!(failure instanceof AttemptFailed)) throw failure
-        parts.observe(failure.attempt)
+        observe(call, failure.attempt)
         failures.push(failure)
       }
     }
     if (failures.length === 0 && skipped.length > 0) throw modelNotAllowed(skipped)
     if (failures.length === 0 && localOnly) throw nothingHere(away, parts.advice(new Set(), true))
+    count(call, first ?? nowhere, signal?.aborted ? 'cancelled' : 'failed')
     throw noAnswerError(failures, call.fallback === false, (failed) => parts.advice(failed, localOnly), remarks)
   }
 
@@ -243,6 +299,11 @@ export function createRouter(parts: RouterParts): Router {
       away.push(`${name} was not asked: ${reason}`)
       return undefined
     })
+  }
+
+  function observe({ watch }: ChatCall, attempt: Attempt): void {
+    parts.observe(attempt)
+    watch?.attempted(attempt)
   }
 
   /** The first target, or with a key the first that it permits. Throws `model_not_allowed` where it permits none. */
@@ -333,6 +394,9 @@ export function createRouter(parts: RouterParts): Router {
     return prefix === 'local' ? { plugin: undefined, model: rest, isLocal: true } : { plugin: undefined, model: asked }
   }
 }
+
+/** The place of chats for which no plugin is active and no local runner is there. */
+const nowhere: MeteredPlace = { plugin: null, model: 'other' }
 
 /** The attempt of a place that a limit refuses. */
 function limited({ plugin, runner, model }: Target, { reason }: PlaceRefused): AttemptFailed {

@@ -1,126 +1,30 @@
-import type { Command } from 'commander'
-import type { Operation } from '../operations/operation.ts'
-import { buildProgram } from './program.ts'
-import type { Backend, Cli, Globals } from './terminal/cli.ts'
-import { report, signalExit, UsageError } from './terminal/failure.ts'
+import { versionLine } from '../version.ts'
+import { overview } from './help/overview.ts'
 import { type Io, processIo } from './terminal/io.ts'
-import { parseDuration } from './terminal/parsers.ts'
-import { firstOf } from './terminal/stop-signal.ts'
 
-/**
- * The command line: parses arguments, runs operations, prints. Returns the exit code.
- * The core is loaded by the action that needs it, so `--help` loads the command tree alone.
- */
+/** The command line. Returns the exit code. The overview and the version are printed without the command tree. */
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
-  const { cli, close } = openCli(io)
-  try {
-    const program = buildProgram(cli)
-    program.hook('preAction', () => openFilter(cli))
-    const words = withPrompt(argv, program, io)
-    if (words.length === 0) program.outputHelp()
-    else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
-    await cli.filter?.flush()
-    await cli.io.out(cli.helpTexts.join(''))
-    return io.signal.aborted && !cli.endsWithSignal ? signalExit(io) : cli.exit
-  } catch (thrown) {
-    // The command printed it before it failed.
-    await cli.filter?.flush().catch(() => {})
-    return report(thrown, cli, argv)
-  } finally {
-    await close()
+  const [only = ''] = argv
+  const print = argv.length === 1 ? atOnce[only] : undefined
+  if (print) {
+    try {
+      await io.out(print())
+      return 0
+    } catch (thrown) {
+      const { reportFailure } = await import('./run-command.ts')
+      return reportFailure(thrown, argv, io)
+    }
   }
+  const { runCommand } = await import('./run-command.ts')
+  return runCommand(argv, io)
 }
 
-/** Filters what the command prints, where --jq asks for it. Throws `usage` for an invalid expression. */
-async function openFilter(cli: Cli): Promise<void> {
-  const { jq } = cli.globals()
-  if (jq === undefined) return
-  const { filterOutput } = await import('./terminal/filter.ts')
-  cli.filter = await filterOutput(cli, jq)
-}
+const showVersion = () => `${versionLine()}\n`
 
-/** commander also throws after --help and --version, with exit code 0. */
-function unlessShown(thrown: unknown): void {
-  if (!(thrown instanceof UsageError) || thrown.thrown.exitCode !== 0) throw thrown
-}
-
-/** The context of a command line; settings and backend are opened at their first use. */
-function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
-  let globals: () => Globals = () => ({ color: 'auto', input: true })
-  let settings: ReturnType<Cli['settings']> | undefined
-  let backend: Promise<Backend> | undefined
-  let signal: AbortSignal | undefined
-  const cli: Cli = {
-    io,
-    filter: undefined,
-    printsJson: false,
-    helpTexts: [],
-    running: undefined,
-    exit: 0,
-    endsWithSignal: false,
-    bind(read) {
-      globals = read
-    },
-    globals: () => globals(),
-    settings() {
-      settings ??= import('../settings/settings.ts').then(({ readSettings }) => readSettings(io.environment))
-      return settings
-    },
-    backend() {
-      backend ??= import('./remote/backend.ts').then(({ openBackend }) => openBackend(cli))
-      return backend
-    },
-    async ask(operation, input, signal = cli.signal()) {
-      const asked = async () => (await cli.backend()).ask(operation, input, signal)
-      if (!io.stderrIsTerminal) return asked()
-      const { withProgress } = await import('./terminal/progress.ts')
-      return withProgress(cli, commandPath(cli.running), asked)
-    },
-    async askStream(operation, input, signal = cli.signal()) {
-      return (await cli.backend()).askStream(operation as Operation, input, signal)
-    },
-    signal() {
-      const { timeout } = globals()
-      signal ??= timeout ? firstOf([io.signal], parseDuration(timeout)).signal : io.signal
-      return signal
-    },
-  }
-  return {
-    cli,
-    async close() {
-      cli.filter?.close()
-      await (await backend?.catch(() => undefined))?.close()
-    },
-  }
-}
-
-/** `persona backup`, of the command that runs. */
-function commandPath(command: Command | null | undefined): string {
-  return command?.parent ? `${commandPath(command.parent)} ${command.name()}`.trim() : ''
-}
-
-/** Global options with a value: the word behind one is no command. */
-const valued = new Set(['--server', '--as', '--color', '--timeout', '--jq'])
-const chatOptions =
-  /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|again|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
-
-/**
- * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, after `--`, for `-`, and
- * for piped text without arguments. Other words stay and end as "unknown command".
- */
-function withPrompt(argv: readonly string[], program: Command, io: Io): string[] {
-  let at = 0
-  while (at < argv.length && /^-./.test(argv[at]!) && argv[at] !== '--' && !chatOptions.test(argv[at]!))
-    at += valued.has(argv[at]!) ? 2 : 1
-  const word = argv[at]
-  const asksForHelp = argv.slice(0, at).some((option) => /^(?:-h|--help|-V|--version)$/.test(option))
-  const isPrompt =
-    word === undefined
-      ? io.stdinIsPiped() && !asksForHelp
-      : word === '--' || word === '-' || chatOptions.test(word) || (/\s/.test(word) && !isCommand(program, word))
-  return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : [...argv]
-}
-
-function isCommand(program: Command, word: string): boolean {
-  return program.commands.some((command) => command.name() === word || command.aliases().includes(word))
+/** The texts of options that stand alone. */
+const atOnce: Readonly<Record<string, () => string>> = {
+  '-h': overview,
+  '--help': overview,
+  '-V': showVersion,
+  '--version': showVersion,
 }

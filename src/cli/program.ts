@@ -1,5 +1,5 @@
 import { type Command, Help, Option } from 'commander'
-import { version } from '../version.ts'
+import { versionLine } from '../version.ts'
 import { addAccountCommands } from './account/command.ts'
 import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
@@ -7,7 +7,7 @@ import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
 import { addEmbedCommand } from './embed/command.ts'
 import { addHelpCommand } from './help/command.ts'
-import { overview } from './help/overview.ts'
+import { overview, summary } from './help/overview.ts'
 import { addKeyCommands } from './key/command.ts'
 import { addLimitCommands } from './limit/command.ts'
 import { addMcpCommands } from './mcp/command.ts'
@@ -30,8 +30,8 @@ import { addUserCommands } from './users/command.ts'
 /** The command tree with its actions; also the source of help, completions and manual. */
 export function buildProgram(cli: Cli): CliCommand {
   const program: CliCommand = new CliCommand('aichat')
-    .description('Chat with any model provider, speak, and keep personas with a memory.')
-    .usage('[options] COMMAND')
+    .description(summary.description)
+    .usage(summary.usage)
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .configureOutput({ writeOut: (text) => void cli.helpTexts.push(text), writeErr: () => {} })
@@ -40,10 +40,10 @@ export function buildProgram(cli: Cli): CliCommand {
       commandDescription: (command) => sentence(command.description()),
       formatHelp: (command, help) =>
         command === program && !program.listsAll
-          ? overview(program)
+          ? overview()
           : `${Help.prototype.formatHelp.call(help, command, help)}${afterHelp(command)}`,
     })
-    .version(`aichat ${version()} (aichat-toolkit)`, '-V, --version', 'show the version')
+    .version(versionLine(), '-V, --version', 'show the version')
     .option('--server <url>', 'send the command to the daemon at this address')
     .option('--local', 'work in this process on the data folder')
     .option('--as <username>', 'act as this user (in this process)')
@@ -60,11 +60,7 @@ export function buildProgram(cli: Cli): CliCommand {
     .option('-y, --yes', 'answer yes to every question')
     .option('--timeout <duration>', 'give up after 30s, 2m, 500ms …', checkedDuration)
     .option('--insecure', 'allow plain http to another machine')
-    .example(
-      'aichat "What is a monad?"',
-      'git diff | aichat chat "Write a commit message"',
-      'aichat plugin list --json',
-    )
+    .example(...summary.examples)
   addChatCommand(program, cli)
   addTemplateCommands(program, cli)
   addPluginCommands(program, cli)

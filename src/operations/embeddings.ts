@@ -52,7 +52,7 @@ interface Embeddings {
  * the caller's key does not permit.
  */
 export async function createEmbeddings(
-  { app, caller, signal }: Pick<Call, 'app' | 'caller' | 'signal'>,
+  { app, caller, signal, watch }: Pick<Call, 'app' | 'caller' | 'signal' | 'watch'>,
   input: EmbeddingsInput,
 ): Promise<EmbeddingsAnswer> {
   const texts = [input.input].flat()
@@ -66,6 +66,7 @@ export async function createEmbeddings(
     place: { plugin: plugin?.manifest.id ?? null, model: plugin?.model ?? input.model },
     request: () => ({ messages: texts.map((content) => ({ role: 'user', content })) }),
     signal,
+    watch,
     async run(attempt) {
       const answer = plugin
         ? await byPlugin(app, plugin, input, texts, { permits, signal })

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import type { MemoryView } from '../personas/memory/memories.ts'
 import { memoryChange, memoryInput } from '../personas/memory/memory.ts'
 import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
+import { searchFacts, within } from '../telemetry/span.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
@@ -281,15 +282,17 @@ export const searchMemories = defineOperation({
     mode: z.enum(['hybrid', 'lexical']),
     embedding_model: z.string(),
   }),
-  run: async ({ app, caller, signal }, { id, query, limit, max_results, top_k, min_score, ...conditions }) => {
+  run: async ({ app, caller, signal, watch }, { id, query, limit, max_results, top_k, min_score, ...conditions }) => {
     const { memories, now } = await app.personas()
-    const { hits, mode, embedding_model } = await memories.search(caller.id, id, {
-      query,
-      limit: limit ?? max_results ?? top_k ?? 10,
-      minScore: min_score,
-      filter: conditionsOf(conditions, now()),
-      signal,
-    })
+    const search = () =>
+      memories.search(caller.id, id, {
+        query,
+        limit: limit ?? max_results ?? top_k ?? 10,
+        minScore: min_score,
+        filter: conditionsOf(conditions, now()),
+        signal,
+      })
+    const { hits, mode, embedding_model } = await within(watch?.span, 'search_memory', searchFacts, search)
     const results = hits.map(({ entry: found, ...hit }) => ({ ...found, ...hit }))
     return { results, mode, embedding_model }
   },

@@ -6,6 +6,10 @@ import {
   PlaceRefused,
   type Purpose,
 } from '../chat/metering.ts'
+import { providerName } from '../chat/provider-name.ts'
+import type { RequestWatch } from '../chat/watch.ts'
+import { looksLikeKey } from '../plugins/key-shapes.ts'
+import { within } from '../telemetry/span.ts'
 import type { Caller } from './operation.ts'
 
 /** The account that a caller's requests are booked to. */
@@ -20,6 +24,7 @@ export interface SingleRequest<T> {
   readonly place: MeteredPlace
   readonly request: () => MeteredRequest
   readonly signal?: AbortSignal | undefined
+  readonly watch?: RequestWatch | undefined
   /** Asks the place, and reports its counts to the attempt. */
   run(attempt: MeteredAttempt): Promise<T>
 }
@@ -27,23 +32,34 @@ export interface SingleRequest<T> {
 /** Runs a request within the limits and books it: as answered, or as failed or cancelled when it throws. */
 export async function metered<T>(
   app: App,
-  { caller, purpose, place, request, signal, run }: SingleRequest<T>,
+  { caller, purpose, place, request, signal, watch, run }: SingleRequest<T>,
 ): Promise<T> {
   const { metering } = await app.usage()
   const call = metering.begin(payerOf(caller), purpose, request)
   try {
     const attempt = await call.attempt(place)
+    const tell = (outcome: 'answered' | 'failed') => watch?.attempted({ ...place, runner: purpose, tries: 1, outcome })
     try {
-      const result = await run(attempt)
+      const result = await within(watch?.span, purpose, factsOf(purpose, place), () => run(attempt))
       attempt.ended('answered')
+      tell('answered')
       return result
     } catch (reason) {
       attempt.ended(signal?.aborted ? 'cancelled' : 'failed')
+      tell('failed')
       throw reason
     }
   } catch (reason) {
     throw reason instanceof PlaceRefused ? reason.reason : reason
   } finally {
     call.end()
+  }
+}
+
+function factsOf(purpose: Purpose, { plugin, model }: MeteredPlace) {
+  return {
+    'gen_ai.operation.name': purpose,
+    'gen_ai.provider.name': providerName(plugin ?? 'local'),
+    'gen_ai.request.model': looksLikeKey(model) ? 'other' : model,
   }
 }

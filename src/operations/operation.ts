@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { KeyRights, ScopeRule } from '../accounts/keys/rights.ts'
 import type { Role } from '../accounts/users.ts'
 import type { App } from '../app/app.ts'
+import type { RequestWatch } from '../chat/watch.ts'
 
 /**
  * The contract of the core. The REST routes with their guards, the OpenAPI document, the calls of the command line and its
@@ -30,6 +31,8 @@ interface CallParts {
   readonly address?: string | undefined
   /** The id of the login, which logging out ends; undefined in process. */
   readonly session?: string | undefined
+  /** Follows the request, for its log line and its trace; undefined in process. */
+  readonly watch?: RequestWatch | undefined
   /** Sets a header of the answer; undefined in process. */
   readonly header?: ((name: string, value: string) => void) | undefined
 }

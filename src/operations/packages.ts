@@ -181,7 +181,9 @@ export const importPersona = defineOperation({
       if (bytes === 0) throw new AppError('invalid', 'The file is empty: give a package or a character card')
       const { packages } = await call.app.packages()
       const { mode = request.persona === undefined ? 'create' : 'merge' } = request
-      return packages.import(call.caller.id, path, { ...request, mode, passphrase }, call.signal)
+      return call.app.imports.counted(() =>
+        packages.import(call.caller.id, path, { ...request, mode, passphrase }, call.signal),
+      )
     }),
 })
 

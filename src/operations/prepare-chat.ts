@@ -17,15 +17,18 @@ import type { Call } from './operation.ts'
  * `forbidden` for a persona or conversation that is not the caller's, `key_scope` where the caller's key is not for it, and
  * `invalid` for two personas or for `store`.
  */
-export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>, order: ChatOrder): Promise<ReadyChat> {
-  const { app, caller, signal } = call
+export async function prepareChat(
+  call: Pick<Call, 'app' | 'caller' | 'signal' | 'watch'>,
+  order: ChatOrder,
+): Promise<ReadyChat> {
+  const { app, caller, signal, watch } = call
   const { request: asked, plugin, fallback, session, memory, toolTurn, conversation, shownModel } = order
   const localOnly = order.localOnly === true || app.settings.localOnly
   const { key } = caller
   const keep = order.keep && mayKeep(key) ? order.keep : undefined
   const chatOrder = { order: { ...order, keep }, begun: performance.now() }
   const permits = permitsOf(key)
-  const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly }
+  const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly, watch }
   const named = personaIn(asked.model)
   if (named === undefined && order.persona === undefined && session === undefined) {
     requirePlainChat(key)
@@ -54,6 +57,7 @@ export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>,
     allow: (id) => requireChatPersona(key, id),
     by: { key: key?.id, permits, localOnly },
     signal,
+    span: watch?.span,
   })
   const shown = shownModel ?? (named === undefined ? undefined : model)
   return {

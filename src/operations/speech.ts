@@ -28,7 +28,7 @@ const speechInput = z.object({
 })
 
 /** Speaks, for an operation and for the route of OpenAI's clients. The characters of the text are booked. */
-export async function speak({ app, caller, signal }: Call, request: RoutedSpeech): Promise<Download> {
+export async function speak({ app, caller, signal, watch }: Call, request: RoutedSpeech): Promise<Download> {
   const router = await app.speech()
   const answer = await metered(app, {
     caller,
@@ -36,6 +36,7 @@ export async function speak({ app, caller, signal }: Call, request: RoutedSpeech
     place: router.placeOf(request),
     request: () => ({ messages: [{ role: 'user', content: request.input }] }),
     signal,
+    watch,
     async run(attempt) {
       const speech = await router.speak({ ...request, permits: permitsOf(caller.key) }, signal)
       attempt.reported({ characters: request.input.length })

@@ -52,7 +52,7 @@ export async function answerShaped(
   boundText(app.settings, input)
   await nextStage(input, work)
   // A signal for each request costs 5 µs: the connection's will do.
-  const call = { app, caller, signal: context.disconnected }
+  const call = { app, caller, signal: context.disconnected, watch: context.record }
   const order = { ...routed(input), conversation: conversationOf(context, wire) }
   const all = await prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
   const [ready] = all

@@ -5,6 +5,7 @@ import type { App } from '../app/app.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
 import { identifyBy } from './guards.ts'
 import type { Identify } from './identity.ts'
+import type { Log } from './log.ts'
 
 /** The parts of its process that a service uses. */
 export interface ServiceIo {
@@ -25,19 +26,30 @@ export interface ServiceAccounts {
  * Opens the accounts for a service: throws `configuration` when the database or the secret cannot be used, and creates
  * the default administrator where the settings ask for one.
  */
-export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }: ServiceIo): Promise<ServiceAccounts> {
+export async function openServiceAccounts(
+  app: App,
+  { stderr, stderrIsTerminal }: ServiceIo,
+  log: Log,
+): Promise<ServiceAccounts> {
   const accounts = await app.accounts()
   const { administrator, warnings } = await accounts.prepareService()
-  for (const warning of warnings) stderr.write(`aichat: ${warning}; in production this is refused\n`)
-  if (administrator) stderr.write(`${introduce(administrator)}\n`)
+  for (const warning of warnings) log.warn(`${warning}; in production this is refused`)
+  if (administrator) introduce(administrator)
   const setupToken = (await accounts.needsSetup()) ? randomBytes(16).toString('base64url') : undefined
   return {
     identify: identifyBy(accounts, await app.apiKeys(), app.settings, setupToken),
     async announceSetup(url) {
       if (!(await accounts.needsSetup())) return
+      const how = `There is no user yet. Create the administrator with \`aichat --server ${url} setup\``
+      if (!stderrIsTerminal) {
+        // A log is read by more people than a terminal.
+        const path = join(app.settings.paths.state, 'setup-token')
+        replaceFile(path, `${setupToken}\n`)
+        return log.notice(`${how}; from another machine that needs the token in ${path}`)
+      }
       stderr.write(
         [
-          `There is no user yet. Create the administrator with \`aichat --server ${url} setup\`, or:`,
+          `${how}, or:`,
           `  curl ${url}/api/auth/register -H 'content-type: application/json' -d '{"username":"admin","password":"…"}'`,
           `From another machine that also needs -H 'x-setup-token: ${setupToken}'`,
           '',
@@ -47,12 +59,13 @@ export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }
   }
 
   /** A generated password is shown once on a terminal, else kept in a file that only this user can read. */
-  function introduce({ username, password, generated }: FirstAdministrator): string {
+  function introduce({ username, password, generated }: FirstAdministrator): void {
     const created = `The default administrator "${username}" was created`
-    if (stderrIsTerminal) return `${created} with the password ${password} (shown once; change it with aichat passwd)`
-    if (!generated) return `${created} with the password from DEFAULT_ADMIN_PASSWORD`
+    if (stderrIsTerminal)
+      return void stderr.write(`${created} with the password ${password} (shown once; change it with aichat passwd)\n`)
+    if (!generated) return log.notice(`${created} with the password from DEFAULT_ADMIN_PASSWORD`)
     const path = join(app.settings.paths.state, 'initial-password')
     replaceFile(path, `${password}\n`)
-    return `${created}; the password is in ${path} (remove that file after the first login)`
+    log.notice(`${created}; the password is in ${path} (remove that file after the first login)`)
   }
 }

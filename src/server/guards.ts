@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Accounts } from '../accounts/accounts.ts'
-import { networkOf, type Origin, originOf, readProxies } from '../accounts/addresses.ts'
+import { networkOf, readProxies } from '../accounts/addresses.ts'
 import type { ApiKeys, VerifiedKey } from '../accounts/keys/api-keys.ts'
 import { isApiKey } from '../accounts/keys/key-text.ts'
 import type { Logins, Verified } from '../accounts/logins.ts'
@@ -13,6 +12,7 @@ import { serviceUrl } from '../http/service-url.ts'
 import { authorise, type Mode } from '../operations/access.ts'
 import type { Caller } from '../operations/operation.ts'
 import type { Settings } from '../settings/settings.ts'
+import { clientOrigins } from './client-origin.ts'
 import type { Identify, Identity, Rule } from './identity.ts'
 import { type Credential, watchLogins } from './live-logins.ts'
 import { isRepeated, type RequestContext } from './request-context.ts'
@@ -40,16 +40,7 @@ export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings
   const watch = watchLogins(accounts.logins, keys)
   const verifiers: Verifiers = { accounts, logins: accounts.logins, keys }
   const mode: Mode = { singleUser: settings.singleUserMode, isDefaultAdministrator: accounts.isDefaultAdministrator }
-  // A connection without a proxy belongs to one client.
-  const direct = new WeakMap<Socket, Origin>()
-  const origin = ({ socket, headers }: IncomingMessage): Origin => {
-    const forwarded = headers['x-forwarded-for']?.toString()
-    const known = forwarded === undefined ? direct.get(socket) : undefined
-    if (known) return known
-    const found = originOf(socket.remoteAddress, forwarded, proxies)
-    if (forwarded === undefined) direct.set(socket, found)
-    return found
-  }
+  const origin = clientOrigins(proxies)
   return (context, rule) => {
     const { headers } = context.request
     const { address, local } = origin(context.request)

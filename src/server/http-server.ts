@@ -2,20 +2,23 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { H3, type H3Event, toNodeHandler } from 'h3'
+import type { Origin } from '../accounts/addresses.ts'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
-import { hostRange } from '../http/address-range.ts'
 import { installationId } from '../installation-id.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
+import type { Tracer } from '../telemetry/span.ts'
 import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-watch.ts'
 import { checkHost, checkOrigin } from './browser-guards.ts'
 import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
+import type { HttpCounts } from './http-metrics.ts'
 import type { Identify } from './identity.ts'
 import { limitInFlight } from './in-flight.ts'
 import { mcpRoutes } from './mcp-routes.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { metricsRoute } from './metrics-route.ts'
 import { openApi } from './openapi.ts'
 import {
   type ErrorBody,
@@ -27,6 +30,8 @@ import {
   sendJson,
   splitTarget,
 } from './request-context.ts'
+import { type Observe, probes } from './request-log.ts'
+import { endSpan, requestFacts } from './request-span.ts'
 import { type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -43,19 +48,21 @@ export interface ServerParts {
   readonly state: ServerState
   /** Default `usualBodyTimeouts`. */
   readonly bodyTimeouts?: BodyTimeouts
+  /** Shared by the servers of a process; by default this server's own. */
+  readonly metrics?: Metrics
+  /** Begins traces, where they are kept. */
+  readonly tracer?: Tracer | undefined
+  /** Finds the client of a request, for the log. */
+  readonly origin?: (request: IncomingMessage) => Pick<Origin, 'address'>
   /** Called after every answer, for the log. */
-  readonly observe: (context: RequestContext, route: string, status: number) => void
+  readonly observe: Observe
 }
 
 /** The main server as a function of request and response. */
 export function createServer(parts: ServerParts): NodeHandler {
   const { app } = parts
   const identify = limitInFlight(parts.identify, app.settings.limits)
-  const metrics = createMetrics(app)
-  const observe: ServerParts['observe'] = (context, route, status) => {
-    metrics.observe(context, route, status)
-    parts.observe(context, route, status)
-  }
+  const { metrics = createMetrics(app, parts.version) } = parts
   const dialects = dialectRoutes(app, identify)
   const routes = [
     ...serviceRoutes(parts),
@@ -64,7 +71,7 @@ export function createServer(parts: ServerParts): NodeHandler {
     ...dialects,
     ...mcpRoutes(app, identify),
   ]
-  return mount({ ...parts, observe, unknown: refusalsFor(dialects) }, routes)
+  return mount({ ...parts, http: metrics.http('api'), unknown: refusalsFor(dialects) }, routes)
 }
 
 function operationRoute(app: App, operation: Operation, identify: Identify): Route {
@@ -73,23 +80,6 @@ function operationRoute(app: App, operation: Operation, identify: Identify): Rou
     path: operation.path,
     isUpload: operation.upload?.as === 'stream',
     handle: (context) => serveOperation(app, operation, context, identify),
-  }
-}
-
-/** For administrators, and without a token for a collector on this machine that uses no proxy. */
-function metricsRoute(metrics: Metrics, identify: Identify): Route {
-  return {
-    method: 'GET',
-    path: '/metrics',
-    handle: async (context) => {
-      const { request, response } = context
-      const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined
-      if (!direct || hostRange(request.socket.remoteAddress ?? '') !== 'loopback')
-        await identify(context, { access: 'admin' })
-      const { type, body } = await metrics.text()
-      response.setHeader('content-type', type)
-      response.end(body)
-    },
   }
 }
 
@@ -129,8 +119,9 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 const noParams: Record<string, string> = {}
 
 export interface MountParts
-  extends Pick<ServerParts, 'app' | 'observe' | 'bodyTimeouts'>,
+  extends Pick<ServerParts, 'app' | 'observe' | 'bodyTimeouts' | 'metrics' | 'tracer' | 'origin'>,
     Partial<Pick<ServerParts, 'state'>> {
+  readonly http?: HttpCounts
   /** The error shape of an address without a route, and the routes to name in it; undefined for the shape of /api. */
   readonly unknown?: (
     context: RequestContext,
@@ -145,7 +136,7 @@ const answeredWhileDraining = new Set(['/health', '/ready', '/metrics'])
  * map; h3 routes all others.
  */
 export function mount(
-  { app, observe, unknown, state, bodyTimeouts }: MountParts,
+  { app, observe, http, tracer, origin, unknown, state, bodyTimeouts }: MountParts,
   routes: readonly Route[],
 ): NodeHandler {
   const watchBody = createBodyWatch(bodyTimeouts ?? usualBodyTimeouts)
@@ -198,7 +189,17 @@ export function mount(
     methods: ReadonlyMap<string, Route>,
   ): Promise<void> {
     const params: Record<string, string> = {}
-    const context = openRequestContext(request, response, params, () => observe(context, path, response.statusCode))
+    const context = openRequestContext(request, response, params, () => {
+      const { statusCode: status } = response
+      http?.ended(context, path, status)
+      observe(context, path, status)
+      if (context.record.span) endSpan(context, path, status)
+    })
+    const { record } = context
+    http?.begun()
+    // Read now: a closed connection has no address.
+    record.client = origin?.(request).address
+    if (tracer && !probes.has(path)) record.span = tracer.request(request.headers, requestFacts(context, path))
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
     const route = methods.get(method)
     try {

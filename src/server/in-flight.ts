@@ -25,8 +25,9 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
     return identity instanceof Promise ? identity.then((known) => enter(context, known)) : enter(context, identity)
   }
 
-  function enter({ request, response }: RequestContext, identity: Identity): Identity {
+  function enter({ request, response, record }: RequestContext, identity: Identity): Identity {
     const user = identity.caller?.id
+    record.user = user
     if (user === undefined || userOf(request) !== undefined) return identity
     const held = users.get(user) ?? { requests: 0, bytes: 0 }
     if (held.requests >= requestsPerUser)

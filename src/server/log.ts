@@ -2,17 +2,26 @@ import { fstatSync } from 'node:fs'
 import { withoutApiKeys } from '../accounts/keys/key-text.ts'
 import { escapedJson, printableLine } from '../formats/terminal-text.ts'
 import type { LogLevel } from '../settings/settings.ts'
+import type { LineWriter } from './line-writer.ts'
 
 /** The fields of a log event: never a body, a prompt, a token, a key or a password. */
 export interface LogEvent {
   readonly [field: string]: string | number | boolean | null | undefined
 }
 
+export interface WriteEvent {
+  (message: string, event?: LogEvent): void
+  /** Whether events of this level are written: others need not be made. */
+  readonly isOn: boolean
+}
+
 export interface Log {
-  error(message: string, event?: LogEvent): void
-  warn(message: string, event?: LogEvent): void
-  info(message: string, event?: LogEvent): void
-  debug(message: string, event?: LogEvent): void
+  readonly error: WriteEvent
+  readonly warn: WriteEvent
+  readonly info: WriteEvent
+  readonly debug: WriteEvent
+  /** Writes as `info` at any level: that a service listens, which programs wait for. */
+  readonly notice: WriteEvent
 }
 
 const order: readonly LogLevel[] = ['error', 'warn', 'info', 'debug']
@@ -26,14 +35,18 @@ export type LogFormat = 'text' | 'json' | 'journal'
  * Writes events as lines: text for a terminal, JSON for a collector, and syslog priorities without a time under
  * systemd, since its journal adds one. Escapes line breaks in values, which could forge lines.
  */
-export function createLog(level: LogLevel, format: LogFormat, write: (line: string) => void): Log {
+export function createLog(level: LogLevel, format: LogFormat, writer: LineWriter): Log {
   const limit = order.indexOf(level)
-  const at =
-    (of: LogLevel) =>
-    (message: string, event: LogEvent = {}) => {
-      if (order.indexOf(of) <= limit) write(`${withoutApiKeys(lineOf(of, message, event, format))}\n`)
+  const at = (of: LogLevel, isOn = order.indexOf(of) <= limit): WriteEvent => {
+    const write = (message: string, event: LogEvent = {}) => {
+      if (!isOn) return
+      writer.write(`${withoutApiKeys(lineOf(of, message, event, format))}\n`)
+      // A failure may be the last event of this process.
+      if (of === 'error' || of === 'warn') writer.flush()
     }
-  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }
+    return Object.assign(write, { isOn })
+  }
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug'), notice: at('info', true) }
 }
 
 /** journald when stderr is its socket (systemd.exec(5), JOURNAL_STREAM), text on a terminal, else JSON. */

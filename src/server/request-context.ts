@@ -5,7 +5,9 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
+import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { userOf } from './request-holder.ts'
+import { RequestRecord } from './request-record.ts'
 
 /** A request and its answer, as guards and routes see them. */
 export interface RequestContext {
@@ -14,6 +16,7 @@ export interface RequestContext {
   readonly id: string
   /** Milliseconds on the monotonic clock. */
   readonly startedAt: number
+  readonly record: RequestRecord
   readonly path: string
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
@@ -77,6 +80,7 @@ class NodeRequestContext implements RequestContext {
   readonly response: ServerResponse
   readonly id: string
   readonly startedAt = performance.now()
+  readonly record: RequestRecord
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly #search: string
@@ -87,7 +91,9 @@ class NodeRequestContext implements RequestContext {
     this.response = response
     this.params = params
     const id = request.headers['x-request-id']
-    this.id = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : randomUUID()
+    // The id stands in logs: nothing that may be a key is taken as one.
+    this.id = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) && !looksLikeKey(id) ? id : randomUUID()
+    this.record = new RequestRecord(request.socket.bytesWritten)
     const { path, search } = splitTarget(request.url)
     this.path = path
     this.#search = search

@@ -78,8 +78,8 @@ export function callerOf({ caller }: Identity): Caller {
 }
 
 function callParts(app: App, context: RequestContext, { session, address }: Identity): Omit<PublicCall, 'caller'> {
-  const { response, signal } = context
-  return { app, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
+  const { response, signal, record } = context
+  return { app, session, address, signal, watch: record, header: (name, value) => void response.setHeader(name, value) }
 }
 
 /** Runs the work of a long answer, and aborts its context when the login or key ends meanwhile. */

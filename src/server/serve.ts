@@ -2,16 +2,23 @@ import { once } from 'node:events'
 import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
 import { weightsName } from '../../speech/servers/weights.ts'
 import type { SpeechService } from '../../speech/service.ts'
+import { readProxies } from '../accounts/addresses.ts'
 import { type App, openApp } from '../app/app.ts'
 import { speechPlaces } from '../app/speech-places.ts'
+import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
 import type { Settings } from '../settings/settings.ts'
+import { readTelemetry } from '../settings/telemetry.ts'
 import { version } from '../version.ts'
+import { clientOrigins } from './client-origin.ts'
 import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
 import type { Identify } from './identity.ts'
+import { createLineWriter } from './line-writer.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { requestLog } from './request-log.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -40,18 +47,22 @@ export async function serve(
   const api = plan.find(({ name }) => name === 'api')
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
   const app = openApp({ ...settings, listen }, { service: true })
-  const log = createLog(settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), (line) =>
-    io.stderr.write(line),
-  )
+  const lines = createLineWriter((text) => io.stderr.write(text))
+  const log = createLog(settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), lines)
   for (const warning of settings.warnings) log.warn(warning)
   app.remarkListeners.add((message, fields) => log.warn(message, fields))
   const state: ServerState = { phase: 'starting' }
-  const parts: Omit<ServerParts, 'version' | 'identify'> = { app, state, observe: observer(log) }
+  const metrics = createMetrics(app, version())
+  const origin = clientOrigins(readProxies(settings.trustProxy))
+  let telemetry: TelemetryArea | undefined
   const listening: Listening[] = []
   const services: SpeechService[] = []
   try {
+    telemetry = await openTelemetry(app, log, metrics)
+    const { tracer } = telemetry ?? {}
+    const parts = { app, state, metrics, origin, tracer }
     if (options.pull) await pullWeights(app, log, plan, options, io.signal)
-    const accounts = api && (await openServiceAccounts(app, io))
+    const accounts = api && (await openServiceAccounts(app, io, log))
     // Removes the temporary packages of a killed process before the first request.
     if (api) await app.packages()
     // Ends the responses that a killed process left unfinished.
@@ -62,11 +73,13 @@ export async function serve(
       const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
       if (service) services.push(service)
-      const server = await openServer(await handlerOf(parts, service, accounts?.identify), place)
+      const observe = requestLog(log, app, name)
+      const server = await openServer(await handlerOf({ ...parts, observe }, service, accounts?.identify), place)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
       const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
-      io.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}\n`)
+      log.notice(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}`, { server: name })
+      lines.flush()
       if (!service) await accounts?.announceSetup(server.localUrl)
       if (service && host === '0.0.0.0')
         log.warn('this server needs no token: any client that reaches this machine can use it', { server: name, host })
@@ -82,7 +95,9 @@ export async function serve(
     await Promise.all(listening.map((server) => server.finish(graceMs)))
     await Promise.all(listening.map((server) => server.close()))
     await Promise.all(services.map((service) => service.close()))
+    await telemetry?.close()
     await app.close()
+    lines.flush()
   }
 }
 
@@ -179,8 +194,18 @@ async function openService(app: App, log: Log, id: ServerId, options: ServeOptio
     server: id,
     variant: manifest.variants.length > 1 ? options.model : undefined,
     device: manifest.options.devices.length > 0 ? options.device : undefined,
+    counts: app.speechCounts.of(id),
     onEvent: (message, fields) => log.warn(message, fields),
   })
+}
+
+/** Opens the way to the collector that the environment names; undefined where it names none. */
+async function openTelemetry(app: App, log: Log, { sources }: Metrics): Promise<TelemetryArea | undefined> {
+  const settings = readTelemetry(app.settings.environment, log.warn)
+  if (!settings) return undefined
+  const { openTelemetryArea } = await import('../app/telemetry.ts')
+  const { ownPorts } = app
+  return openTelemetryArea({ settings, version: version(), metrics: sources, ownPorts, tell: log.warn })
 }
 
 async function handlerOf(
@@ -191,16 +216,6 @@ async function handlerOf(
   if (!service) return createServer({ ...parts, version: version(), identify: identify! })
   const { createSpeechServer } = await import('./speech.ts')
   return createSpeechServer(parts, service)
-}
-
-function observer(log: Log): ServerParts['observe'] {
-  return ({ request, id }, route, status) =>
-    log[route === '/health' || status < 400 ? 'debug' : 'info']('request', {
-      request_id: id,
-      method: request.method,
-      route,
-      status,
-    })
 }
 
 function portOf(text: string): number {

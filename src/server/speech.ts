@@ -3,10 +3,15 @@ import { answerWith } from '../../speech/answer.ts'
 import { listVoices } from '../../speech/servers/manifest.ts'
 import type { ServiceInput, SpeechService } from '../../speech/service.ts'
 import { Download } from '../operations/operation.ts'
+import { type SpanAttributes, within } from '../telemetry/span.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
+import { metricsRoute } from './metrics-route.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import { type Route, sendDownload } from './routes.ts'
 import { invalidNames, readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody } from './speech-body.ts'
+
+/** Its first audio, or all of it where it is not streamed; the text is content, and not told. */
+const speechFacts: SpanAttributes = { 'gen_ai.operation.name': 'speech', 'gen_ai.provider.name': 'local' }
 
 /** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is cut off. */
 const usualWriteTimeoutMs = 60_000
@@ -17,7 +22,10 @@ export function createSpeechServer(
   service: SpeechService,
   writeTimeoutMs = usualWriteTimeoutMs,
 ): NodeHandler {
-  return mount(parts, speechRoutes(service, writeTimeoutMs))
+  const { metrics } = parts
+  const routes = speechRoutes(service, writeTimeoutMs)
+  if (!metrics) return mount(parts, routes)
+  return mount({ ...parts, http: metrics.http(service.manifest.id) }, [...routes, metricsRoute(metrics)])
 }
 
 /** The routes of a speech server; no token is needed. */
@@ -62,7 +70,7 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
   /** Sends one WAV file with its length, or as it is made; until the first audio a failure is an error answer. */
   async function speak(context: RequestContext, request: ServiceInput, stream: boolean): Promise<void> {
     const speech = await service.speak(request, context.signal)
-    const answer = await answerWith(speech, stream)
+    const answer = await within(context.record.span, 'speech', speechFacts, () => answerWith(speech, stream))
     try {
       if (stream) context.response.socket?.setNoDelay(true)
       const body = withWriteTimeout(answer.body, context.response, writeTimeoutMs)

@@ -1,5 +1,7 @@
+import { providerName } from '../chat/provider-name.ts'
+import type { Histogram } from '../telemetry/histogram.ts'
+import type { MetricSource } from '../telemetry/metric-source.ts'
 import { type TokenCount, type TokenCounts, tokenBounds } from '../usage/metering/token-counts.ts'
-import type { MetricSource } from './metric-source.ts'
 
 /** Parts of a count by modality: what is not audio counts as text, as providers tell no more. */
 type Part = readonly [modality: 'text' | 'audio', tokens: (count: TokenCount) => number]
@@ -36,6 +38,8 @@ export function tokenMetrics(counts: TokenCounts): readonly MetricSource[] {
       ([name, help, parts]): MetricSource => ({
         type: 'counter',
         name: `gen_ai_client_inference_usage_${name}_total`,
+        conventional: `gen_ai.client.inference.usage.${name.replace(/^(cache_read|cache_write|reasoning)_/, '$1.')}`,
+        unit: '{token}',
         help,
         values: () =>
           counts.list().flatMap((count) =>
@@ -48,40 +52,28 @@ export function tokenMetrics(counts: TokenCounts): readonly MetricSource[] {
           ),
       }),
     ),
-    histogram('input_tokens', 'Tokens of a request.', ({ inputs, input }) => [inputs, input], counts),
-    histogram('output_tokens', 'Tokens of an answer.', ({ outputs, output }) => [outputs, output], counts),
+    histogram('input_tokens', 'Tokens of a request.', ({ inputs }) => inputs, counts),
+    histogram('output_tokens', 'Tokens of an answer.', ({ outputs }) => outputs, counts),
   ]
 }
 
 function histogram(
   what: string,
   help: string,
-  read: (count: TokenCount) => readonly [counts: readonly number[], sum: number],
+  read: (count: TokenCount) => Histogram,
   counts: TokenCounts,
 ): MetricSource {
-  const name = `gen_ai_client_inference_operation_${what}`
   return {
     type: 'histogram',
-    name,
+    name: `gen_ai_client_inference_operation_${what}`,
+    conventional: `gen_ai.client.inference.operation.${what}`,
+    unit: '{token}',
     help,
-    values: () =>
-      counts.list().flatMap((each) => {
-        const labels = labelsOf(each)
-        const [filled, sum] = read(each)
-        let count = 0
-        const buckets = [...tokenBounds, '+Inf'].map((le, at) => {
-          count += filled[at]!
-          return { labels: { le, ...labels }, value: count, metricName: `${name}_bucket` }
-        })
-        return [
-          ...buckets,
-          { labels, value: sum, metricName: `${name}_sum` },
-          { labels, value: count, metricName: `${name}_count` },
-        ]
-      }),
+    bounds: tokenBounds,
+    values: () => counts.list().map((each) => ({ labels: labelsOf(each), histogram: read(each) })),
   }
 }
 
 function labelsOf({ provider, model }: TokenCount) {
-  return { gen_ai_provider_name: provider, gen_ai_request_model: model }
+  return { gen_ai_provider_name: providerName(provider), gen_ai_request_model: model }
 }

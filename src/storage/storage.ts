@@ -14,6 +14,7 @@ import type { LimitStore } from '../usage/limits/store.ts'
 import type { PriceStore } from '../usage/prices/store.ts'
 import type { Changes } from './shared/changes.ts'
 import type { StorageUse } from './shared/storage-use.ts'
+import type { StoredSize } from './shared/stored-size.ts'
 import type { SqliteSettings } from './sqlite/storage.ts'
 
 /**
@@ -43,6 +44,8 @@ export interface Storage {
   readonly changes: Changes
   /** Whether any limit is set: asked by commands, which load nothing of limits where there is none. */
   hasLimits(): boolean
+  /** The size of what is kept, from sums: cheap, however much it is. */
+  size(): Promise<StoredSize>
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>
   /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */

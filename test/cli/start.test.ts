@@ -21,15 +21,30 @@ test('--version says which aichat this is', async () => {
   assert.match(stdout, /^aichat \d+\.\d+\.\d+ \(aichat-toolkit\)\n$/)
 })
 
-test('--help goes to stdout and loads the command tree and nothing of the core', () => {
+/** Runs the program module by module, with the names of all modules that are loaded on stderr. */
+function traced(...words: readonly string[]) {
   const [program, ...args] = unbundled
   // NODE_DEBUG=esm names every module that is loaded.
-  const { status, stdout, stderr } = spawnSync(program!, [...args, '--help'], {
-    env: { PATH: process.env['PATH'], NODE_DEBUG: 'esm' },
-    encoding: 'utf8',
-  })
+  const options = { env: { PATH: process.env['PATH'], NODE_DEBUG: 'esm' }, encoding: 'utf8' } as const
+  const { status, stdout, stderr } = spawnSync(program!, [...args, ...words], options)
+  const modules = new Set([...stderr.matchAll(/\/(src\/[\w/.-]+)\.[jt]s\b/g)].map(([, path]) => path))
+  return { status, stdout, stderr, modules: [...modules] }
+}
+
+test('--help and --version load neither the command tree nor a library', () => {
+  for (const option of ['--help', '-h', '--version', '-V']) {
+    const { status, stdout, stderr, modules } = traced(option)
+    assert.is(status, 0)
+    assert.match(stdout, /^(?:Usage: )?aichat/)
+    assert.not.match(stderr, /node_modules\//)
+    assert.ok(modules.length <= 8, modules.join(' '))
+  }
+})
+
+test('the help of a command loads the command tree and nothing of the core', () => {
+  const { status, stdout, stderr, modules } = traced('chat', '--help')
   assert.is(status, 0)
-  assert.match(stdout, /^Usage: aichat/)
+  assert.match(stdout, /^Usage: aichat chat/)
   for (const library of [
     'better-sqlite3',
     'h3',
@@ -52,9 +67,8 @@ test('--help goes to stdout and loads the command tree and nothing of the core',
   }
   assert.not.match(stderr, /src\/(?:app|settings|operations|plugins|chat\/router|storage)[/.]/)
   assert.not.match(stderr, /src\/cli\/\w+\/actions\.[jt]s/, 'an action is loaded')
-  const modules = new Set([...stderr.matchAll(/\/(src\/[\w/.-]+)\.[jt]s\b/g)].map(([, path]) => path))
   // A module for each of 20 command groups, and 20 for reading the arguments and printing.
-  assert.ok(modules.size > 20 && modules.size <= 40, [...modules].join(' '))
+  assert.ok(modules.length > 20 && modules.length <= 42, modules.join(' '))
 })
 
 test('a command loads the store that it asks, and no other', async () => {

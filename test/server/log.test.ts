@@ -9,9 +9,10 @@ for (const format of ['text', 'json', 'journal'] as const satisfies readonly Log
   test(`written as ${format} has no API key in it, wherever one comes from`, () => {
     const [one, two] = [makeKeyText(), makeKeyText()]
     let written = ''
-    const log = createLog('debug', format, (line) => {
+    const write = (line: string) => {
       written += line
-    })
+    }
+    const log = createLog('debug', format, { write, flush() {} })
     log.error(`refused ${one}`, { reason: `"${two}" is not known`, status: 401 })
     assert.not(written.includes(one.slice(4, 36)) || written.includes(two.slice(4, 36)))
     assert.is(written.split('[key]').length, 3)

@@ -206,12 +206,18 @@ test('the metrics count answers by route pattern, for this machine and without n
   withServer(async (url) => {
     await fetch(`${url}/api/plugins/secret-name`)
     const text = await (await fetch(`${url}/metrics`)).text()
-    assert.match(text, /aichat_http_requests_total\{method="GET",route="\/api\/plugins\/:id",status="404"\} 1/)
+    assert.match(
+      text,
+      /aichat_http_requests_total\{method="GET",route="\/api\/plugins\/:id",server="api",status="404"\} 1/,
+    )
     assert.match(text, /# TYPE aichat_http_requests_total counter/)
-    assert.match(text, /aichat_http_request_duration_seconds_bucket\{le="\+Inf",route="\/api\/plugins\/:id"\} 1/)
-    assert.match(text, /aichat_http_request_duration_seconds_count\{route="\/api\/plugins\/:id"\} 1/)
-    assert.match(text, /aichat_http_request_duration_seconds_sum\{route="\/api\/plugins\/:id"\} 0\.\d+/)
-    assert.match(text, /aichat_nodejs_eventloop_lag_seconds/)
+    assert.match(
+      text,
+      /aichat_http_request_duration_seconds_bucket\{le="\+Inf",route="\/api\/plugins\/:id",server="api"\} 1/,
+    )
+    assert.match(text, /aichat_http_request_duration_seconds_count\{route="\/api\/plugins\/:id",server="api"\} 1/)
+    assert.match(text, /aichat_http_request_duration_seconds_sum\{route="\/api\/plugins\/:id",server="api"\} 0\.\d+/)
+    assert.match(text, /^nodejs_eventloop_lag_seconds/m)
     assert.not.match(text, /secret-name/)
   }))
 

@@ -17,10 +17,12 @@ const holding = (files: readonly string[], pattern: RegExp) =>
   files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))
 
 test('only the port imports the database, and only the composition root imports the port', () => {
+  // names.ts is the small door of completions, which load nothing else.
   assert.equal(holding(outside('src/storage/sqlite'), /storage\/sqlite\/|'\.{1,2}\/sqlite\//), [
+    'src/storage/names.ts',
     'src/storage/storage.ts',
   ])
-  const importers = holding(outside('src/storage'), /storage\/storage\.ts'/)
+  const importers = holding(outside('src/storage'), /storage\/(?:names|storage)\.ts'/)
   assert.equal(
     importers.filter((file) => !file.startsWith('src/app/')),
     [],

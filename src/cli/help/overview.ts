@@ -1,4 +1,13 @@
-import type { CliCommand } from '../terminal/command.ts'
+/** The head of the program's help, also in the command tree. */
+export const summary = {
+  usage: '[options] COMMAND',
+  description: 'Chat with any model provider, speak, and keep personas with a memory.',
+  examples: [
+    'aichat "What is a monad?"',
+    'git diff | aichat chat "Write a commit message"',
+    'aichat plugin list --json',
+  ],
+} as const
 
 /** The commands by what people come for; test/cli/help/overview.test.ts holds it to the command tree. */
 const groups: readonly (readonly [name: string, commands: string, purpose: string])[] = [
@@ -24,12 +33,12 @@ const options: readonly (readonly [names: string, meaning: string])[] = [
 ]
 
 /** The help of the program, of 23 lines: its commands in groups, and the way to all of them. */
-export function overview(program: CliCommand): string {
+export function overview(): string {
   const name = Math.max(...groups.map(([group]) => group.length))
   const widest = Math.max(...groups.map(([, commands, purpose]) => (purpose === '' ? 0 : commands.length)))
   return [
-    `Usage: aichat ${program.usage()}`,
-    program.description(),
+    `Usage: aichat ${summary.usage}`,
+    summary.description,
     '',
     ...groups.map(([group, commands, purpose]) =>
       `  ${group.padEnd(name)}  ${commands.padEnd(widest)}  ${purpose}`.trimEnd(),
@@ -39,7 +48,7 @@ export function overview(program: CliCommand): string {
     ...options.map(([names, meaning]) => `  ${names.padEnd(24)}${meaning}`),
     '',
     'Examples:',
-    ...program.examples.map((line) => `  ${line}`),
+    ...summary.examples.map((line) => `  ${line}`),
     '',
     'More: aichat help COMMAND, aichat help commands, aichat help exit-codes',
     '',

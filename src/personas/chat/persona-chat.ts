@@ -1,4 +1,5 @@
 import { type ChatRequest, type Message, textOf } from '../../chat/protocol/messages.ts'
+import { type Span, searchFacts, within } from '../../telemetry/span.ts'
 import { isLore, loreLimits, loreText } from '../memory/lore.ts'
 import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
@@ -46,6 +47,8 @@ export interface PersonaChatCall {
   /** The payer of requests to a model behind the answer; by default the owner. */
   readonly by?: OnBehalf | undefined
   readonly signal?: AbortSignal | undefined
+  /** The span of the request, where traces are kept. */
+  readonly span?: Span | undefined
 }
 
 export interface PreparedChat {
@@ -117,6 +120,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       allow,
       by = {},
       signal,
+      span,
     }) {
       const turn = toolTurn ? withoutToolCalls(request.messages) : request.messages
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
@@ -132,7 +136,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
       const before = history.map(sentMessage)
       if (hasMemory && by.localOnly) parts.requireLocalEmbedder(persona)
-      const hits = hasMemory ? await recall(persona, end, [...before, ...request.messages], signal) : []
+      const search = () => recall(persona!, end, [...before, ...request.messages], signal)
+      const hits = hasMemory ? await within(span, 'search_memory', searchFacts, search) : []
       const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
       const system = persona ? await systemPrompt(persona, hits, lore) : ''
       const keeping = hasMemory ? keepingOfTurn(wellFormed(text), parts.redact) : undefined

@@ -14,6 +14,7 @@ import { atFirstUse } from './lazy-store.ts'
 import { createQuota } from './quota.ts'
 import { openReader } from './reader.ts'
 import { methods } from './store-methods.ts'
+import { storedSize } from './stored-size.ts'
 
 /** A data folder on this machine, with the database in one file and the plugins in files of their own. */
 export interface SqliteSettings extends PluginPlaces {
@@ -53,6 +54,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     plugins,
     changes,
     hasLimits: () => db.prepare('SELECT 1 FROM limit_document LIMIT 1').get() !== undefined,
+    size: async () => storedSize(db, path),
     async check() {
       if (isTemporary) return 'none yet; its native library loads'
       try {

@@ -1,10 +1,12 @@
+import { createPlaceTable } from '../../chat/place-table.ts'
+import { Histogram } from '../../telemetry/histogram.ts'
 import type { Amounts, Place } from '../usage.ts'
 
 /** The tokens of a model since this process began. */
 export interface TokenCount {
   /** The plugin, or `local`. */
   readonly provider: string
-  /** The model, or `other` beyond the first 200. */
+  /** The model, or `other` for those without a row of their own. */
   readonly model: string
   /** Input and output hold audio; the input holds what a cache gave and took, the output reasoning. */
   readonly input: number
@@ -14,9 +16,9 @@ export interface TokenCount {
   readonly output: number
   readonly audioOutput: number
   readonly reasoning: number
-  /** Attempts by the first bound of `tokenBounds` that holds their tokens; the last element counts those beyond all. */
-  readonly inputs: readonly number[]
-  readonly outputs: readonly number[]
+  /** The tokens of single attempts, by `tokenBounds`. */
+  readonly inputs: Histogram
+  readonly outputs: Histogram
 }
 
 /** Counts tokens for the metrics of a service. */
@@ -28,36 +30,23 @@ export interface TokenCounts {
 /** The bounds that OpenTelemetry names for histograms of tokens: powers of 4. */
 export const tokenBounds = Array.from({ length: 14 }, (_, at) => 4 ** at)
 
-/** A caller may name any model: so many stand apart. */
-const mostModels = 200
+type Counting = { -readonly [K in Exclude<keyof TokenCount, 'provider' | 'model'>]: TokenCount[K] }
 
-type Counting = {
-  -readonly [K in keyof TokenCount]: TokenCount[K] extends readonly number[] ? number[] : TokenCount[K]
-}
-
-export function createTokenCounts(): TokenCounts {
-  const providers = new Map<string | null, Map<string, Counting>>()
-  let models = 0
-  const countingOf = (plugin: string | null, asked: string): Counting => {
-    const known = providers.get(plugin) ?? new Map<string, Counting>()
-    providers.set(plugin, known)
-    const found = known.get(asked)
-    if (found) return found
-    const model = models < mostModels ? asked : 'other'
-    const other = known.get(model)
-    if (other) return other
-    const zeros = () => [...tokenBounds.map(() => 0), 0]
-    const sums = { input: 0, audioInput: 0, cached: 0, cacheWrite: 0, output: 0, audioOutput: 0, reasoning: 0 }
-    const made = { provider: plugin ?? 'local', model, ...sums, inputs: zeros(), outputs: zeros() }
-    known.set(model, made)
-    models++
-    return made
-  }
+/** Counts by plugin and model; `isListed` as in `createPlaceTable`. */
+export function createTokenCounts(isListed: (place: Place) => boolean): TokenCounts {
+  const table = createPlaceTable<Counting>(
+    () => ({
+      ...{ input: 0, audioInput: 0, cached: 0, cacheWrite: 0, output: 0, audioOutput: 0, reasoning: 0 },
+      inputs: new Histogram(tokenBounds),
+      outputs: new Histogram(tokenBounds),
+    }),
+    isListed,
+  )
   return {
-    add({ plugin, model }, amounts) {
+    add(place, amounts) {
       const { input, output } = amounts
       if (input === 0 && output === 0) return
-      const counting = countingOf(plugin, model)
+      const counting = table.of(place, true).value
       counting.input += input
       counting.output += output
       counting.audioInput += amounts.audioInput ?? 0
@@ -65,14 +54,9 @@ export function createTokenCounts(): TokenCounts {
       counting.cached += amounts.cached ?? 0
       counting.cacheWrite += (amounts.cacheWrite ?? 0) + (amounts.cacheWriteLong ?? 0)
       counting.reasoning += amounts.reasoning ?? 0
-      counting.inputs[boundOf(input)]!++
-      counting.outputs[boundOf(output)]!++
+      counting.inputs.add(input)
+      counting.outputs.add(output)
     },
-    list: () => [...providers.values()].flatMap((known) => [...known.values()]),
+    list: () => table.rows().map(({ plugin, model, value }) => ({ provider: plugin, model, ...value })),
   }
-}
-
-function boundOf(tokens: number): number {
-  const found = tokenBounds.findIndex((bound) => tokens <= bound)
-  return found < 0 ? tokenBounds.length : found
 }

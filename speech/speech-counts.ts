@@ -1,0 +1,46 @@
+import { Histogram, secondBounds } from '../src/telemetry/histogram.ts'
+import type { ServerId } from './servers/manifest.ts'
+
+/** The work of one speech server in this process. */
+export interface SpeechCount {
+  /** Requests that are being answered or wait, and chunks and voices that wait for the engine. */
+  inside: number
+  waiting: number
+  /** Requests that found the queue full. */
+  refused: number
+  /** Chunks that were spoken, and those that failed. */
+  spoken: number
+  skipped: number
+  /** Chunks that were spoken again, since their length was far from what the text promises. */
+  rerolls: number
+  /** Seconds that a chunk or a voice waited for the engine. */
+  readonly waits: Histogram
+  /** Seconds that the engine took for a chunk. */
+  readonly chunks: Histogram
+}
+
+/** Counts speech for the metrics of a service. */
+export interface SpeechCounts {
+  of(server: ServerId): SpeechCount
+  list(): readonly (readonly [ServerId, SpeechCount])[]
+}
+
+export function createSpeechCounts(): SpeechCounts {
+  const servers = new Map<ServerId, SpeechCount>()
+  return {
+    of(server) {
+      const known = servers.get(server) ?? newSpeechCount()
+      servers.set(server, known)
+      return known
+    },
+    list: () => [...servers],
+  }
+}
+
+export function newSpeechCount(): SpeechCount {
+  return {
+    ...{ inside: 0, waiting: 0, refused: 0, spoken: 0, skipped: 0, rerolls: 0 },
+    waits: new Histogram(secondBounds),
+    chunks: new Histogram(secondBounds),
+  }
+}

@@ -1,0 +1,76 @@
+import type { App } from '../app/app.ts'
+import type { MetricSource } from '../telemetry/metric-source.ts'
+
+type StoredSize = NonNullable<Awaited<ReturnType<App['storedSize']>>>
+
+/** What is stored, and what was imported. */
+export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly MetricSource[] {
+  let asked: Promise<StoredSize | undefined> | undefined
+  /** Asked once for all metrics that are collected at the same time. */
+  const read = () => {
+    asked ??= sizeOf(app).finally(() => {
+      asked = undefined
+    })
+    return asked
+  }
+  return [
+    size('aichat_users', 'Users.', '1', ({ users }) => users),
+    size('aichat_personas', 'Personas of all users.', '1', ({ personas }) => personas),
+    size('aichat_memories', 'Memories of all personas.', '1', ({ memories }) => memories),
+    size(
+      'aichat_persona_bytes',
+      'Personas with their memories, states and backups, as they count for the limits of users.',
+      'By',
+      ({ personaBytes }) => personaBytes,
+    ),
+    {
+      type: 'gauge',
+      name: 'aichat_storage_bytes',
+      help: 'The files of the database, and of its log that is not in it yet.',
+      unit: 'By',
+      values: async () => {
+        const stored = await read()
+        if (!stored) return []
+        return [
+          { labels: { file: 'database' }, value: stored.databaseBytes },
+          { labels: { file: 'log' }, value: stored.logBytes },
+        ]
+      },
+    },
+    {
+      type: 'counter',
+      name: 'aichat_imports_total',
+      help: 'Files that personas were imported from, by format.',
+      values: () =>
+        app.imports.list().map(({ format, outcome, count }) => ({ labels: { format, outcome }, value: count })),
+    },
+    {
+      type: 'gauge',
+      name: 'aichat_imports_in_flight',
+      help: 'Imports under way.',
+      values: () => [{ labels: {}, value: app.imports.underWay }],
+    },
+  ]
+
+  function size(name: string, help: string, unit: string, value: (stored: StoredSize) => number): MetricSource {
+    return {
+      type: 'gauge',
+      name,
+      help,
+      unit,
+      values: async () => {
+        const stored = await read()
+        return stored ? [{ labels: {}, value: value(stored) }] : []
+      },
+    }
+  }
+}
+
+/** Undefined while the storage cannot tell, such as locked: the other metrics are told all the same. */
+async function sizeOf(app: Pick<App, 'storedSize'>): Promise<StoredSize | undefined> {
+  try {
+    return await app.storedSize()
+  } catch {
+    return undefined
+  }
+}

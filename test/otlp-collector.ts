@@ -1,0 +1,174 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gunzipSync } from 'node:zlib'
+// The definitions of OTLP as OpenTelemetry's own exporter had them compiled, with decoders.
+import protobuf from 'otlp-protobuf/build/src/generated/root.js'
+
+/** A span as the protobuf has it, with its resource. */
+export interface ReceivedSpan {
+  readonly name: string
+  readonly kind: number
+  /** Lower-case hexadecimal. */
+  readonly trace: string
+  readonly id: string
+  readonly parent: string
+  readonly error: boolean
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly resource: Readonly<Record<string, unknown>>
+}
+
+/** A metric at one of its collections. */
+export interface ReceivedMetric {
+  readonly name: string
+  readonly unit: string
+  readonly type: 'gauge' | 'sum' | 'histogram'
+  readonly points: readonly {
+    readonly attributes: Readonly<Record<string, unknown>>
+    readonly value?: number
+    readonly count?: number
+    readonly sum?: number
+    readonly bucketCounts?: readonly number[]
+    readonly explicitBounds?: readonly number[]
+  }[]
+}
+
+/** A collector of OpenTelemetry on loopback. */
+export interface Collector {
+  readonly url: string
+  /** Path and headers of each request. */
+  readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[]
+  /** All that was received, as text, to search for what must not be in it. */
+  readonly raw: readonly string[]
+  readonly spans: readonly ReceivedSpan[]
+  readonly metrics: readonly ReceivedMetric[]
+  /** Resolves with what `find` finds, once it does: it is asked after each request. Rejects when it never does. */
+  until<T>(find: (collector: Collector) => T | undefined): Promise<T>
+  close(): Promise<void>
+}
+
+/** How long something is waited for that never comes: milliseconds. */
+const longestWait = 20_000
+
+/** Answers in place of the collector's 200; true where it has. */
+export type Refuse = (response: ServerResponse, count: number) => boolean
+
+export async function openCollector(refuse: Refuse = () => false): Promise<Collector> {
+  const requests: { path: string; headers: IncomingHttpHeaders }[] = []
+  const raw: string[] = []
+  const spans: ReceivedSpan[] = []
+  const metrics: ReceivedMetric[] = []
+  const waiting = new Set<() => void>()
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece as Buffer)
+    const body = Buffer.concat(pieces)
+    const bytes = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
+    requests.push({ path: request.url!, headers: request.headers })
+    raw.push(bytes.toString('latin1'))
+    if (!refuse(response, requests.length)) {
+      const read = request.headers['content-type'] === 'application/json' ? fromJson : fromProtobuf
+      if (request.url!.endsWith('/v1/traces')) spans.push(...spansIn(read('trace', 'ExportTraceServiceRequest', bytes)))
+      else metrics.push(...metricsIn(read('metrics', 'ExportMetricsServiceRequest', bytes)))
+      response.writeHead(200, { 'content-type': request.headers['content-type'] }).end()
+    }
+    for (const check of waiting) check()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const collector: Collector = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    raw,
+    spans,
+    metrics,
+    until: (find) =>
+      new Promise((resolve, reject) => {
+        const late = setTimeout(() => {
+          waiting.delete(check)
+          reject(
+            new Error(`not received, but ${[...spans, ...metrics].map(({ name }) => name).join(', ') || 'nothing'}`),
+          )
+        }, longestWait)
+        const check = () => {
+          const found = find(collector)
+          if (found === undefined) return
+          clearTimeout(late)
+          waiting.delete(check)
+          resolve(found)
+        }
+        waiting.add(check)
+        check()
+      }),
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return collector
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: messages of any shape, as the definitions say
+type Message = any
+
+/** Decodes by the official definitions, and throws where the bytes do not fit them. */
+function fromProtobuf(signal: string, name: string, bytes: Buffer): Message {
+  const type = (protobuf as Message).opentelemetry.proto.collector[signal].v1[name]
+  const message = type.decode(bytes)
+  const problem = type.verify(message)
+  if (problem !== null) throw new Error(problem)
+  return type.toObject(message, { longs: Number, bytes: String, enums: Number })
+}
+
+/** The JSON of OTLP writes ids in hexadecimal. */
+function fromJson(_signal: string, _name: string, bytes: Buffer): Message {
+  return JSON.parse(bytes.toString('utf8'))
+}
+
+function spansIn({ resourceSpans = [] }: Message): readonly ReceivedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }: Message) =>
+    scopeSpans.flatMap(({ spans }: Message) =>
+      spans.map((span: Message) => ({
+        name: span.name,
+        kind: span.kind,
+        trace: hex(span.traceId),
+        id: hex(span.spanId),
+        parent: hex(span.parentSpanId ?? ''),
+        error: span.status?.code === 2,
+        attributes: attributesIn(span.attributes),
+        resource: attributesIn(resource.attributes),
+      })),
+    ),
+  )
+}
+
+function metricsIn({ resourceMetrics = [] }: Message): readonly ReceivedMetric[] {
+  return resourceMetrics.flatMap(({ scopeMetrics }: Message) =>
+    scopeMetrics.flatMap(({ metrics }: Message) =>
+      metrics.map((metric: Message) => {
+        const type = (['gauge', 'sum', 'histogram'] as const).find((one) => metric[one])!
+        const points = metric[type].dataPoints.map((point: Message) => ({
+          ...point,
+          attributes: attributesIn(point.attributes),
+          value: point.asDouble ?? point.asInt,
+        }))
+        return { name: metric.name, unit: metric.unit, type, points }
+      }),
+    ),
+  )
+}
+
+function attributesIn(list: Message[] = []): Record<string, unknown> {
+  return Object.fromEntries(list.map(({ key, value }) => [key, valueIn(value)]))
+}
+
+function valueIn(value: Message): unknown {
+  if (value.arrayValue) return value.arrayValue.values.map(valueIn)
+  const [content] = Object.values(value)
+  return 'intValue' in value ? Number(content) : content
+}
+
+function hex(id: string): string {
+  return /^(?:[0-9a-f]{16}|[0-9a-f]{32}|)$/.test(id) ? id : Buffer.from(id, 'base64').toString('hex')
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { openCollector } from '../otlp-collector.ts'
+import { suite } from '../suite.ts'
+import { runMain } from '../terminal.ts'
+
+const test = suite('what a speech server tells of itself')
+
+test('its port has log lines, metrics of queue and chunks, and traces, all without the text', async () => {
+  const collector = await openCollector()
+  const home = mkdtempSync(join(tmpdir(), 'aichat-speech-'))
+  const stopping = new AbortController()
+  let stderr = ''
+  let told: (url: string) => void = () => {}
+  const listening = new Promise<string>((resolve) => {
+    told = resolve
+  })
+  const ended = runMain(['serve', 'voxa-tts', '--host', '127.0.0.1', '--port', '0'], {
+    environment: {
+      ...{ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9' },
+      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '50' },
+    },
+    signal: stopping.signal,
+    heard(_name, text) {
+      stderr += text
+      const url = /serves voxa-tts on (http:\/\/[\d.]+:\d+)/.exec(stderr)?.[1]
+      if (url) told(url)
+    },
+  })
+  try {
+    const url = await Promise.race([listening, ended.then(({ stderr }) => Promise.reject(new Error(stderr)))])
+    const body = JSON.stringify({ input: 'Unspeakable secret.' })
+    const headers = { 'content-type': 'application/json' }
+    const audio = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers, body })
+    assert.is(audio.status, 200)
+    await audio.arrayBuffer()
+    const speech = await collector.until(({ spans }) => spans.find(({ name }) => name === 'speech'))
+    const request = await collector.until(({ spans }) => spans.find(({ id }) => id === speech.parent))
+    assert.is(request.name, 'POST /v1/audio/speech')
+    const text = await (await fetch(`${url}/metrics`)).text()
+    for (const line of [
+      'aichat_speech_chunks_total{server="voxa-tts",outcome="spoken"} 1',
+      'aichat_speech_chunk_seconds_count{server="voxa-tts"} 1',
+      'aichat_speech_requests{server="voxa-tts"} 0',
+      'aichat_http_requests_total{method="POST",route="/v1/audio/speech",server="voxa-tts",status="200"} 1',
+    ])
+      assert.ok(text.split('\n').includes(line), `${line}\n${text}`)
+    assert.match(text, /^aichat_speech_queue_seconds_count\{server="voxa-tts"\} [1-9]/m)
+    const elsewhere = await fetch(`${url}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    assert.is(elsewhere.status, 403, 'there are no logins here that would open it')
+    assert.match(stderr, /"route":"\/v1\/audio\/speech","status":200,.*"server":"voxa-tts"/)
+    stopping.abort()
+    await ended
+    assert.not.match(stderr + text + collector.raw.join(), /Unspeakable/)
+  } finally {
+    stopping.abort()
+    await ended
+    await collector.close()
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
+test.run()
