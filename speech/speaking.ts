@@ -7,7 +7,6 @@ import { createPace, createPaces } from './pace.ts'
 import type { RequestQueue } from './queue.ts'
 import type { SpeechCount } from './speech-counts.ts'
 import type { SpeechCounter } from './stats.ts'
-import type { SynthesisOptions } from './synthesis.ts'
 import { betterTake, seedOf, type Take } from './takes.ts'
 import { createTelling } from './telling.ts'
 import { countCharacters, splitChunks } from './text/sentences.ts'
@@ -37,7 +36,16 @@ export interface Speech {
   pcm(live: boolean): AsyncGenerator<Buffer>
 }
 
-export interface SpeakingParts extends Pick<SynthesisOptions, 'engine' | 'onSkip' | 'onUnspoken'> {
+/** Told for the log. */
+export interface SpeakingLog {
+  /** Called for every chunk that was skipped. */
+  onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
+  /** Called with the number of pieces in letters or signs that the engine does not know. */
+  onUnspoken?(event: { readonly pieces: number }): void
+}
+
+export interface SpeakingParts extends SpeakingLog {
+  readonly engine: SpeechEngine
   readonly turns: RequestQueue
   readonly budget: AudioBudget
   readonly stats: SpeechCounter

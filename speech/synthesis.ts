@@ -5,7 +5,7 @@ import type { Delivery, SpeechEngine, VoiceHandle, VoiceSource } from './engines
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
 import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
-import { createSpeaking, isTimeout, type Speech } from './speaking.ts'
+import { createSpeaking, isTimeout, type SpeakingLog, type Speech } from './speaking.ts'
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 import { createSpeechStats, type SpeechStats } from './stats.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
@@ -16,7 +16,7 @@ import { type Divided, divideUnspoken, mostlyUnspokenText } from './text/unspoke
 /** The longest text of one request, in characters. */
 const textLimit = 10_000
 
-export interface SynthesisOptions {
+export interface SynthesisOptions extends SpeakingLog {
   readonly manifest: ServerManifest
   readonly engine: SpeechEngine
   /** Finds the file of a voice that is a hub path. */
@@ -29,10 +29,6 @@ export interface SynthesisOptions {
   readonly counts?: SpeechCount | undefined
   /** Bytes of audio that whole answers may hold together. */
   readonly budgetBytes?: number
-  /** Called for every chunk that was skipped: for the log. */
-  onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
-  /** Called with the number of pieces in letters or signs that the engine does not know: for the log. */
-  onUnspoken?(event: { readonly pieces: number }): void
 }
 
 /** A preset's name or alias, a hub path, or the source of a voice that is made for this text. */

@@ -24,7 +24,7 @@ export function timesWriter(path: string): (heard: HeardWords) => string {
 }
 
 /** The words of each sentence; the marks of the words tell where one ends. */
-export function sentencesOf(words: readonly WordTime[]): readonly (readonly WordTime[])[] {
+function sentencesOf(words: readonly WordTime[]): readonly (readonly WordTime[])[] {
   const lengths = splitSentences(words.map(({ text }) => text).join(' ')).map((sentence) => bare(sentence).length)
   const sentences: WordTime[][] = []
   let current: WordTime[] = []
