@@ -43,6 +43,8 @@ export interface BookFiles {
   read(): Promise<BookState | undefined>
   /** Puts the state in place of the one before, whole also after a crash. */
   write(next: BookState): Promise<void>
+  /** Whether a file with the name of the audio is there. */
+  isTaken(): Promise<boolean>
   /** Whether the audio is there with all bytes that the state tells. */
   hasAudio(current: BookState): Promise<boolean>
   /** Writes samples and words behind what the state tells and flushes them; what a killed run left there is cut off. Returns the new sizes. */
@@ -81,6 +83,7 @@ export function openBookFiles(output: string, raw: boolean): BookFiles {
         const { replaceFile } = await import('../../storage/files/atomic.ts')
         replaceFile(statePath, `${JSON.stringify(next, null, 1)}\n`, 0o600)
       }),
+    isTaken: async () => (await lstat(audio).catch(() => undefined)) !== undefined,
     async hasAudio({ bytes }) {
       const found = await lstat(audio).catch(() => undefined)
       return found?.isFile() === true && found.size >= lead + bytes
@@ -88,9 +91,9 @@ export function openBookFiles(output: string, raw: boolean): BookFiles {
     async append(current, samples, words) {
       const header = raw ? Buffer.alloc(0) : wavHeader(current.sampleRate)
       const isFirst = current.bytes === 0
-      await writeAt(audio, lead + current.bytes, samples, isFirst ? header : undefined)
+      await writeAt(audio, lead + current.bytes, samples, { create: isFirst, ...(isFirst && { header }) })
       const lines = Buffer.from(words.map((word) => `${JSON.stringify(word)}\n`).join(''))
-      if (lines.length > 0) await writeAt(wordsPath, current.wordBytes, lines)
+      if (lines.length > 0) await writeAt(wordsPath, current.wordBytes, lines, { create: current.wordBytes === 0 })
       return { bytes: current.bytes + samples.length, wordBytes: current.wordBytes + lines.length }
     },
     async words({ wordBytes }) {
@@ -101,7 +104,7 @@ export function openBookFiles(output: string, raw: boolean): BookFiles {
     },
     finish: ({ sampleRate, bytes }) =>
       explained(output, async () => {
-        await writeAt(audio, lead + bytes, new Uint8Array(), raw ? undefined : wavHeader(sampleRate, bytes))
+        await writeAt(audio, lead + bytes, new Uint8Array(), raw ? {} : { header: wavHeader(sampleRate, bytes) })
         await chmod(audio, 0o644 & ~process.umask())
         await rename(audio, output)
       }),
@@ -111,10 +114,19 @@ export function openBookFiles(output: string, raw: boolean): BookFiles {
   }
 }
 
-/** Writes bytes at a place, and where given a header at the beginning; cuts the file behind them and flushes it. */
-async function writeAt(path: string, at: number, bytes: Uint8Array, header?: Uint8Array): Promise<void> {
+/**
+ * Writes bytes at a place, and where given a header at the beginning; cuts the file behind them and flushes it. A file that is
+ * gone is not made anew but with `create`: it would have a hole.
+ */
+async function writeAt(
+  path: string,
+  at: number,
+  bytes: Uint8Array,
+  { header, create = false }: { readonly header?: Uint8Array; readonly create?: boolean },
+): Promise<void> {
   await explained(path, async () => {
     const file = await open(path, 'r+').catch(async (reason: unknown) => {
+      if (!create) throw reason
       absent(reason)
       return await open(path, 'wx', 0o600)
     })

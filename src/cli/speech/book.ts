@@ -139,6 +139,10 @@ async function begin(
     )
   if (existing && !force)
     throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
+  if (!found && !force && (await files.isTaken()))
+    throw new AppError('cannot_create', `${files.names.audio} already exists, without its state`, {
+      details: ['move it away, or add --force to replace it'],
+    })
   await files.remove()
   const state: BookState = {
     version: 1,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav } from '../../../speech/audio/wav.ts'
@@ -168,6 +168,23 @@ test('without a file a long text is refused as ever, and so is one that no longe
   const strange = await run('short.txt', '-o', path('strange.wav'))
   assert.is(strange.code, 73)
   assert.match(strange.stderr, /no state of a recording/)
+})
+
+test('a file of another origin beside the output is left alone, and one that is taken away in the middle is an error', async () => {
+  writeFileSync(path('mine.wav.part'), 'mine')
+  const refused = await run('short.txt', '-o', path('mine.wav'))
+  assert.is(refused.code, 73)
+  assert.match(refused.stderr, /mine\.wav\.part already exists[\s\S]*--force/)
+  assert.is(readFileSync(path('mine.wav.part'), 'utf8'), 'mine')
+  rmSync(path('mine.wav.part'))
+  let chunks = 0
+  atChunk = () => {
+    if (++chunks === 12) rmSync(path('gone.wav.part'))
+  }
+  const gone = await run('short.txt', '-o', path('gone.wav'))
+  assert.is(gone.code, 73)
+  assert.match(gone.stderr, /gone\.wav\.part: file or folder not found/)
+  assert.is((await run('short.txt', '-o', path('gone.wav'), '--force')).code, 0)
 })
 
 test('--raw is the samples alone; at a terminal a bar counts the parts', async () => {
