@@ -1,17 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { stat } from 'node:fs/promises'
 import { detectLanguage } from '../../../speech/text/languages.ts'
 import { sanitize } from '../../../speech/text/sanitize.ts'
-import { countCharacters, pauseAfter, splitChunks } from '../../../speech/text/sentences.ts'
+import { pauseAfter, splitChunks } from '../../../speech/text/sentences.ts'
 import { isMostlyUnspoken } from '../../../speech/text/unspoken.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import type { Download } from '../../operations/operation.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
-import { openProgress } from '../terminal/progress.ts'
 import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import { type BookFiles, type BookState, openBookFiles } from './book-files.ts'
+import { showBookProgress } from './book-progress.ts'
+import { type Book, beginBook, stampOf } from './book-start.ts'
 import { collectWav } from './wav-reader.ts'
 import { type HeardWords, readWordAnswer } from './word-answer.ts'
 
@@ -22,17 +21,7 @@ const partLimit = 2000
 const keptNames = 20
 
 /** A long text, and how its parts are spoken. */
-export interface Book {
-  readonly text: string
-  readonly output: string
-  readonly force: boolean
-  readonly raw: boolean
-  /** Whether the words' times are wanted. */
-  readonly timestamps: boolean
-  /** All else that decides how it sounds, by name. */
-  readonly settings: Readonly<Record<string, unknown>>
-  readonly language?: string | undefined
-  readonly seed?: number | undefined
+export interface SpokenBook extends Book {
   /** Speaks one part. */
   ask(part: BookPart): Promise<Download>
   /** Takes the words when all are there, before the audio is in its place. */
@@ -52,16 +41,16 @@ export interface BookPart {
  * a Ctrl-C or a failure; the result has the same bytes as that of a run without one. Returns the counts of all parts. Throws
  * `cannot_create` where the files beside the output belong to another text, voice or setting, unless `force` is set.
  */
-export async function speakBook(cli: Cli, book: Book): Promise<BookState> {
+export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> {
   const parts = splitChunks(book.text, partLimit).filter((part) => sanitize(part) !== '')
   if (parts.length === 0) throw new AppError('invalid', 'The text is empty')
   const language = book.language ?? (await detectLanguage(book.text))
   const files = openBookFiles(book.output, book.raw)
-  const { stamp, seed } = stampOf(book)
-  let state = await begin(files, book, { parts: parts.length, stamp })
+  const { stamp, seed } = stampOf(book, partLimit)
+  let state = await beginBook(files, book, { parts: parts.length, stamp })
   if (state.done > 0 && state.done < parts.length)
     note(cli, `going on after ${state.done} of ${counted(parts.length, 'part')}`)
-  const progress = showProgress(cli, parts, state.done)
+  const progress = showBookProgress(cli, parts, state.done)
   try {
     for (let index = state.done; index < parts.length; index++) {
       progress.begin(index)
@@ -97,87 +86,6 @@ export async function speakBook(cli: Cli, book: Book): Promise<BookState> {
   }
 }
 
-/** The state to go on from: an earlier run's of the same text, or a new one. */
-async function begin(
-  files: BookFiles,
-  book: Book,
-  { parts, stamp }: Pick<BookState, 'parts' | 'stamp'>,
-): Promise<BookState> {
-  const { output, force } = book
-  const found = await files.read()
-  const differences =
-    found && Object.keys({ ...found.stamp, ...stamp }).filter((name) => found.stamp[name] !== stamp[name])
-  const isSame = found !== undefined && differences!.length === 0 && found.parts === parts
-  const existing = await stat(output).catch(() => undefined)
-  // An earlier run was killed between its last two steps.
-  if (
-    isSame &&
-    found.done === parts &&
-    existing?.size === found.bytes + (book.raw ? 0 : 44) &&
-    !(await files.hasAudio(found))
-  )
-    return found
-  if (isSame && (found.bytes === 0 || (await files.hasAudio(found)))) {
-    const state = { ...found, run: randomUUID() }
-    await files.write(state)
-    return state
-  }
-  if (found && !force)
-    throw new AppError(
-      'cannot_create',
-      `${output} was begun ${isSame ? 'and its audio so far is gone' : `with another ${differences!.join(', ')}`}`,
-      {
-        details: [
-          ...(isSame
-            ? []
-            : [
-                `to go on, give the command with the same text and options; ${files.names.state} keeps how far it came`,
-              ]),
-          'to begin anew, add --force',
-        ],
-      },
-    )
-  if (existing && !force)
-    throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
-  if (!found && !force && (await files.isTaken()))
-    throw new AppError('cannot_create', `${files.names.audio} already exists, without its state`, {
-      details: ['move it away, or add --force to replace it'],
-    })
-  await files.remove()
-  const state: BookState = {
-    version: 1,
-    run: randomUUID(),
-    stamp,
-    parts,
-    done: 0,
-    bytes: 0,
-    wordBytes: 0,
-    sampleRate: 0,
-    engine: '',
-    spoken: 0,
-    total: 0,
-    rerolls: 0,
-    skipped: [],
-    estimated: false,
-  }
-  await files.write(state)
-  return state
-}
-
-/** Digests of the text and the settings: the state tells no one what was spoken. */
-function stampOf({ text, settings, seed, language, raw, timestamps }: Book) {
-  const chosen = seed ?? Number.parseInt(digest(text).slice(0, 8), 16)
-  const named = { text, ...settings, language: language ?? 'auto', raw, timestamps, 'part length': partLimit }
-  const stamp: Record<string, string> = { seed: String(chosen) }
-  for (const [name, value] of Object.entries(named))
-    if (value !== undefined) stamp[name] = digest(String(value)).slice(0, 32)
-  return { stamp, seed: chosen }
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
-
 function partSeed(seed: number, index: number): number {
   return (seed + Math.imul(index, 0x27d4_eb2f)) >>> 0
 }
@@ -194,7 +102,7 @@ interface SpokenPart {
 const busyTries = 5
 
 /** Speaks a part; undefined for one that is mostly in letters that the engine cannot say. */
-async function speakPart(cli: Cli, part: BookPart, book: Book): Promise<SpokenPart | undefined> {
+async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<SpokenPart | undefined> {
   for (let tries = 1; ; tries++) {
     try {
       const answer = await book.ask(part)
@@ -261,34 +169,6 @@ function kept(cli: Cli, thrown: unknown, { done, parts }: BookState, { names }: 
     cause: thrown,
     ...(retryAfter !== undefined && { retryAfter }),
   })
-}
-
-/** A bar with the share of the characters that are spoken; within a part it moves at the pace of those before. */
-function showProgress(cli: Cli, parts: readonly string[], first: number) {
-  const sizes = parts.map(countCharacters)
-  const all = sizes.reduce((sum, size) => sum + size, 0)
-  const before = (index: number) => sizes.slice(0, index).reduce((sum, size) => sum + size, 0)
-  const progress = openProgress(cli, before(first) / all)
-  const startedAt = performance.now()
-  let timer: NodeJS.Timeout | undefined
-  return {
-    begin(index: number) {
-      clearInterval(timer)
-      const done = before(index)
-      const partAt = performance.now()
-      const perMs = (done - before(first)) / Math.max(1, partAt - startedAt)
-      const show = () => {
-        const guessed = Math.min(0.95 * sizes[index]!, perMs * (performance.now() - partAt))
-        progress.show((done + guessed) / all, `${index} of ${counted(parts.length, 'part')} spoken`)
-      }
-      show()
-      timer = setInterval(show, 1000).unref()
-    },
-    clear() {
-      clearInterval(timer)
-      progress.clear()
-    },
-  }
 }
 
 function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
