@@ -1,9 +1,11 @@
 import { wavHeader } from './audio/wav.ts'
-import type { Speech } from './synthesis.ts'
+import type { Speech } from './speaking.ts'
+import { speechEvents } from './word-events.ts'
 
 /**
- * A WAV file to be sent, with headers that name the engine and the skipped parts of the text. In this process the headers
- * of a stream are live: `x-speech-chunks` is counted up while the body is read.
+ * A WAV file to be sent, or server-sent events with its pieces and its words; with headers that name the engine and the
+ * skipped parts of the text. In this process the headers of a stream are live: `x-speech-chunks` is counted up while the
+ * body is read.
  */
 export interface SpeechAnswer {
   readonly type: string
@@ -13,9 +15,12 @@ export interface SpeechAnswer {
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Speaks a text: a WAV file with its length, or with `stream` one that is sent while it is made. Throws as both ways do. */
+/**
+ * Speaks a text: a WAV file with its length, with `stream` one that is sent while it is made, and with word times the events
+ * of `word-events.ts`. Throws as these ways do.
+ */
 export function answerWith(speech: Speech, stream: boolean | undefined): Promise<SpeechAnswer> {
-  return stream ? streamed(speech) : whole(speech)
+  return stream || speech.wordTimes ? streamed(speech, stream === true) : whole(speech)
 }
 
 async function whole(speech: Speech): Promise<SpeechAnswer> {
@@ -29,8 +34,8 @@ async function whole(speech: Speech): Promise<SpeechAnswer> {
 }
 
 /** The first audio is the commit point: a failure before it is thrown here, not in the body. */
-async function streamed(speech: Speech): Promise<SpeechAnswer> {
-  const audio = speech.pcm(true)
+async function streamed(speech: Speech, live: boolean): Promise<SpeechAnswer> {
+  const audio = speech.pcm(live)
   const first = await audio.next()
   let ended = false
   const headers = {
@@ -39,13 +44,27 @@ async function streamed(speech: Speech): Promise<SpeechAnswer> {
       // A chunk that is being spoken counts until all have ended.
       return countOf(speech, ended ? 0 : 1)
     },
+    ...(speech.rerolls !== undefined && {
+      get 'x-speech-rerolls'() {
+        return String(speech.rerolls)
+      },
+    }),
   }
-  async function* body(): AsyncGenerator<Buffer> {
-    if (!first.done) yield Buffer.concat([wavHeader(speech.sampleRate), first.value])
+  async function* pieces(): AsyncGenerator<Buffer> {
+    if (!first.done) yield first.value
     yield* audio
     ended = true
   }
-  return { type: 'audio/wav', headers, trailers: ['x-speech-chunks'], body: body() }
+  async function* wav(): AsyncGenerator<Buffer> {
+    let header: Buffer | undefined = wavHeader(speech.sampleRate)
+    for await (const piece of pieces()) {
+      yield header ? Buffer.concat([header, piece]) : piece
+      header = undefined
+    }
+  }
+  const trailers = ['x-speech-chunks', ...(speech.rerolls === undefined ? [] : ['x-speech-rerolls'])]
+  if (speech.wordTimes) return { type: 'text/event-stream', headers, trailers, body: speechEvents(speech, pieces()) }
+  return { type: 'audio/wav', headers, trailers, body: wav() }
 }
 
 /**
@@ -69,13 +88,15 @@ export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
 }
 
 /**
- * `x-speech-engine`, `x-speech-chunks` (`spoken/total` of the chunks and unspoken pieces) and `x-speech-skipped`: those
- * pieces, percent-encoded and joined by commas, the first 2,000 bytes of them (proxies bound headers at some kilobytes).
+ * `x-speech-engine`, `x-speech-chunks` (`spoken/total` of the chunks and unspoken pieces), `x-speech-rerolls` (chunks that
+ * were spoken again, for an engine that chooses at random) and `x-speech-skipped`: the unspoken pieces, percent-encoded and
+ * joined by commas, the first 2,000 bytes of them (proxies bound headers at some kilobytes).
  */
 function headersOf(speech: Speech): Record<string, string> {
   return {
     'x-speech-engine': speech.engine,
     'x-speech-chunks': countOf(speech),
+    ...(speech.rerolls !== undefined && { 'x-speech-rerolls': String(speech.rerolls) }),
     ...(speech.unspoken.length > 0 && { 'x-speech-skipped': listOf(speech.unspoken) }),
   }
 }

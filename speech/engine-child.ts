@@ -1,6 +1,6 @@
 /** The process of one engine, so that a crash or hang of native code ends this process and nothing else. */
 import { serveParent } from '../src/process/child-side.ts'
-import type { EngineModule, SpeechEngine, VoiceHandle } from './engines/engine.ts'
+import type { EngineModule, SpeechEngine, VoiceHandle, WordTime } from './engines/engine.ts'
 import type { EngineMethods } from './engines/messages.ts'
 
 let engine: SpeechEngine | undefined
@@ -29,10 +29,16 @@ serveParent<EngineMethods>(
     forget(key) {
       voices.delete(key)
     },
-    async synthesize({ key, request }, { signal, emit }) {
+    async synthesize({ key, request, words }, { signal, emit }) {
       const voice = voices.get(key)
       if (!voice) throw new Error('the voice was not prepared')
-      for await (const samples of opened().synthesize({ ...request, voice }, signal)) await emit(samples)
+      const told: WordTime[] = []
+      const onWords = words ? (more: readonly WordTime[]) => void told.push(...more) : undefined
+      for await (const samples of opened().synthesize({ ...request, voice, onWords }, signal)) {
+        if (told.length > 0) await emit(told.splice(0))
+        await emit(samples)
+      }
+      if (told.length > 0) await emit(told)
     },
   },
   () => engine?.close(),

@@ -69,10 +69,13 @@ export function createEngineProcess(options: EngineProcessOptions): EngineProces
       await prepare(await child.start(), voice, signal)
       return voice
     },
-    async *synthesize({ voice, ...request }, signal) {
+    async *synthesize({ voice, onWords, ...request }, signal) {
       const engine = await child.start()
       await prepare(engine, voice, signal)
-      yield* engine.stream('synthesize', { key: voice.key, request }, signal)
+      const input = { key: voice.key, request, words: onWords !== undefined }
+      for await (const item of engine.stream('synthesize', input, signal))
+        if (item instanceof Float32Array) yield item
+        else onWords?.(item)
     },
     close: () => child.close(),
   }

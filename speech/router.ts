@@ -60,6 +60,8 @@ const health = z.looseObject({
   reason: z.exactOptional(z.string()),
 })
 const timeouts = { connect: 2000, firstByte: 120_000, idle: 60_000 }
+/** A whole answer begins when all of it is spoken: the slowest measured engine takes 150 ms for a letter, others may wait before it. */
+const slowestMs = 300
 /** An error body is read up to this many bytes. */
 const errorLimit = 64 * 1024
 
@@ -147,22 +149,27 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
   async function ask(plugin: PluginManifest, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const url = plugin.capabilities?.tts?.endpoint ?? plugin.endpoint
+    const accept = request.timestamps ? 'text/event-stream' : 'audio/wav'
     const reply = await parts.send({
       method: 'POST',
       url,
-      headers: { 'content-type': 'application/json', accept: 'audio/wav', ...(await parts.keyHeader(plugin, url)) },
+      headers: { 'content-type': 'application/json', accept, ...(await parts.keyHeader(plugin, url)) },
       body: JSON.stringify(wireBody(plugin, request)),
-      timeouts,
+      timeouts: { ...timeouts, firstByte: Math.max(timeouts.firstByte, slowestMs * request.input.length) },
       ...(signal ? { signal } : {}),
     })
     const type = String(reply.headers['content-type'] ?? '')
     if (reply.status !== 200) throw errorOf(plugin, reply.status, parts.redact(await reply.text(errorLimit)))
-    if (!/^audio\//i.test(type)) {
+    if (!(request.timestamps ? /^text\/event-stream/i : /^audio\//i).test(type)) {
       reply.discard()
+      if (request.timestamps && /^audio\//i.test(type))
+        throw new AppError('unavailable', `The plugin ${plugin.id} cannot tell when the words are heard`, {
+          details: ['the built-in voice can: aichat tts --model voxb-tts-1.6b, or leave the timestamps out'],
+        })
       throw new AppError('protocol', `The plugin ${plugin.id} sent no audio`)
     }
     const headers: Record<string, string> = {}
-    for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-skipped', 'content-length'])
+    for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-rerolls', 'x-speech-skipped', 'content-length'])
       if (typeof reply.headers[name] === 'string') headers[name] = reply.headers[name]
     return { type, headers, trailers: [], body: reply.body as AsyncIterable<Uint8Array> }
   }
@@ -184,7 +191,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
 /** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
-  const { model, voice, language, instruct, cfg_coef, stream } = request
+  const { model, voice, language, instruct, cfg_coef, seed, stream, timestamps } = request
   const config = plugin.capabilities?.tts?.config
   return {
     model: modelOf(plugin, model),
@@ -194,6 +201,8 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
     language,
     ...(instruct === undefined ? {} : { instruct, instructions: instruct }),
     cfg_coef,
+    seed,
+    ...(timestamps && { timestamps }),
     ...(stream && config?.supports_streaming ? { stream: true } : {}),
   }
 }

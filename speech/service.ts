@@ -7,8 +7,10 @@ import { createEngineProcess } from './engine-process.ts'
 import type { VoiceSource } from './engines/engine.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
 import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './servers/manifest.ts'
+import type { Speech } from './speaking.ts'
 import type { SpeechCount } from './speech-counts.ts'
-import { createSynthesis, type RequestedVoice, type Speech, type SpeechInput } from './synthesis.ts'
+import type { SpeechStats } from './stats.ts'
+import { createSynthesis, type RequestedVoice, type SpeechInput } from './synthesis.ts'
 import { loadDetector } from './text/languages.ts'
 
 export interface ServiceOptions {
@@ -52,8 +54,10 @@ export interface Health {
   /** The variant. */
   readonly model: string
   readonly device: string
-  /** Seconds of speech made in a second, where the engine measured that. */
+  /** Seconds of speech made in a second of the latest work, or as the engine measured it when it was loaded. */
   readonly pace?: number
+  /** Chunks that were spoken again, where the engine chooses at random. */
+  readonly rerolls?: number
   readonly reason?: string
 }
 
@@ -64,6 +68,8 @@ export interface SpeechService {
   /** The engine's process that is running now, for measurements. */
   readonly pid: number | undefined
   health(): Health
+  /** The work of its engine so far: for metrics. */
+  stats(): SpeechStats
   /** Loads the engine ahead of the first request; a failure is shown by `health` and thrown by the requests. */
   load(): Promise<void>
   /**
@@ -106,7 +112,8 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       return engine.pid
     },
     health() {
-      const pace = state.loaded ? engine.capabilities.pace : undefined
+      const { pace: heard, rerolls } = synthesis.stats()
+      const pace = state.loaded ? (heard ?? engine.capabilities.pace) : undefined
       const slow =
         pace !== undefined && pace < 1 ? 'it makes speech slower than it is spoken here: stream the answers' : undefined
       const reason = state.failure ?? choice.reason ?? slow
@@ -117,9 +124,11 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
         model: variant.id,
         device: choice.device,
         ...(pace === undefined ? {} : { pace: Math.round(pace * 100) / 100 }),
+        ...(state.loaded && !engine.capabilities.deterministic && { rerolls }),
         ...(reason === undefined ? {} : { reason }),
       }
     },
+    stats: synthesis.stats,
     async load() {
       await Promise.all([loadEngine(), loadDetector()])
     },

@@ -11,6 +11,8 @@ export interface SpeechCount {
   /** Chunks that were spoken, and those that failed. */
   spoken: number
   skipped: number
+  /** Chunks that were spoken again, since their length was far from what the text promises. */
+  rerolls: number
   /** Seconds that a chunk or a voice waited for the engine. */
   readonly waits: Histogram
   /** Seconds that the engine took for a chunk. */
@@ -37,7 +39,7 @@ export function createSpeechCounts(): SpeechCounts {
 
 export function newSpeechCount(): SpeechCount {
   return {
-    ...{ inside: 0, waiting: 0, refused: 0, spoken: 0, skipped: 0 },
+    ...{ inside: 0, waiting: 0, refused: 0, spoken: 0, skipped: 0, rerolls: 0 },
     waits: new Histogram(secondBounds),
     chunks: new Histogram(secondBounds),
   }

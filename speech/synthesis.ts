@@ -1,22 +1,22 @@
-import { AppError, toAppError } from '../src/errors.ts'
-import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
-import { toPcm16 } from './audio/wav.ts'
-import { type AudioReservation, createAudioBudget } from './audio-budget.ts'
-import { type Deadline, startDeadline } from './deadline.ts'
-import type { Delivery, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from './engines/engine.ts'
+import { AppError } from '../src/errors.ts'
+import { createAudioBudget } from './audio-budget.ts'
+import { startDeadline } from './deadline.ts'
+import type { Delivery, SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
 import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
+import { createSpeaking, isTimeout, type SpeakingLog, type Speech } from './speaking.ts'
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
+import { createSpeechStats, type SpeechStats } from './stats.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
 import { sanitize } from './text/sanitize.ts'
-import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
-import { type Divided, divideUnspoken } from './text/unspoken.ts'
+import { countCharacters } from './text/sentences.ts'
+import { type Divided, divideUnspoken, mostlyUnspokenText } from './text/unspoken.ts'
 
 /** The longest text of one request, in characters. */
 const textLimit = 10_000
 
-export interface SynthesisOptions {
+export interface SynthesisOptions extends SpeakingLog {
   readonly manifest: ServerManifest
   readonly engine: SpeechEngine
   /** Finds the file of a voice that is a hub path. */
@@ -29,10 +29,6 @@ export interface SynthesisOptions {
   readonly counts?: SpeechCount | undefined
   /** Bytes of audio that whole answers may hold together. */
   readonly budgetBytes?: number
-  /** Called for every chunk that was skipped: for the log. */
-  onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
-  /** Called with the number of pieces in letters or signs that the engine does not know: for the log. */
-  onUnspoken?(event: { readonly pieces: number }): void
 }
 
 /** A preset's name or alias, a hub path, or the source of a voice that is made for this text. */
@@ -42,33 +38,19 @@ export type RequestedVoice = string | Exclude<VoiceSource, { kind: 'preset' | 'f
 export interface SpeechInput<Voice = RequestedVoice> extends Delivery {
   readonly input: string
   readonly voice?: Voice | undefined
-}
-
-/** One text being spoken. */
-export interface Speech {
-  /** Counts audio that is kept until all of it is made. */
-  readonly place: AudioReservation
-  /** The engine's id, as in `X-Speech-Engine`. */
-  readonly engine: string
-  readonly sampleRate: number
-  /** The pieces of the text in letters or signs that the engine cannot say, as they were written. */
-  readonly unspoken: readonly string[]
-  /** How many chunks and unspoken pieces the text has, and how many of them have been spoken so far. */
-  readonly total: number
-  readonly spoken: number
-  /**
-   * Mono 16-bit PCM, made while it is read. `live` passes audio on as it comes; otherwise a chunk comes whole or, when it
-   * fails, not at all. Chunks that fail are skipped; throws when none could be spoken: `timeout` if all took too long.
-   */
-  pcm(live: boolean): AsyncGenerator<Buffer>
+  /** Whether the times of the words are wanted. */
+  readonly timestamps?: boolean | undefined
 }
 
 export interface Synthesis {
   /**
    * Checks the request and prepares its voice. Throws `invalid` for the text or language, `not_found` for the voice,
-   * `unavailable` for a language or a script the engine does not speak, `busy` when the queue is full.
+   * `unavailable` for a language or a script the engine does not speak and for word times that it cannot tell, `busy` when
+   * the queue is full.
    */
   open(input: SpeechInput, signal?: AbortSignal): Promise<Speech>
+  /** The work so far: for health and metrics. */
+  stats(): SpeechStats
 }
 
 /** Turns requests into speech with one engine. */
@@ -77,8 +59,11 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   const counts = options.counts ?? newSpeechCount()
   const turns = createRequestQueue(queueLimit, counts)
   const budget = createAudioBudget(budgetBytes)
+  const stats = createSpeechStats()
   /** How long one chunk or voice may take: an engine that is slow here gets less text at a time, and says how long that takes. */
   const chunkMs = () => options.chunkMs ?? engine.capabilities.chunk?.milliseconds ?? 30_000
+
+  const speaking = createSpeaking({ ...options, turns, budget, stats, counts, chunkMs })
 
   return {
     async open(input, signal) {
@@ -86,17 +71,20 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
       const leave = turns.enter()
       try {
         await engine.load(signal)
+        if (input.timestamps) requireWordTimes(engine)
         const language = await languageOf(input.language, text)
         checkLanguage(engine, language, input.language !== undefined)
         const divided = divideUnspoken(text, engine.capabilities.languages)
         await checkDivided(engine, divided)
         const voice = await prepare(input.voice ?? manifest.default_voice, signal)
-        const { instruct, cfg_coef } = input
-        return speechOf({ text: divided.spoken, language, voice, instruct, cfg_coef }, divided.unspoken, signal)
+        const { instruct, cfg_coef, seed, timestamps = false } = input
+        const request = { text: divided.spoken, language, voice, instruct, cfg_coef, seed }
+        return speaking(request, { unspoken: divided.unspoken, timestamps, signal })
       } finally {
         leave()
       }
     },
+    stats: stats.read,
   }
 
   async function prepare(voice: RequestedVoice, signal?: AbortSignal): Promise<VoiceHandle> {
@@ -119,87 +107,14 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     const path = parseHubPath(name, manifest.options.voice_repository)
     return { kind: 'file', path: await options.fetchVoice(path, signal) }
   }
-
-  function speechOf(request: SpeechRequest, unspoken: readonly string[], signal?: AbortSignal): Speech {
-    const chunks = splitChunks(request.text, chunkLimit(engine, request.text))
-    const total = chunks.length + unspoken.length
-    let spoken = 0
-    if (unspoken.length > 0) options.onUnspoken?.({ pieces: unspoken.length })
-    return {
-      place: budget.open(),
-      engine: engine.id,
-      sampleRate: engine.sampleRate,
-      unspoken,
-      total,
-      get spoken() {
-        return spoken
-      },
-      async *pcm(live) {
-        const leave = turns.enter()
-        const failures: unknown[] = []
-        let pause = 0
-        try {
-          for (const [index, chunk] of chunks.entries()) {
-            const queue = createSampleQueue()
-            // Made at the engine's pace, read at the client's: a slow reader delays no other request.
-            void make({ ...request, text: chunk }, queue, signal)
-            try {
-              let begun = false
-              for await (const samples of live ? queue.pieces() : whole(queue)) {
-                if (!begun && pause > 0) yield silence(pause)
-                begun = true
-                yield toPcm16(samples)
-              }
-              if (!begun) throw nothingSpoken()
-              spoken += 1
-              counts.spoken++
-              pause = pauseAfter(chunk)
-            } catch (thrown) {
-              signal?.throwIfAborted()
-              failures.push(thrown)
-              counts.skipped++
-              options.onSkip?.({ chunk: index + 1, total, reason: reasonOf(thrown) })
-            }
-          }
-        } finally {
-          leave()
-        }
-        if (spoken === 0) throw allFailed(failures)
-      },
-    }
-  }
-
-  function silence(seconds: number): Buffer {
-    return Buffer.alloc(2 * Math.round(seconds * engine.sampleRate))
-  }
-
-  /** Speaks one chunk into the queue; its time begins when its turn comes. */
-  async function make(request: SpeechRequest, queue: SampleQueue, signal?: AbortSignal): Promise<void> {
-    let release = () => {}
-    let deadline: Deadline | undefined
-    try {
-      release = await turns.take(signal)
-      const begun = performance.now()
-      deadline = startDeadline(chunkMs(), signal)
-      for await (const samples of engine.synthesize(request, deadline.signal)) queue.push(samples)
-      counts.chunks.add((performance.now() - begun) / 1000)
-      queue.finish()
-    } catch (thrown) {
-      queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))
-    } finally {
-      deadline?.clear()
-      release()
-    }
-  }
 }
 
-/** The longest piece of this text for the engine, in characters; undefined where the servers' own limit holds. */
-function chunkLimit({ capabilities }: SpeechEngine, text: string): number | undefined {
-  if (!capabilities.chunk) return undefined
-  // Such a sign takes as long to speak as three letters.
-  const signs = text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu)?.length ?? 0
-  const share = signs / Math.max(1, countCharacters(text))
-  return Math.max(20, Math.floor(capabilities.chunk.characters / (1 + 2 * share)))
+/** Throws `unavailable` for an engine that cannot tell when words are heard. */
+function requireWordTimes({ id, capabilities }: SpeechEngine): void {
+  if (capabilities.wordTimes) return
+  throw new AppError('unavailable', `The ${id} engine cannot tell when the words are heard`, {
+    details: ['the built-in voice can, and the model of voxb-tts-1.6b: name that server or leave the timestamps out'],
+  })
 }
 
 /** The text as it will be spoken. Throws `invalid` for one that is too long or empty. */
@@ -244,44 +159,12 @@ async function checkDivided({ id, capabilities }: SpeechEngine, { spoken, unspok
   if (foreign === '' || (known > 0 && countLetters(foreign) <= known)) return
   const language = await detectLanguage(foreign)
   const isNamed = /\p{L}/u.test(foreign) && language !== 'English'
-  throw new AppError('unavailable', `The ${id} engine cannot speak most of this text`, {
-    details: [
-      ...(isNamed ? [`the letters are those of ${language}`] : []),
-      `it speaks ${capabilities.languages.join(', ')}`,
-    ],
-  })
+  throw mostlyUnspokenText(id, [
+    ...(isNamed ? [`the letters are those of ${language}`] : []),
+    `it speaks ${capabilities.languages.join(', ')}`,
+  ])
 }
 
 function countLetters(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
-}
-
-async function* whole(queue: SampleQueue): AsyncGenerator<Float32Array> {
-  const pieces: Float32Array[] = []
-  for await (const samples of queue.pieces()) pieces.push(samples)
-  yield* pieces
-}
-
-function nothingSpoken(): AppError {
-  return new AppError('unavailable', 'The engine found nothing that it can speak')
-}
-
-function isTimeout(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.name === 'TimeoutError'
-}
-
-function reasonOf(thrown: unknown): string {
-  if (isTimeout(thrown)) return 'took too long'
-  const { message, cause } = thrown instanceof Error ? thrown : new Error(String(thrown))
-  return cause instanceof Error ? `${message}: ${cause.message}` : message
-}
-
-function allFailed(failures: readonly unknown[]): AppError {
-  if (failures.every(isTimeout))
-    return new AppError('timeout', 'The speech engine did not answer in time', { details: ['send a shorter text'] })
-  const first = toAppError(failures.find((failure) => !isTimeout(failure)))
-  return new AppError(first.code, first.code === 'internal' ? 'The speech engine failed' : first.message, {
-    details: first.details,
-    cause: first,
-  })
 }

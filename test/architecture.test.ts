@@ -110,6 +110,7 @@ const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
   'src/cli/service/status.ts': 'names the known models that are not pulled yet',
+  'src/cli/speech/book-files.ts': 'replaces the state of a recording atomically',
   'src/cli/template/store.ts': 'replaces the file of a template atomically',
   'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',
   'src/server/first-run.ts': 'replaces the file of the setup token atomically',

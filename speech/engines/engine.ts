@@ -38,6 +38,17 @@ export interface EngineCapabilities {
   readonly pace?: number
   /** How much text it takes at a time, where that is less than the servers' 500 characters. */
   readonly chunk?: ChunkLimits
+  /** True where an equal text sounds equal each time, so that another seed changes nothing. */
+  readonly deterministic?: boolean
+  /** How it knows when each word is heard: from its own timing, or by a guess. Absent where it cannot tell at all. */
+  readonly wordTimes?: 'measured' | 'estimated'
+}
+
+/** One word of the text as it was written, with its marks, and when it is heard: seconds from the first sample of that text. */
+export interface WordTime {
+  readonly text: string
+  readonly start: number
+  readonly end: number
 }
 
 export interface ChunkLimits {
@@ -55,13 +66,19 @@ export interface Delivery {
   readonly instruct?: string | undefined
   /** Guidance towards the voice, 0 to 10; for the engines that have it. */
   readonly cfg_coef?: number | undefined
+  /** An equal text with an equal seed sounds equal; for the engines that choose at random. An integer from 0 to 2^32 - 1. */
+  readonly seed?: number | undefined
 }
 
 export interface SpeechRequest extends Delivery {
   /** One chunk of sanitised text, at most 500 characters. */
   readonly text: string
   readonly voice: VoiceHandle
-  readonly seed?: number
+  /**
+   * Set where word times are wanted; called with the next words in their order, before or among the samples. Only an engine
+   * with `wordTimes` is asked.
+   */
+  readonly onWords?: ((words: readonly WordTime[]) => void) | undefined
 }
 
 /** Takes one call at a time: the host queues requests, so an engine needs no locks of its own. */

@@ -1,4 +1,4 @@
-import type { EngineCapabilities, SpeechRequest, VoiceSource } from './engine.ts'
+import type { EngineCapabilities, SpeechRequest, VoiceSource, WordTime } from './engine.ts'
 
 /** The methods of an engine's process. Voices stay in it; a key names each. */
 export interface EngineMethods {
@@ -11,8 +11,13 @@ export interface EngineMethods {
   /** Drops a prepared voice. */
   readonly forget: { readonly input: string }
   readonly synthesize: {
-    readonly input: { readonly key: string; readonly request: Omit<SpeechRequest, 'voice'> }
-    readonly item: Float32Array
+    readonly input: {
+      readonly key: string
+      readonly request: Omit<SpeechRequest, 'voice' | 'onWords'>
+      /** Whether word times are wanted among the samples. */
+      readonly words: boolean
+    }
+    readonly item: Float32Array | readonly WordTime[]
   }
 }
 

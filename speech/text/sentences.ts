@@ -1,4 +1,5 @@
 import { beforeOrdinal, leading, named, openers, trailing } from './abbreviations.ts'
+import { hasFewWords, joinFewWords } from './few-words.ts'
 
 /** Nouns that often follow a German ordinal: `am 3. Mai`, `der 2. Weltkrieg`. */
 const afterOrdinal =
@@ -66,7 +67,8 @@ const chunkLimit = 500
 
 /**
  * Packs sentences into chunks of at most `limit` characters (code points). A longer sentence is cut after a clause mark,
- * else between words, and only a single word that is longer than a chunk is cut inside, never within a grapheme.
+ * else between words, and only a single word that is longer than a chunk is cut inside, never within a grapheme. No chunk
+ * has fewer than three words where it can share a neighbour's.
  */
 export function splitChunks(text: string, limit = chunkLimit): string[] {
   const chunks: string[] = []
@@ -88,7 +90,25 @@ export function splitChunks(text: string, limit = chunkLimit): string[] {
     }
   }
   if (chunk !== '') chunks.push(chunk)
-  return chunks
+  const fits = (piece: string) => countCharacters(piece) <= limit
+  return joinFewWords(chunks, fits, (joined) => divide(joined, fits))
+}
+
+/** Cuts near the middle behind a sentence, else a clause, else a word, into pieces that fit and have more than two words. */
+function divide(text: string, fits: (piece: string) => boolean): readonly [string, string] | undefined {
+  const middle = text.length / 2
+  for (const gap of [
+    new RegExp(`(?<=[.!?…。！？][${closers}]?)\\s`, 'gu'),
+    /(?<=[,;:—–])\s|(?<=[，、；：])/gu,
+    /\s/gu,
+  ]) {
+    const cuts = [...text.matchAll(gap)].map(({ index }) => index)
+    for (const at of cuts.toSorted((one, other) => Math.abs(one - middle) - Math.abs(other - middle))) {
+      const halves = [text.slice(0, at).trim(), text.slice(at).trim()] as const
+      if (halves.every((half) => fits(half) && !hasFewWords(half))) return halves
+    }
+  }
+  return undefined
 }
 
 /** Counts code points: characters as a reader counts them, but for combining marks. */

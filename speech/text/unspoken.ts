@@ -1,3 +1,4 @@
+import { AppError } from '../../src/errors.ts'
 import { greekName, plainLetters, signName } from './signs.ts'
 
 /** A text divided into the parts that a voice can speak and those that it cannot. */
@@ -95,4 +96,17 @@ function tidy(text: string): string {
     .replace(/ +([.,;:!?…])/g, '$1')
     .replace(/ ?\n ?/g, '\n')
     .trim()
+}
+
+/** The first words of the refusal of a text that is mostly unspoken. They cross HTTP, where a failure has no finer code. */
+const mostlyUnspoken = /^The \S+ engine cannot speak most of this text$/
+
+/** Refuses a text that is mostly in letters unknown to the engine. */
+export function mostlyUnspokenText(engine: string, details: readonly string[]): AppError {
+  return new AppError('unavailable', `The ${engine} engine cannot speak most of this text`, { details })
+}
+
+/** Whether a failure is that refusal, of this process or of a server. */
+export function isMostlyUnspoken(thrown: unknown): boolean {
+  return thrown instanceof AppError && thrown.code === 'unavailable' && mostlyUnspoken.test(thrown.message)
 }

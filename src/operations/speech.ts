@@ -13,8 +13,12 @@ const common = {
   language: z.exactOptional(z.string().max(100)),
   instruct: z.exactOptional(z.string().max(2000)),
   stream: z.boolean().default(false),
+  seed: z.exactOptional(z.int().min(0).max(0xffff_ffff)),
+  timestamps: z.exactOptional(z.boolean()),
 }
 
+/** A WAV file, or with `timestamps` the events of its pieces and words. */
+const produces = ['audio/wav', 'text/event-stream']
 const audio = z.instanceof(Download)
 
 const speechInput = z.object({
@@ -50,9 +54,10 @@ export const speakText = defineOperation({
   access: 'user',
   scope: 'speech',
   impersonal: true,
-  summary: 'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a WAV file.',
+  summary:
+    'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a WAV file, or with timestamps events of its pieces and words.',
   input: speechInput,
-  produces: ['audio/wav'],
+  produces,
   output: audio,
   run: speak,
 })
@@ -65,9 +70,10 @@ export const designVoice = defineOperation({
   access: 'user',
   scope: 'speech',
   impersonal: true,
-  summary: 'Speaks a text with a voice made from its description; the answer is a WAV file.',
+  summary:
+    'Speaks a text with a voice made from its description; the answer is a WAV file, or with timestamps events of its pieces and words.',
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
-  produces: ['audio/wav'],
+  produces,
   output: audio,
   run: (call, { voice_description: description, ...request }) =>
     speak(call, { ...request, voice: { kind: 'design', description } }),
@@ -81,14 +87,15 @@ export const cloneVoice = defineOperation({
   access: 'user',
   scope: 'speech',
   impersonal: true,
-  summary: 'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a WAV file.',
+  summary:
+    'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a WAV file, or with timestamps events of its pieces and words.',
   limit: 32 * 1024 * 1024,
   input: z.object({
     ...common,
     reference_audio: z.string().meta({ contentEncoding: 'base64' }),
     reference_text: z.exactOptional(z.string().max(10_000)),
   }),
-  produces: ['audio/wav'],
+  produces,
   output: audio,
   run: (call, { reference_audio, reference_text: text, ...request }) =>
     speak(call, { ...request, voice: { kind: 'recording', wav: decodeBase64(reference_audio), text } }),
@@ -150,6 +157,7 @@ export const showSpeechHealth = defineOperation({
         model: z.string(),
         device: z.string(),
         pace: z.exactOptional(z.number()),
+        rerolls: z.exactOptional(z.number()),
         reason: z.exactOptional(z.string()),
       }),
     ),

@@ -170,10 +170,11 @@ const routes: readonly DocumentedRoute[] = [
   },
   {
     route: 'POST /v1/audio/speech',
-    summary: 'Speech in the dialect of OpenAI; the answer is a WAV file.',
+    summary:
+      'Speech in the dialect of OpenAI; the answer is a WAV file. With `timestamps` it is server-sent events: speech.audio.delta (pieces of the WAV in base64), speech.audio.words (words with their start and end in seconds; `estimated` where the engine guesses), speech.audio.done.',
     dialect: 'openai',
     body: speechBody,
-    produces: ['audio/wav'],
+    produces: ['audio/wav', 'text/event-stream'],
     statuses: [401, ...answering],
   },
   {

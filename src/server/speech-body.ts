@@ -16,6 +16,11 @@ const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform(
 
 const input = z.string('must be a text')
 const text = optional(z.string().max(2000))
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false)
+const seed = optional(z.int().min(0).max(0xffff_ffff))
 const format = z
   .string()
   .nullish()
@@ -28,11 +33,10 @@ export const speechBody = z.object({
   response_format: format,
   language: text,
   instruct: text,
-  stream: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? false),
+  stream: flag,
   cfg_coef: optional(z.number().min(0).max(10)),
+  seed,
+  timestamps: flag,
 })
 
 const designBody = z.object({
@@ -41,13 +45,33 @@ const designBody = z.object({
   response_format: format,
   language: text,
   instruct: text,
+  seed,
+  timestamps: flag,
 })
-const cloneForm = z.object({ input, response_format: format, language: text, reference_text: text })
+/** The fields of a form are texts. */
+const cloneForm = z.object({
+  input,
+  response_format: format,
+  language: text,
+  reference_text: text,
+  seed: z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be an integer from 0 to 4294967295')
+    .transform(Number)
+    .pipe(z.int().max(0xffff_ffff))
+    .optional(),
+  timestamps: z
+    .enum(['true', 'false'])
+    .optional()
+    .transform((value) => value === 'true'),
+})
 const cloneUrlBody = z.object({
   input,
   voice_url: z.string().max(500).includes('/', 'must be a path of the model hub'),
   response_format: format,
   language: text,
+  seed,
+  timestamps: flag,
 })
 
 /** The body of POST /v1/audio/speech, here and on the main server. */

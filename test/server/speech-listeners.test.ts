@@ -81,6 +81,7 @@ function endless(state: State, end: () => void): SpeechService {
     variant: manifest.variants[0]!,
     pid: undefined,
     health: () => ({ status: 'healthy', model_loaded: true, engine: 'endless', model: 'x', device: 'cpu' }),
+    stats: () => ({ chunks: 0, rerolls: 0, pace: undefined }),
     load: async () => {},
     close: async () => {},
     speak: async () => ({
@@ -90,6 +91,9 @@ function endless(state: State, end: () => void): SpeechService {
       unspoken: [],
       total: 1,
       spoken: 0,
+      rerolls: undefined,
+      wordTimes: undefined,
+      takeWords: () => [],
       async *pcm() {
         try {
           for (;;) {

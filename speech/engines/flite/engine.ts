@@ -9,6 +9,7 @@ import { type Flite, loadFlite, outputRate } from './flite.ts'
 import { matchSpeaker } from './matching.ts'
 import { presets, type Speaker } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
+import { createWordTeller } from './word-teller.ts'
 
 /** Matched voices that are kept; each is a few numbers, but a clip takes a moment to measure. */
 const keptVoices = 256
@@ -36,7 +37,15 @@ export function createEngine(): SpeechEngine {
   return {
     id: 'embedded',
     sampleRate: outputRate,
-    capabilities: { languages: ['English'], cloning: 'matched', design: 'matched', instruct: true, streaming: true },
+    capabilities: {
+      languages: ['English'],
+      cloning: 'matched',
+      design: 'matched',
+      instruct: true,
+      streaming: true,
+      deterministic: true,
+      wordTimes: 'measured',
+    },
     async load() {
       await flite()
     },
@@ -54,13 +63,18 @@ export function createEngine(): SpeechEngine {
     async *synthesize(request, signal) {
       const speaker = speakerFor(request, voices)
       const engine = await flite()
+      const pieces = piecesOf(request.text)
+      const words = request.onWords && createWordTeller(request.text, pieces, request.onWords)
       let pause = 0
-      for (const { text, ends } of piecesOf(request.text)) {
+      let told = 0
+      for (const { text, ends } of pieces) {
         // Speaking blocks the event loop: between two pieces a cancellation arrives.
         await new Promise(setImmediate)
         signal?.throwIfAborted()
-        for (const samples of engine.speak(text, speaker)) {
+        const begin = (told + pause * outputRate) / outputRate
+        for (const samples of engine.speak(text, speaker, words && ((times) => words(times, begin)))) {
           if (pause > 0) yield new Float32Array(pause * outputRate)
+          told += pause * outputRate + samples.length
           pause = 0
           yield samples
         }

@@ -5,6 +5,7 @@ import { createResampler, resample, resampleReach } from '../../audio/resample.t
 import { parseWav } from '../../audio/wav.ts'
 import { naturalPitch, type Speaker } from './speaker.ts'
 import { createColouring, timbreGrid } from './timbre.ts'
+import { createTokenTimer, type TokenTime } from './token-times.ts'
 import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
 
 /** The rate of this engine's audio, in Hz. */
@@ -16,9 +17,10 @@ const fliteRate = 16_000
 export interface Flite {
   /**
    * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short, in pieces so that the
-   * first is soon there. Blocks this thread while it works.
+   * first is soon there. Blocks this thread while it works. `onTimes` is told before the first piece when each word of the
+   * text (divided by spaces) is heard, in seconds from the first sample.
    */
-  speak(text: string, speaker: Speaker): Generator<Float32Array>
+  speak(text: string, speaker: Speaker, onTimes?: (times: readonly TokenTime[]) => void): Generator<Float32Array>
 }
 
 /** The first piece is short, to be heard soon; the others are long, since each costs an overlap. In samples of flite. */
@@ -28,13 +30,17 @@ const nextBlock = 64 * timbreGrid
 /** Reads and compiles flite. Throws `unavailable` where the package is not installed. */
 export async function loadFlite(): Promise<Flite> {
   const run = openProgram(await readProgram())
+  const timeTokens = createTokenTimer(run)
 
   return {
-    *speak(text, speaker) {
+    *speak(text, speaker, onTimes) {
       // The voice rms has a pitch model that cannot be told a mean: it is spoken slower and played faster instead, and
       // its formants, which rise with the speed, are moved back.
       const speed = speaker.base === 'rms' ? speaker.pitch / naturalPitch.rms : 1
-      yield* finish(trimSilence(runFlite(run, text, speaker, speed)), speaker, speed)
+      const { samples, printed } = runFlite(run, text, speaker, speed)
+      const { from, to } = audibleRange(samples)
+      onTimes?.(timeTokens(text, printed).map((time) => time && shifted(time, from / fliteRate, to / fliteRate, speed)))
+      yield* finish(samples.subarray(from, to), speaker, speed)
     },
   }
 }
@@ -71,30 +77,42 @@ async function readProgram(): Promise<Program> {
   }
 }
 
-function runFlite(run: ProgramRun, text: string, speaker: Speaker, speed: number): Float32Array {
+/** A time of flite's in the audio that begins `from` seconds later, ends at `to`, and is played faster. */
+function shifted(time: NonNullable<TokenTime>, from: number, to: number, speed: number): TokenTime {
+  const at = (seconds: number) => (Math.min(to, Math.max(from, seconds)) - from) / speed
+  return { start: at(time.start), end: at(time.end) }
+}
+
+interface Spoken {
+  readonly samples: Float32Array
+  /** The sounds with their ends. */
+  readonly printed: string
+}
+
+function runFlite(run: ProgramRun, text: string, speaker: Speaker, speed: number): Spoken {
   const features = [
     ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch}`]),
     ...(speaker.spread === undefined ? [] : ['--setf', `int_f0_target_stddev=${speaker.spread}`]),
     '--setf',
     `duration_stretch=${speaker.stretch * speed}`,
   ]
-  const args = ['flite', '-voice', speaker.base, ...features, '-t', text, '-o', 'speech.wav']
+  const args = ['flite', '-voice', speaker.base, ...features, '-psdur', '-t', text, '-o', 'speech.wav']
   const { exitCode, files, output } = run(args)
   const wav = files.get('speech.wav')
   if (exitCode !== 0 || !wav) throw new Error(`flite ended with ${exitCode}: ${output}`)
   const { samples, sampleRate } = parseWav(wav)
-  return resample(samples, sampleRate / fliteRate)
+  return { samples: resample(samples, sampleRate / fliteRate), printed: output }
 }
 
 /** Flite's silence before and after a sentence varies; this much is left for every voice, in samples. */
 const margin = 0.04 * fliteRate
 
-function trimSilence(samples: Float32Array): Float32Array {
+function audibleRange(samples: Float32Array): { readonly from: number; readonly to: number } {
   const audible = 0.005
   const first = samples.findIndex((sample) => Math.abs(sample) > audible)
   const last = samples.findLastIndex((sample) => Math.abs(sample) > audible)
-  if (first < 0) return samples.subarray(0, 0)
-  return samples.subarray(Math.max(0, first - margin), Math.min(samples.length, last + 2 * margin))
+  if (first < 0) return { from: 0, to: 0 }
+  return { from: Math.max(0, first - margin), to: Math.min(samples.length, last + 2 * margin) }
 }
 
 /** The factor that brings speech to one loudness, 18 dB below full scale. */

@@ -37,7 +37,7 @@ interface OpenFile {
 export interface ProgramResult {
   readonly exitCode: number
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** Its stdout and stderr, cut at 4 kB. */
+  /** Its stdout and stderr, cut at 64 kB. */
   readonly output: string
 }
 
@@ -173,7 +173,7 @@ function instantiate(program: Program): Instance {
         const size = memory.getUint32(vectors + 8 * index + 4, true)
         const bytes = new Uint8Array(memory.buffer, at, size)
         if (file) append(file, bytes)
-        else if (output.length < 4096) output += Buffer.from(bytes).toString('utf8')
+        else if (output.length < 65_536) output += Buffer.from(bytes).toString('utf8')
         total += size
       }
       memory.setUint32(writtenAt, total, true)

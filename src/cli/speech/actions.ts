@@ -1,4 +1,6 @@
+import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
+import { countCharacters } from '../../../speech/text/sentences.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import type { Download } from '../../operations/operation.ts'
@@ -11,8 +13,11 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, readStdin } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
+import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import { openPlayer } from './player.ts'
+import { requestLimit } from './request-limit.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
+import type { HeardWords } from './word-answer.ts'
 
 /** Options of the audio's destination. */
 interface AudioOptions {
@@ -21,6 +26,8 @@ interface AudioOptions {
   readonly raw?: boolean
   readonly play?: boolean
   readonly stream?: boolean
+  /** The file of the words' times. */
+  readonly timestamps?: string
 }
 
 /** Options of the text. */
@@ -29,7 +36,10 @@ interface TextOptions {
   readonly model?: string
   readonly language?: string
   readonly instruct?: string
+  readonly seed?: number
 }
+
+type SayOptions = AudioOptions & TextOptions
 
 interface SpeakOptions extends AudioOptions, TextOptions {
   readonly voice?: string
@@ -49,33 +59,22 @@ interface DesignOptions extends AudioOptions, TextOptions {
 const textLimit = 1024 * 1024
 
 export async function speak(cli: Cli, words: readonly string[], options: SpeakOptions): Promise<void> {
-  await checkTarget(cli, options)
-  const input = await readText(cli, words, options)
-  const voice = options.voice ?? (await cli.settings()).voice
-  const request = {
-    ...common(input, options, streams(cli, input, options)),
-    ...given({ voice, cfg_coef: options.cfgCoef }),
-  }
-  await deliver(cli, await cli.ask(speakText, request), input, options)
+  const input = await prepare(cli, words, options)
+  const fixed = given({ voice: options.voice ?? (await cli.settings()).voice, cfg_coef: options.cfgCoef })
+  await say(cli, { input, options, settings: fixed, ask: (fields) => cli.ask(speakText, { ...fields, ...fixed }) })
 }
 
 export async function design(cli: Cli, words: readonly string[], options: DesignOptions): Promise<void> {
-  await checkTarget(cli, options)
-  const input = await readText(cli, words, options)
-  const request = { ...common(input, options, streams(cli, input, options)), voice_description: options.description }
-  await deliver(cli, await cli.ask(designVoice, request), input, options)
+  const input = await prepare(cli, words, options)
+  const fixed = { voice_description: options.description }
+  await say(cli, { input, options, settings: fixed, ask: (fields) => cli.ask(designVoice, { ...fields, ...fixed }) })
 }
 
 export async function clone(cli: Cli, words: readonly string[], options: CloneOptions): Promise<void> {
-  await checkTarget(cli, options)
-  const input = await readText(cli, words, options)
+  const input = await prepare(cli, words, options)
   const clip = await readInput(cli, options.ref, 24 * 1024 * 1024)
-  const request = {
-    ...common(input, options, streams(cli, input, options)),
-    reference_audio: clip.toString('base64'),
-    ...given({ reference_text: options.refText }),
-  }
-  await deliver(cli, await cli.ask(cloneVoice, request), input, options)
+  const fixed = { reference_audio: clip.toString('base64'), ...given({ reference_text: options.refText }) }
+  await say(cli, { input, options, settings: fixed, ask: (fields) => cli.ask(cloneVoice, { ...fields, ...fixed }) })
 }
 
 export async function voices(cli: Cli, { model }: { model?: string }): Promise<void> {
@@ -102,12 +101,89 @@ export async function health(cli: Cli): Promise<void> {
       ['ENGINE', (row) => row.engine],
       ['MODEL', (row) => `${row.model}${row.model_loaded ? '' : ' (not loaded)'}`],
       ['DEVICE', (row) => row.device],
+      ['PACE', (row) => (row.pace === undefined ? '' : `${row.pace} × real time`)],
     ]),
   )
 }
 
-function common(input: string, { model, language, instruct }: TextOptions, stream: boolean) {
-  return { input, stream, ...given({ model, language, instruct }) }
+/** Checks where the audio and the words go, and reads the text. */
+async function prepare(cli: Cli, words: readonly string[], options: SayOptions): Promise<string> {
+  await checkTarget(cli, options)
+  await checkTimes(options)
+  return readText(cli, words, options)
+}
+
+/** The fields of a request that all three ways to speak share. */
+interface CommonFields {
+  readonly input: string
+  readonly stream: boolean
+  readonly model?: string
+  readonly language?: string
+  readonly instruct?: string
+  readonly seed?: number
+  readonly timestamps?: true
+}
+
+interface Say {
+  readonly input: string
+  readonly options: SayOptions
+  /** What else decides how the text sounds. */
+  readonly settings: Readonly<Record<string, unknown>>
+  ask(fields: CommonFields): Promise<Download>
+}
+
+/** Speaks a text of one request, or a long one part by part into its file. */
+async function say(cli: Cli, { input, options, settings, ask }: Say): Promise<void> {
+  const { model, language, instruct, seed, output, force = false, raw = false, timestamps } = options
+  const common = given({ model, language, instruct, seed })
+  if (await isBook(input, output)) {
+    const { speakBook } = await import('./book.ts')
+    const state = await speakBook(cli, {
+      ...{ text: input, output: output!, force, raw, language, seed },
+      timestamps: timestamps !== undefined,
+      settings: { model, instruct, ...settings },
+      ask: (part) => ask({ ...common, ...part }),
+      writeWords: (heard) => writeTimes(options, heard),
+    })
+    tellUnspoken(cli, [state.spoken, state.total], state.skipped)
+    tellRerolls(cli, state.rerolls)
+    if (options.play) await play(cli, createReadStream(output!))
+    return
+  }
+  const answer = await ask({
+    input,
+    stream: streams(cli, input, options),
+    ...common,
+    ...(timestamps && { timestamps: true }),
+  })
+  if (timestamps === undefined) return deliver(cli, answer, input, options)
+  const { readWordAnswer } = await import('./word-answer.ts')
+  const { audio, heard } = readWordAnswer(answer)
+  await deliver(cli, audio, input, options)
+  await writeTimes(options, heard)
+}
+
+/** Whether a text is longer than one request may be and goes into a file; elsewhere the servers refuse it. */
+async function isBook(input: string, output: string | undefined): Promise<boolean> {
+  if (output === undefined || output === '-' || input.length <= requestLimit) return false
+  if (countCharacters(input) <= requestLimit) return false
+  const found = await stat(output).catch(() => undefined)
+  return found === undefined || found.isFile()
+}
+
+async function checkTimes({ timestamps, force }: SayOptions): Promise<void> {
+  if (timestamps === undefined) return
+  const { timesWriter } = await import('./subtitles.ts')
+  timesWriter(timestamps)
+  if (!force && (await stat(timestamps).catch(() => undefined)))
+    throw new AppError('cannot_create', `${timestamps} already exists`, { details: ['Add --force to replace it'] })
+}
+
+async function writeTimes({ timestamps }: SayOptions, heard: HeardWords): Promise<void> {
+  if (timestamps === undefined) return
+  const { timesWriter } = await import('./subtitles.ts')
+  // It was not there when the command began, or may be replaced; a run that was killed after this step writes it again.
+  await writeOutput(timestamps, timesWriter(timestamps)(heard), true)
 }
 
 /** Throws before any work when the output could not be written after it. */
@@ -116,7 +192,9 @@ async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
   if (output !== undefined && output !== '-') {
     const found = await stat(output).catch(() => undefined)
     if (found?.isDirectory()) throw new AppError('cannot_create', `${output} is a folder`)
-    if (found?.isFile() && !force)
+    // The recording of a long text that was broken off goes on; `book.ts` decides.
+    const begun = await stat(`${output}.state`).catch(() => undefined)
+    if (found?.isFile() && !force && !begun)
       throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
     return
   }
@@ -164,40 +242,24 @@ async function deliver(cli: Cli, answer: Download, text: string, options: AudioO
   else if (options.stream) await write(cli, body)
   else await write(cli, one((await collectWav(body)).wav))
   if (cli.io.outClosed) return
-  const [spoken, total] = countsOf(answer)
-  const skipped = skippedOf(answer)
-  if (spoken < total || skipped.length > 0)
-    cli.io.err(stripControls(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
+  tellUnspoken(cli, countsOf(answer), skippedOf(answer))
+  tellRerolls(cli, rerollsOf(answer))
   const engine = answer.headers['x-speech-engine']
   if (cli.globals().verbose && engine) note(cli, `spoken by the ${engine} engine`)
 }
 
-async function* piecesOf({ body }: Download): AsyncGenerator<Uint8Array> {
-  if (body instanceof Uint8Array) yield body
-  else yield* body
+function tellUnspoken(cli: Cli, [spoken, total]: readonly [number, number], skipped: readonly string[]): void {
+  if (spoken < total || skipped.length > 0)
+    cli.io.err(stripControls(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
+}
+
+function tellRerolls(cli: Cli, rerolls: number): void {
+  if (rerolls > 0)
+    note(cli, `${counted(rerolls, 'chunk')} spoken again: the length was far from what the text promises`)
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
-}
-
-function countsOf({ headers }: Download): readonly [spoken: number, total: number] {
-  const [spoken = 1, total = 1] = (headers['x-speech-chunks'] ?? '1/1').split('/').map(Number)
-  return [spoken, total]
-}
-
-/** Parts of the text in a script or with signs that the engine cannot speak. */
-function skippedOf({ headers }: Download): readonly string[] {
-  const list = headers['x-speech-skipped'] ?? ''
-  return list === '' ? [] : list.split(',').map(decodePiece)
-}
-
-function decodePiece(piece: string): string {
-  try {
-    return decodeURIComponent(piece)
-  } catch {
-    return piece
-  }
 }
 
 /** Over HTTP the count of a stream comes too late, so the parts alone are named. */

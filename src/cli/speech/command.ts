@@ -16,6 +16,7 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
       'aichat tts "Hello. I can speak." -o hello.wav',
       'echo "Hello." | aichat tts | aplay',
       'aichat tts -i chapter.txt -o chapter.wav --voice javert',
+      'aichat tts -i book.txt -o book.wav --timestamps book.srt',
     )
     .action(run((speech) => speech.speak))
 
@@ -68,12 +69,17 @@ function withTextOptions(command: CliCommand): CliCommand {
     .option('--model <model>', 'the speech server or one of its models')
     .option('--language <language>', 'the language of the text; detected by default')
     .option('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
+    .option('--seed <number>', 'an equal number and text sound equal, where a model chooses at random', parseNumber)
     .fields({ input: 'TEXT', reference_text: '--ref-text' })
 }
 
 function withAudioOptions(command: CliCommand): CliCommand {
   return command
-    .option('-o, --output <file>', 'write the WAV file here, complete or not at all')
+    .option(
+      '-o, --output <file>',
+      'write the WAV file here, complete or not at all; a long text can go on after a break',
+    )
+    .option('--timestamps <file>', 'write when each word is heard: .json, or subtitles as .srt or .vtt')
     .option('--force', 'replace the file')
     .option('--stream', 'write audio as it is made')
     .option('--raw', 'write samples (16-bit little-endian, mono) without the WAV header')

@@ -53,13 +53,13 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
 /** Reads a whole WAV file; the header of one that was streamed gets its sizes. */
 export async function collectWav(
   body: AsyncIterable<Uint8Array>,
-): Promise<{ readonly wav: Buffer; readonly samples: Buffer }> {
+): Promise<{ readonly wav: Buffer; readonly samples: Buffer; readonly sampleRate: number }> {
   const reader = openWavReader(body)
-  const { header } = await reader.format()
+  const { header, sampleRate } = await reader.format()
   const pieces: Uint8Array[] = [header]
   for await (const piece of reader.samples()) pieces.push(piece)
   const wav = completeHeader(Buffer.concat(pieces), header.length)
-  return { wav, samples: wav.subarray(header.length) }
+  return { wav, samples: wav.subarray(header.length), sampleRate }
 }
 
 function findData(bytes: Buffer): { readonly start: number; readonly sampleRate: number } | undefined {

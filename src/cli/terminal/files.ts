@@ -70,6 +70,8 @@ export function explain(reason: unknown): string {
     ENOTDIR: 'part of its path is not a folder',
     EROFS: 'the disk is read-only',
     ENOSPC: 'the disk is full',
+    EDQUOT: 'the disk quota is used up',
+    EFBIG: 'the file may not grow further',
   }
   return words[code ?? ''] ?? code ?? 'unknown reason'
 }

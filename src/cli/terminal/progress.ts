@@ -22,8 +22,11 @@ const secondMs = 1_000
 /** When a bar was last drawn on the terminal of this process. */
 let barAt = Number.NEGATIVE_INFINITY
 
-/** A progress line on terminals that can redraw one; silent with --quiet and --json, and where CI is set. */
-export function openProgress(cli: Cli): Progress {
+/**
+ * A progress line on terminals that can redraw one; silent with --quiet and --json, and where CI is set. `doneBefore` is the
+ * share that an earlier run has done, which tells nothing about the time left.
+ */
+export function openProgress(cli: Cli, doneBefore = 0): Progress {
   const { quiet, json } = cli.globals()
   const { TERM, CI } = cli.io.environment
   if (!cli.io.stderrIsTerminal || TERM === 'dumb' || CI || quiet || json) return { show() {}, wait() {}, clear() {} }
@@ -40,7 +43,9 @@ export function openProgress(cli: Cli): Progress {
       barAt = now
       const full = Math.round(Math.min(1, Math.max(0, share)) * width)
       const bar = `${'#'.repeat(full)}${'-'.repeat(width - full)}`
-      draw(`[${bar}] ${String(Math.floor(share * 100)).padStart(3)}% ${text}${timeLeft(share, now - begunAt)}`)
+      draw(
+        `[${bar}] ${String(Math.floor(share * 100)).padStart(3)}% ${text}${timeLeft(share, doneBefore, now - begunAt)}`,
+      )
     },
     wait(text) {
       clearInterval(timer)
@@ -79,9 +84,9 @@ export async function withProgress<T>(cli: Cli, text: string, work: () => Promis
   }
 }
 
-function timeLeft(share: number, elapsedMs: number): string {
-  if (elapsedMs < guessAfterMs || share <= 0 || share >= 1) return ''
-  return `, ${durationText((elapsedMs * (1 - share)) / share)} left`
+function timeLeft(share: number, doneBefore: number, elapsedMs: number): string {
+  if (elapsedMs < guessAfterMs || share <= doneBefore || share >= 1) return ''
+  return `, ${durationText((elapsedMs * (1 - share)) / (share - doneBefore))} left`
 }
 
 /** `40 s`, `3 min`, `2 h`. */

@@ -65,6 +65,7 @@ test('speaks with the installed model and says so', () =>
     assert.equal(health, {
       status: 'healthy',
       model_loaded: true,
+      rerolls: 0,
       engine: 'pocket-tts',
       model: 'voxb-tts',
       device: 'cpu',

@@ -1,0 +1,247 @@
+import { AppError, toAppError } from '../src/errors.ts'
+import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
+import type { AudioBudget, AudioReservation } from './audio-budget.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import type { SpeechEngine, SpeechRequest, WordTime } from './engines/engine.ts'
+import { createPace, createPaces } from './pace.ts'
+import type { RequestQueue } from './queue.ts'
+import type { SpeechCount } from './speech-counts.ts'
+import type { SpeechCounter } from './stats.ts'
+import { betterTake, seedOf, type Take } from './takes.ts'
+import { createTelling } from './telling.ts'
+import { countCharacters, splitChunks } from './text/sentences.ts'
+
+/** One text being spoken. */
+export interface Speech {
+  /** Counts audio that is kept until all of it is made. */
+  readonly place: AudioReservation
+  /** The engine's id, as in `X-Speech-Engine`. */
+  readonly engine: string
+  readonly sampleRate: number
+  /** The pieces of the text in letters or signs that the engine cannot say, as they were written. */
+  readonly unspoken: readonly string[]
+  /** How many chunks and unspoken pieces the text has, and how many of them have been spoken so far. */
+  readonly total: number
+  readonly spoken: number
+  /** How many chunks were spoken again, since their length was far from what the text promises; undefined for an engine that repeats itself. */
+  readonly rerolls: number | undefined
+  /** How the engine knows the words' times; undefined where they are not wanted. */
+  readonly wordTimes: 'measured' | 'estimated' | undefined
+  /** The words that were spoken since the last call, with their times in seconds from the first sample of all. */
+  takeWords(): readonly WordTime[]
+  /**
+   * Mono 16-bit PCM, made while it is read. `live` passes audio on as it comes, at least the first chunk's; otherwise a chunk
+   * comes whole or, when it fails, not at all. A whole chunk is spoken again where its length is far from what the text promises. Chunks that fail are skipped; throws when none could be spoken: `timeout` if all took too long.
+   */
+  pcm(live: boolean): AsyncGenerator<Buffer>
+}
+
+/** Told for the log. */
+export interface SpeakingLog {
+  /** Called for every chunk that was skipped. */
+  onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
+  /** Called with the number of pieces in letters or signs that the engine does not know. */
+  onUnspoken?(event: { readonly pieces: number }): void
+}
+
+export interface SpeakingParts extends SpeakingLog {
+  readonly engine: SpeechEngine
+  readonly turns: RequestQueue
+  readonly budget: AudioBudget
+  readonly stats: SpeechCounter
+  readonly counts: SpeechCount
+  /** How long one chunk may take once its turn has come, in milliseconds. */
+  chunkMs(): number
+}
+
+export interface SpeakingDetails {
+  /** The pieces of the text that are left out. */
+  readonly unspoken: readonly string[]
+  /** Whether the times of the words are wanted. */
+  readonly timestamps: boolean
+  readonly signal: AbortSignal | undefined
+}
+
+/** Speaks whole texts chunk by chunk with one engine; a text is made while its audio is read. */
+export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, details: SpeakingDetails) => Speech {
+  const { engine, turns, budget, stats, counts } = parts
+  const paceOf = createPaces()
+  return speak
+
+  function speak(request: SpeechRequest, { unspoken, timestamps, signal }: SpeakingDetails): Speech {
+    const chunks = splitChunks(request.text, chunkLimit(engine, request.text))
+    const total = chunks.length + unspoken.length
+    const { deterministic = false, wordTimes } = engine.capabilities
+    let spoken = 0
+    let rerolls = 0
+    const telling = createTelling(engine.sampleRate)
+    const onReroll = () => {
+      rerolls += 1
+      stats.rerolled()
+      counts.rerolls++
+    }
+    if (unspoken.length > 0) parts.onUnspoken?.({ pieces: unspoken.length })
+
+    /** Starts a try at a chunk. Made at the engine's pace, read at the client's: a slow reader delays no other request. */
+    function begin(index: number, attempt: number) {
+      const queue = createSampleQueue()
+      const told: WordTime[] = []
+      const onWords = timestamps ? (more: readonly WordTime[]) => void told.push(...more) : undefined
+      const text = chunks[index]!
+      void make({ ...request, text, onWords, seed: seedOf(request, index, attempt) }, queue, signal)
+      return { queue, told }
+    }
+
+    async function record(index: number, attempt: number): Promise<Take> {
+      const { queue, told } = begin(index, attempt)
+      const pieces: Float32Array[] = []
+      for await (const samples of queue.pieces()) pieces.push(samples)
+      const samples = pieces.reduce((sum, { length }) => sum + length, 0)
+      if (samples === 0) throw nothingSpoken()
+      return { text: chunks[index]!, pieces, words: told, seconds: samples / engine.sampleRate }
+    }
+
+    return {
+      place: budget.open(),
+      engine: engine.id,
+      sampleRate: engine.sampleRate,
+      unspoken,
+      total,
+      get spoken() {
+        return spoken
+      },
+      get rerolls() {
+        return deterministic ? undefined : rerolls
+      },
+      wordTimes: timestamps ? wordTimes : undefined,
+      takeWords: telling.takeWords,
+      async *pcm(live) {
+        const leave = turns.enter()
+        const failures: unknown[] = []
+        // A seed promises the same audio each time: what others said meanwhile has no say in it.
+        const pace = request.seed === undefined ? paceOf(paceKey(request)) : createPace()
+        let held: { readonly take: Take; readonly index: number; readonly isLearned: boolean }[] = []
+
+        /** Judges the takes that wait, and passes the better ones on. */
+        async function* tellHeld() {
+          const judged = held
+          held = []
+          for (const { take, index, isLearned } of judged) {
+            const better = await betterTake(take, { record: (attempt) => record(index, attempt), pace, onReroll })
+            signal?.throwIfAborted()
+            if (!isLearned) pace.learn(better.text, better.seconds)
+            yield* telling.tell(better.text, better.pieces, better.words)
+            spoken += 1
+            counts.spoken++
+          }
+        }
+
+        function skip(index: number, thrown: unknown): void {
+          signal?.throwIfAborted()
+          failures.push(thrown)
+          counts.skipped++
+          parts.onSkip?.({ chunk: index + 1, total, reason: reasonOf(thrown) })
+        }
+
+        try {
+          for (const [index, text] of chunks.entries()) {
+            try {
+              // A listener who has heard the first chunk waits for a whole one only where it is made faster than it is heard,
+              // and never with a seed: its audio must not depend on the speed of a machine.
+              if (live && (deterministic || request.seed !== undefined || index === 0 || !isFast())) {
+                const { queue, told } = begin(index, 0)
+                const seconds = yield* telling.tell(text, queue.pieces(), told)
+                if (seconds === 0) throw nothingSpoken()
+                spoken += 1
+                counts.spoken++
+                pace.learn(text, seconds)
+                continue
+              }
+              const take = await record(index, 0)
+              // Until enough was heard, all that is heard counts; from then on a failure is no measure.
+              const isLearned = !pace.isKnown
+              if (isLearned) pace.learn(text, take.seconds)
+              held.push({ take, index, isLearned })
+            } catch (thrown) {
+              skip(index, thrown)
+            }
+            if (live || deterministic || pace.isKnown) yield* tellHeld()
+          }
+          yield* tellHeld()
+        } finally {
+          leave()
+        }
+        if (spoken === 0) throw allFailed(failures)
+      },
+    }
+  }
+
+  /** Whether a chunk is made so fast that the next one is ready before the last is heard. */
+  function isFast(): boolean {
+    return (stats.read().pace ?? engine.capabilities.pace ?? 1) >= 1.5
+  }
+
+  /** Speaks one chunk into the queue; its time begins when its turn comes. */
+  async function make(request: SpeechRequest, queue: SampleQueue, signal?: AbortSignal): Promise<void> {
+    let release = () => {}
+    let deadline: Deadline | undefined
+    try {
+      release = await turns.take(signal)
+      deadline = startDeadline(parts.chunkMs(), signal)
+      const started = performance.now()
+      let samplesMade = 0
+      for await (const samples of engine.synthesize(request, deadline.signal)) {
+        samplesMade += samples.length
+        queue.push(samples)
+      }
+      const seconds = (performance.now() - started) / 1000
+      counts.chunks.add(seconds)
+      stats.spoke(samplesMade / engine.sampleRate, seconds)
+      queue.finish()
+    } catch (thrown) {
+      queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    } finally {
+      deadline?.clear()
+      release()
+    }
+  }
+}
+
+/** What a voice's pace depends on. */
+function paceKey({ voice, language, instruct, cfg_coef }: SpeechRequest): string {
+  return JSON.stringify([voice.key, language, instruct, cfg_coef])
+}
+
+/** The longest piece of this text for the engine, in characters; undefined where the servers' own limit holds. */
+function chunkLimit({ capabilities }: SpeechEngine, text: string): number | undefined {
+  if (!capabilities.chunk) return undefined
+  // Such a sign takes as long to speak as three letters.
+  const signs = text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu)?.length ?? 0
+  const share = signs / Math.max(1, countCharacters(text))
+  return Math.max(20, Math.floor(capabilities.chunk.characters / (1 + 2 * share)))
+}
+
+function nothingSpoken(): AppError {
+  return new AppError('unavailable', 'The engine found nothing that it can speak')
+}
+
+/** Whether a deadline has passed. */
+export function isTimeout(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'TimeoutError'
+}
+
+function reasonOf(thrown: unknown): string {
+  if (isTimeout(thrown)) return 'took too long'
+  const { message, cause } = thrown instanceof Error ? thrown : new Error(String(thrown))
+  return cause instanceof Error ? `${message}: ${cause.message}` : message
+}
+
+function allFailed(failures: readonly unknown[]): AppError {
+  if (failures.every(isTimeout))
+    return new AppError('timeout', 'The speech engine did not answer in time', { details: ['send a shorter text'] })
+  const first = toAppError(failures.find((failure) => !isTimeout(failure)))
+  return new AppError(first.code, first.code === 'internal' ? 'The speech engine failed' : first.message, {
+    details: first.details,
+    cause: first,
+  })
+}

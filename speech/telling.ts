@@ -1,0 +1,61 @@
+import { toPcm16 } from './audio/wav.ts'
+import type { WordTime } from './engines/engine.ts'
+import { pauseAfter } from './text/sentences.ts'
+
+/** Puts the chunks of one text behind each other: a pause between two, and the words at their times in the whole. */
+export interface Telling {
+  /**
+   * Passes a chunk's samples on as mono 16-bit PCM, behind the pause that belongs before it, and returns its seconds. `told`
+   * may grow meanwhile. Returns 0 where the chunk has no sample.
+   */
+  tell(
+    text: string,
+    pieces: AsyncIterable<Float32Array> | Iterable<Float32Array>,
+    told: readonly WordTime[],
+  ): AsyncGenerator<Buffer, number, undefined>
+  /** The words that were told since the last call, in seconds from the first sample of all. */
+  takeWords(): readonly WordTime[]
+}
+
+export function createTelling(sampleRate: number): Telling {
+  let words: WordTime[] = []
+  /** Of what was told so far: samples. */
+  let samplesTold = 0
+  /** Before the next chunk: seconds. */
+  let pause = 0
+
+  return {
+    async *tell(text, pieces, told) {
+      let start: number | undefined
+      let samplesHere = 0
+      let read = 0
+      const readWords = (begin: number) => {
+        for (; read < told.length; read++) {
+          const { text: word, start: from, end } = told[read]!
+          words.push({ text: word, start: begin + from, end: begin + end })
+        }
+      }
+      for await (const samples of pieces) {
+        if (start === undefined) {
+          const silent = Math.round(pause * sampleRate)
+          if (silent > 0) yield Buffer.alloc(2 * silent)
+          samplesTold += silent
+          start = samplesTold / sampleRate
+        }
+        samplesHere += samples.length
+        samplesTold += samples.length
+        readWords(start)
+        yield toPcm16(samples)
+      }
+      if (start === undefined) return 0
+      readWords(start)
+      pause = pauseAfter(text)
+      return samplesHere / sampleRate
+    },
+    takeWords() {
+      const taken = words
+      words = []
+      return taken
+    },
+  }
+}

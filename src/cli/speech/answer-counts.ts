@@ -1,0 +1,32 @@
+import type { Download } from '../../operations/operation.ts'
+
+/** The body in pieces. */
+export async function* piecesOf({ body }: Pick<Download, 'body'>): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) yield body
+  else yield* body
+}
+
+/** How many chunks of the text were spoken, of how many. */
+export function countsOf({ headers }: Pick<Download, 'headers'>): readonly [spoken: number, total: number] {
+  const [spoken = 1, total = 1] = (headers['x-speech-chunks'] ?? '1/1').split('/').map(Number)
+  return [spoken, total]
+}
+
+/** Chunks that were spoken again, since their length was far from what the text promises. */
+export function rerollsOf({ headers }: Pick<Download, 'headers'>): number {
+  return Number(headers['x-speech-rerolls'] ?? 0) || 0
+}
+
+/** Parts of the text in a script or with signs that the engine cannot speak. */
+export function skippedOf({ headers }: Pick<Download, 'headers'>): readonly string[] {
+  const list = headers['x-speech-skipped'] ?? ''
+  return list === '' ? [] : list.split(',').map(decodePiece)
+}
+
+function decodePiece(piece: string): string {
+  try {
+    return decodeURIComponent(piece)
+  } catch {
+    return piece
+  }
+}
