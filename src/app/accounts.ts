@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { type Accounts, createAccounts } from '../accounts/accounts.ts'
 import { type ApiKeys, createApiKeys } from '../accounts/keys/api-keys.ts'
 import type { KeyStore } from '../accounts/keys/store.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../accounts/tokens.ts'
-import type { AccountStore } from '../accounts/users.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { ownTokenSecret } from '../storage/files/token-secret.ts'
+import type { Storage } from '../storage/storage.ts'
 
 /** The part of the composition root that deals with users and logins. */
-export function openAccounts(settings: Settings, store: AccountStore): Accounts {
+export function openAccounts(
+  settings: Settings,
+  { accounts, loginFailures }: Pick<Storage, 'accounts' | 'loginFailures'>,
+): Accounts {
   return createAccounts({
-    store,
+    store: accounts,
+    failures: loginFailures,
     passwords: createPasswords(),
     tokens: createTokens(() => installationSecrets(settings), Date.now),
     rules: {
@@ -25,10 +28,15 @@ export function openAccounts(settings: Settings, store: AccountStore): Accounts 
     },
     secretWarnings: () => secretProblems(readSecret('JWT_SECRET', settings.environment)?.value),
     initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
-    now: () => performance.now(),
+    now: machineClock,
     clock: Date.now,
     newId: randomUUID,
   })
+}
+
+/** Milliseconds since the start of the machine: the same for all processes, and setting the date does not move it. */
+function machineClock(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
 /** The part of the composition root that deals with API keys. */

@@ -220,8 +220,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     responses,
     remarkListeners,
     accounts: once(async () => {
-      const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
-      return openAccounts(settings, accounts)
+      const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
+      return openAccounts(settings, stores)
     }),
     prices,
     usage,

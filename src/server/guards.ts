@@ -50,17 +50,19 @@ export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
     return whenThere(authenticate(context, verifiers, rule.apiKeyHeader), (authenticated) =>
       whenThere(permitted(context, rule, authenticated), () => {
-        if (rule.loginLimit) rateLimitAuth(accounts, address)
-        const identity: Identity = {
-          caller: authenticated?.caller,
-          session: authenticated?.session,
-          address,
-          ...(authenticated && { watch: (ended) => watch(authenticated.credential, ended) }),
-        }
-        if (!rule.createsFirstUser || local) return identity
-        return accounts.needsSetup().then((needed) => {
-          if (needed) checkSetupToken(context, setupToken)
-          return identity
+        const allowed = rule.loginLimit ? rateLimitAuth(accounts, address) : undefined
+        return whenThere(allowed, () => {
+          const identity: Identity = {
+            caller: authenticated?.caller,
+            session: authenticated?.session,
+            address,
+            ...(authenticated && { watch: (ended) => watch(authenticated.credential, ended) }),
+          }
+          if (!rule.createsFirstUser || local) return identity
+          return accounts.needsSetup().then((needed) => {
+            if (needed) checkSetupToken(context, setupToken)
+            return identity
+          })
         })
       }),
     )
@@ -148,8 +150,8 @@ function optionalAuth(
 }
 
 /** Refuses a network after too many failed logins, before the body is read; the login itself counts them. */
-function rateLimitAuth({ logins }: Accounts, address: string): void {
-  logins.limit.check(networkOf(address))
+function rateLimitAuth({ logins }: Accounts, address: string): Promise<void> {
+  return logins.limit.check(networkOf(address))
 }
 
 /** Until the first user exists, a client on another machine must send the token printed on this one's terminal. */

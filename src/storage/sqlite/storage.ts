@@ -33,6 +33,9 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const readers = new Set<Database>()
   return {
     accounts: atFirstUse(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
+    loginFailures: atFirstUse(methods.loginFailures, async () =>
+      (await import('./login-failures.ts')).createLoginFailureStore(db),
+    ),
     keys: atFirstUse(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
     personas: atFirstUse(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
     memories: atFirstUse(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
