@@ -7,17 +7,10 @@ import { printableLine } from '../../formats/terminal-text.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
+import type { Finding } from './finding.ts'
 
-interface Finding {
-  readonly check: string
-  readonly status: 'ok' | 'warning' | 'failed'
-  readonly detail: string
-  /** How to fix it. */
-  readonly fix?: string
-}
-
-/** Checks this installation and prints the findings; exit 1 when a check failed. */
-export async function examine(cli: Cli): Promise<void> {
+/** Checks this installation, or what its unit for systemd needs, and prints the findings; exit 1 when a check failed. */
+export async function examine(cli: Cli, { service = false }: { readonly service?: boolean }): Promise<void> {
   const findings: Finding[] = []
   const settings = await runCheck(findings, 'settings', async () => {
     const found = await cli.settings()
@@ -25,7 +18,8 @@ export async function examine(cli: Cli): Promise<void> {
   })
   for (const warning of settings?.warnings ?? [])
     findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
-  if (settings) await examineInstallation(settings, findings)
+  if (settings && service) findings.push(...(await (await import('./doctor-service.ts')).serviceFindings(settings)))
+  else if (settings) await examineInstallation(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
   await print(cli, { checks: findings }, ({ checks }) =>
     checks
