@@ -124,6 +124,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
   // A daemon opens no keychain: there is no user to unlock it.
   const keychain = options.service ? [] : [openKeychainSecrets(keychainIndex(paths), createKeychain())]
   const fromEnvironment = environmentSecrets(settings)
+  if (options.service) fromEnvironment.begin()
   const keys = createKeys([fromEnvironment, ...keychain, secrets], () => plugins.keyRules())
   const storageSettings = storageSettingsOf(settings)
   const store = openPlugins(storageSettings)

@@ -4,6 +4,8 @@ import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The secrets of the environment, of credentials and of files that variables name, as they were read at first. */
 export interface EnvironmentSecrets extends SecretSource {
+  /** Reads what a reload is compared with: for a service, at its start. */
+  begin(): void
   /**
    * Reads credentials and files again. Throws `configuration` with every one that is gone, empty or no key any more, and
    * keeps what it has; `take` puts the new values in force.
@@ -27,6 +29,14 @@ export function environmentSecrets({ environment }: Pick<Settings, 'environment'
     origin(name) {
       const origin = read(name)?.origin
       return origin === 'file' ? `${name}_FILE` : origin === 'credential' ? origin : 'environment'
+    },
+    begin() {
+      for (const name of [...otherSecrets, ...namedFiles(environment)])
+        try {
+          read(name)
+        } catch {
+          // It fails where it is used, with its reason.
+        }
     },
     reload() {
       const next = new Map<string, Found>()

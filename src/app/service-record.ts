@@ -67,19 +67,19 @@ export function runningServices(state: string): readonly ServiceRecord[] {
   for (const name of listFolder(folderOf(state)).filter((name) => /^\d+\.json$/.test(name))) {
     const path = join(folderOf(state), name)
     const record = read(path)
-    if (record && mayRun(record.mark)) found.push(record)
+    if (record && mayRun(record.mark)) found.push(record.service)
     else if (record) attempt(() => removeFile(path))
   }
   return found.sort((a, b) => a.started_at - b.started_at)
 }
 
-function read(path: string): (ServiceRecord & { readonly mark: string }) | undefined {
+function read(path: string): { readonly mark: string; readonly service: ServiceRecord } | undefined {
   try {
-    const text = readFileSync(path, 'utf8')
-    const { mark, pid, servers } = JSON.parse(text.slice(0, longestRecord)) as Record<string, unknown>
-    if (typeof mark !== 'string' || !Number.isInteger(pid) || Number(pid) < 2 || !Array.isArray(servers))
-      return undefined
-    return JSON.parse(text) as ServiceRecord & { mark: string }
+    const { mark, ...service } = JSON.parse(readFileSync(path, 'utf8').slice(0, longestRecord)) as ServiceRecord & {
+      readonly mark?: unknown
+    }
+    const isOurs = Number.isInteger(service.pid) && service.pid > 1 && Array.isArray(service.servers)
+    return typeof mark === 'string' && isOurs ? { mark, service } : undefined
   } catch {
     return undefined
   }

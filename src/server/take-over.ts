@@ -58,7 +58,7 @@ function takenOver({ changed, needs_restart, secrets, rejected_plugins }: Reload
     ...list(secrets, 'other secrets'),
     ...list(needs_restart, 'taken over by a restart'),
     ...rejected_plugins.map(
-      ({ id, problems }) => `invalid plugin "${id}", whose version before stays in force: ${problems.join('; ')}`,
+      ({ id, problems }) => `invalid plugin "${id}", which is not taken over: ${problems.join('; ')}`,
     ),
   ]
   const isWhole = rejected_plugins.length === 0

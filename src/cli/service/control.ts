@@ -1,6 +1,7 @@
 import type { ServiceRecord } from '../../app/service-record.ts'
 import { AppError } from '../../errors.ts'
 import { reloadService, runningService } from '../../operations/running-service.ts'
+import { readSettings, type Settings } from '../../settings/settings.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
@@ -25,8 +26,8 @@ export async function showService(cli: Cli): Promise<void> {
  * version of a plugin, 69 where none runs.
  */
 export async function reload(cli: Cli): Promise<void> {
-  if (await findServer(cli)) return reloadOverHttp(cli)
-  const settings = await cli.settings()
+  const { isRemote, settings } = await placeOf(cli)
+  if (isRemote) return reloadOverHttp(cli)
   const services = localServices(settings)
   if (services.length === 0) {
     const unit = await unitState(settings)
@@ -60,13 +61,24 @@ async function reloadOverHttp(cli: Cli): Promise<void> {
     ),
   )
   for (const { id, problems } of outcome.rejected_plugins)
-    note(cli, `aichat: invalid plugin "${id}", whose version before stays in force: ${problems.join('; ')}`)
+    note(cli, `aichat: invalid plugin "${id}", which is not taken over: ${problems.join('; ')}`)
   for (const warning of outcome.warnings) note(cli, `aichat: ${warning}`)
 }
 
+/** Where to ask. A settings file that cannot be read hides no service: the folders are known without it. */
+async function placeOf(cli: Cli): Promise<{ readonly isRemote: boolean; readonly settings: Settings }> {
+  try {
+    return { isRemote: (await findServer(cli)) !== undefined, settings: await cli.settings() }
+  } catch (thrown) {
+    const isOwn = thrown instanceof AppError && thrown.code === 'configuration' && cli.globals().server === undefined
+    if (!isOwn) throw thrown
+    return { isRemote: false, settings: readSettings(cli.io.environment, {}) }
+  }
+}
+
 async function findServices(cli: Cli): Promise<{ services: readonly ServiceRecord[]; unit?: UnitState | undefined }> {
-  if (await findServer(cli)) return { services: [await cli.ask(runningService, {})] }
-  const settings = await cli.settings()
+  const { isRemote, settings } = await placeOf(cli)
+  if (isRemote) return { services: [await cli.ask(runningService, {})] }
   const services = localServices(settings)
   return services.length > 0 ? { services } : { services, unit: await unitState(settings) }
 }
