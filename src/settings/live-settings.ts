@@ -19,6 +19,9 @@ const fixed = {
   'models.hub': 'hubEndpoint',
 } as const satisfies Partial<Record<SettingName, keyof Settings>>
 
+/** Their names. */
+export const restartSettings: readonly string[] = Object.keys(fixed)
+
 /** Whether a change of this setting needs a restart of the service. */
 export function needsRestart(name: string): boolean {
   return Object.hasOwn(fixed, name)

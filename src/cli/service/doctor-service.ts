@@ -53,7 +53,7 @@ function programs(): readonly Finding[] {
 }
 
 /** The first folder or file of a path that others may not pass or read; undefined where they may. */
-function closedTo(path: string): string | undefined {
+export function closedTo(path: string): string | undefined {
   const parents: string[] = []
   for (let at = dirname(path); ; at = dirname(at)) {
     parents.unshift(at)
