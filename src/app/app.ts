@@ -35,7 +35,7 @@ import type { PersonaArea } from './personas.ts'
 import type { PriceArea } from './prices.ts'
 import { createReloader, type Reloader } from './reload.ts'
 import type { ResponseArea } from './responses.ts'
-import { type OwnRecord, openServiceRecord } from './service-record.ts'
+import type { OwnRecord } from './service-record.ts'
 import type { ToolServers } from './tool-servers.ts'
 import type { UsageArea } from './usage.ts'
 import type { Waits } from './waits.ts'
@@ -104,6 +104,8 @@ export type RemarkListener = (message: string, fields: Readonly<Record<string, s
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  /** The record of the daemon. */
+  readonly record?: OwnRecord
   /** Settings that flags of the command line give, which no file changes. */
   readonly overrides?: Partial<Settings>
   readonly waits?: Waits
@@ -247,7 +249,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
     chat,
     responses,
     reloader,
-    service: options.service ? openServiceRecord(paths.state) : undefined,
+    service: options.record,
     remarkListeners,
     accounts: once(async () => {
       const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])

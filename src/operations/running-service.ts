@@ -6,7 +6,7 @@ const text = z.string()
 const texts = z.array(text)
 
 /** What `POST /api/service/reload` took over. */
-export const reloadedOutput = z.object({
+const reloadedOutput = z.object({
   changed: texts,
   needs_restart: texts,
   secrets: texts,

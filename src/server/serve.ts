@@ -5,7 +5,7 @@ import { isServerId, readManifest, type ServerId, serverIds } from '../../speech
 import { weightsName } from '../../speech/servers/weights.ts'
 import type { SpeechService } from '../../speech/service.ts'
 import { type App, openApp } from '../app/app.ts'
-import { runningServices } from '../app/service-record.ts'
+import { openServiceRecord, runningServices } from '../app/service-record.ts'
 import { speechPlaces } from '../app/speech-places.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
@@ -57,7 +57,8 @@ export async function serve(
   const api = plan.find(({ name }) => name === 'api')
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
   const tls = tlsOf(options)
-  const app = openApp(settings, { service: true, overrides: { listen, ...(tls && { tls }) } })
+  const record = openServiceRecord(settings.paths.state)
+  const app = openApp(settings, { service: true, record, overrides: { listen, ...(tls && { tls }) } })
   const lines = createLineWriter((text) => io.stderr.write(text))
   const log = createLog(() => app.settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), lines)
   for (const warning of settings.warnings) log.warn(warning)
@@ -168,10 +169,11 @@ function tlsOf({ tlsCert: cert, tlsKey: key }: ServeOptions): TlsFiles | undefin
 
 /** The service of this data folder that has a port. */
 function ownServiceAt(state: string, port: number): string | undefined {
-  const found = runningServices(state).find(({ servers }) =>
-    servers.some(({ url }) => new URL(url).port === String(port)),
-  )
-  return found && `aichat ${found.version} (pid ${found.pid})`
+  for (const { pid, servers } of runningServices(state))
+    for (const { name, url } of servers)
+      if (new URL(url).port === String(port))
+        return `${name === 'api' ? 'aichat' : `the ${name} of an aichat`} (pid ${pid})`
+  return undefined
 }
 
 /** One line for `systemctl status`. */

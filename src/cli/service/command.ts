@@ -50,7 +50,10 @@ export function addStatusCommands(program: CliCommand, cli: Cli): void {
 /** `aichat service`. */
 export function addServiceCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./control.ts'))
-  const service = program.command('service').description('the daemon that runs on this data folder, or on a server')
+  const service = program
+    .command('service')
+    .description('the daemon that runs on this data folder, or on a server')
+    .example('aichat service status', 'aichat service reload')
   service
     .command('status')
     .description(
