@@ -33,7 +33,7 @@ import { packageFolder } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 import type { PriceArea } from './prices.ts'
-import { createReloader, type Reloader } from './reload.ts'
+import type { createReloader, Reloader } from './reload.ts'
 import type { ResponseArea } from './responses.ts'
 import type { OwnRecord } from './service-record.ts'
 import type { ToolServers } from './tool-servers.ts'
@@ -104,6 +104,8 @@ export type RemarkListener = (message: string, fields: Readonly<Record<string, s
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  /** How a daemon takes over changes; no command loads it. */
+  readonly reloads?: typeof createReloader
   /** The record of the daemon. */
   readonly record?: OwnRecord
   /** Settings that flags of the command line give, which no file changes. */
@@ -213,8 +215,8 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
     return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now }))
   })
 
-  const reloader = options.service
-    ? createReloader({
+  const reloader = options.reloads
+    ? options.reloads({
         live,
         overrides,
         reloadSecrets() {

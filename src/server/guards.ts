@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import type { Accounts } from '../accounts/accounts.ts'
 import { networkOf } from '../accounts/addresses.ts'
 import type { ApiKeys, VerifiedKey } from '../accounts/keys/api-keys.ts'

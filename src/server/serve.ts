@@ -5,6 +5,7 @@ import { isServerId, readManifest, type ServerId, serverIds } from '../../speech
 import { weightsName } from '../../speech/servers/weights.ts'
 import type { SpeechService } from '../../speech/service.ts'
 import { type App, openApp } from '../app/app.ts'
+import { createReloader } from '../app/reload.ts'
 import { openServiceRecord, runningServices } from '../app/service-record.ts'
 import { speechPlaces } from '../app/speech-places.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
@@ -58,7 +59,12 @@ export async function serve(
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
   const tls = tlsOf(options)
   const record = openServiceRecord(settings.paths.state)
-  const app = openApp(settings, { service: true, record, overrides: { listen, ...(tls && { tls }) } })
+  const app = openApp(settings, {
+    service: true,
+    record,
+    reloads: createReloader,
+    overrides: { listen, ...(tls && { tls }) },
+  })
   const lines = createLineWriter((text) => io.stderr.write(text))
   const log = createLog(() => app.settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), lines)
   for (const warning of settings.warnings) log.warn(warning)
