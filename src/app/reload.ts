@@ -1,6 +1,6 @@
 import { AppError, toAppError } from '../errors.ts'
-import { type LiveSettings, needsRestart, settingValues } from '../settings/live-settings.ts'
-import { readSettings, readSettingsFile, type Settings } from '../settings/settings.ts'
+import { type LiveSettings, settingValues } from '../settings/live-settings.ts'
+import { readSettings, readSettingsFile, restartSettings, type Settings } from '../settings/settings.ts'
 
 /** Checks a part of the next state and throws when it is bad; the returned function takes it over and cannot fail. */
 export type Prepare = (next: Settings) => (() => void) | undefined
@@ -91,7 +91,8 @@ export function createReloader({ live, overrides, reloadSecrets, reloadPlugins }
     values = valuesNow(file)
     const changed = (Object.keys(values) as (keyof typeof values)[]).filter((name) => values![name] !== before[name])
     const isTlsSwitched = (next.tls === undefined) !== (settings.tls === undefined)
-    const waits = (name: string) => needsRestart(name) || (isTlsSwitched && name.startsWith('api.tls_'))
+    const waits = (name: string) =>
+      Object.hasOwn(restartSettings, name) || (isTlsSwitched && name.startsWith('api.tls_'))
     live.replace(next)
     secrets.take()
     for (const take of takes) take?.()

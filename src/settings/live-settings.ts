@@ -1,31 +1,11 @@
-import { type Environment, originOf, type SettingName, type Settings, settingNames } from './settings.ts'
-
-/**
- * The settings that a service cannot take over while it runs: what it listens on, where its data lies, and what clients of
- * other services, the storage and the days of the ledger were opened with.
- */
-const fixed = {
-  'api.host': 'listen',
-  'api.port': 'listen',
-  'plugins.allow_private': 'pluginAllowPrivate',
-  'limits.stored_bytes_per_user': 'limits',
-  'limits.stored_memories_per_user': 'limits',
-  'responses.keep_days': 'responseDays',
-  'usage.timezone': 'usageZone',
-  'usage.keep_days': 'usageDays',
-  'local.host': 'ollamaHost',
-  'local.model': 'localModel',
-  'models.folder': 'modelsFolder',
-  'models.hub': 'hubEndpoint',
-} as const satisfies Partial<Record<SettingName, keyof Settings>>
-
-/** Their names. */
-export const restartSettings: readonly string[] = Object.keys(fixed)
-
-/** Whether a change of this setting needs a restart of the service. */
-export function needsRestart(name: string): boolean {
-  return Object.hasOwn(fixed, name)
-}
+import {
+  type Environment,
+  originOf,
+  restartSettings,
+  type SettingName,
+  type Settings,
+  settingNames,
+} from './settings.ts'
 
 /** Settings that change in place: those who keep the value and read its fields when they need them see the newest. */
 export interface LiveSettings {
@@ -43,7 +23,10 @@ export function liveSettings(first: Settings): LiveSettings {
     settings: Object.freeze(settings) as Settings,
     replace(next) {
       const kept = Object.fromEntries(
-        ['paths', 'environment', ...Object.values(fixed)].map((name) => [name, first[name as keyof Settings]]),
+        ['paths', 'environment', ...Object.values(restartSettings)].map((name) => [
+          name,
+          first[name as keyof Settings],
+        ]),
       )
       const { storedBytesPerUser, storedMemoriesPerUser } = first.limits
       const limits = { ...next.limits, storedBytesPerUser, storedMemoriesPerUser }

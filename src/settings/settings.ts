@@ -284,6 +284,25 @@ export const settingNames = {
 
 export type SettingName = keyof typeof settingNames
 
+/**
+ * The settings that a service cannot take over while it runs: what it listens on, where its data lies, and what clients of
+ * other services, the storage and the days of the ledger were opened with.
+ */
+export const restartSettings = {
+  'api.host': 'listen',
+  'api.port': 'listen',
+  'plugins.allow_private': 'pluginAllowPrivate',
+  'limits.stored_bytes_per_user': 'limits',
+  'limits.stored_memories_per_user': 'limits',
+  'responses.keep_days': 'responseDays',
+  'usage.timezone': 'usageZone',
+  'usage.keep_days': 'usageDays',
+  'local.host': 'ollamaHost',
+  'local.model': 'localModel',
+  'models.folder': 'modelsFolder',
+  'models.hub': 'hubEndpoint',
+} as const satisfies Partial<Record<SettingName, keyof Settings>>
+
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(settingNames, name)
 }

@@ -1,4 +1,4 @@
-import { restartSettings } from '../../settings/live-settings.ts'
+import { restartSettings } from '../../settings/settings.ts'
 
 /** `aichat help service`: how a daemon is run, reloaded and stopped. */
 export function serviceTopic(): string {
@@ -9,7 +9,7 @@ export function serviceTopic(): string {
     'SIGHUP, aichat service reload and POST /api/service/reload take over the settings file, secrets in files (NAME_FILE, the',
     'credentials of systemd), plugins and the certificate, all at once. A bad one leaves what was in force, with its reason in',
     'the log and for the caller. What the environment set stays until a restart, and so do these settings:',
-    ...restartSettings.map((name) => `  ${name}`),
+    ...Object.keys(restartSettings).map((name) => `  ${name}`),
     '  api.tls_cert and api.tls_key, where they begin or cease to be set',
     '',
     'SIGTERM: GET /ready answers 503 at once and new requests are refused; answers under way have api.drain_seconds to finish,',
