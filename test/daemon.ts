@@ -139,7 +139,7 @@ export async function spawnDaemon(
       output[name] += text
     })
   const ended = once(child, 'exit')
-  const listening = /serves the API on (http:\/\/\S+:\d+)/
+  const listening = /serves the API on (https?:\/\/\S+:\d+)/
   while (!listening.test(output.stderr)) {
     if (child.exitCode !== null || child.signalCode !== null) throw new DaemonEnded(child.exitCode, output.stderr)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -178,7 +178,7 @@ export async function serveHere(
   let told = () => {}
   const listening = new Promise<string>((resolve) => {
     told = () => {
-      const url = /serves the API on (http:\/\/\S+:\d+)/.exec(output.stderr)?.[1]
+      const url = /serves the API on (https?:\/\/\S+:\d+)/.exec(output.stderr)?.[1]
       if (url !== undefined) resolve(url)
     }
   })

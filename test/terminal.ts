@@ -54,7 +54,7 @@ export async function runMain(
     err: (text) => writeErr(`${text}\n`),
     outClosed: false,
     stdinIsPiped: () => given !== undefined,
-    outliveTerminal: () => {},
+    outliveTerminal: () => true,
     passSignals: () => {},
     leaveInterrupts: () => () => {},
   })

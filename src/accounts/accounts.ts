@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts'
 import { createDirectory, type Directory } from './directory.ts'
+import type { LoginFailureStore } from './login-failures.ts'
 import { createLogins, type LoginParts, type LoginRules, type Logins } from './logins.ts'
 import { longestPassword, type Passwords, passwordProblems, randomPassword } from './passwords.ts'
 import type { Tokens } from './tokens.ts'
@@ -45,6 +46,7 @@ export interface FirstAdministrator {
 
 export interface AccountParts {
   readonly store: AccountStore
+  readonly failures: LoginFailureStore
   readonly passwords: Passwords
   readonly tokens: Tokens
   readonly rules: AccountRules
@@ -52,6 +54,7 @@ export interface AccountParts {
   readonly initialPassword: () => string | undefined
   /** Problems of the secret of the tokens. */
   readonly secretWarnings: () => readonly string[]
+  /** Milliseconds that only go forward, on a clock that the processes of this machine share. */
   readonly now: () => number
   readonly clock: () => number
   readonly newId: () => string

@@ -1,22 +1,26 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import { counted } from '../formats/counted.ts'
+import type { FailureRule, Failures, LoginFailureStore } from './login-failures.ts'
 
 /** The specification's protection: after five failures from one address, no login from it for fifteen minutes. */
 export const allowedFailures = 5
 export const windowMs = 15 * 60_000
 
-/** The most addresses that are remembered at once. */
-const capacity = 50_000
+const rule: FailureRule = { most: allowedFailures, windowMs }
 
 /** The most attempts of one address that wait for earlier ones to be decided. */
 const longestQueue = 256
 
 /** A login attempt that may be checked; exactly one of its methods is called. */
 export interface Attempt {
-  /** Counts against the address until the window has passed, or until this user logs in from there. */
-  fail(user: string): void
-  /** Takes this user's own failures out of the count, and no other user's. */
-  succeed(user: string): void
+  /** Counts against the address until the window has passed, or until this user logs in from there. Throws as `succeed` does. */
+  fail(user: string): Promise<void>
+  /**
+   * Takes this user's own failures out of the count, and no other user's. Throws `rate_limited` where another process has
+   * counted the last allowed failure meanwhile: the attempt then tells nothing about its password.
+   */
+  succeed(user: string): Promise<void>
   /** The password was never checked: the attempt counts for nothing. */
   withdraw(): void
 }
@@ -28,39 +32,53 @@ export interface Allowance {
   readonly resetSeconds: number
 }
 
+/** The limiter of one kind of attempt, over all processes on a data folder. */
 export interface LoginLimit {
   /**
    * Reserves an attempt before its password is looked at, so that a hundred guesses at once are no more than five.
-   * Where the pending ones could be the last allowed failures, this waits for them.
+   * Where the pending ones of this process could be the last allowed failures, this waits for them.
    * Throws `rate_limited` while the address is refused.
    */
   reserve(address: string): Promise<Attempt>
   /** Throws `rate_limited` while the address is refused. */
-  check(address: string): void
-  allowance(address: string): Allowance
+  check(address: string): Promise<void>
+  allowance(address: string): Promise<Allowance>
 }
 
-interface Entry {
-  failures: { readonly at: number; readonly user: string }[]
+/** The attempts of an address that this process has not decided yet. */
+interface Undecided {
   pending: number
-  waiting: (() => void)[]
-  /** Until when logins are refused; 0 while they are not. */
-  blockedUntil: number
+  readonly waiting: (() => void)[]
 }
 
-/** `now` is a clock in milliseconds that only goes forward: setting the computer's date must free no address. */
-export function createLoginLimit(now: () => number, what = 'Too many failed login attempts'): LoginLimit {
-  // In the order of their last use. Refused addresses are kept apart: a flood of fresh ones must not push them out.
-  const counting = new Map<string, Entry>()
-  const refused = new Map<string, Entry>()
+export interface LoginLimitParts {
+  readonly store: LoginFailureStore
+  /** Tells apart what is counted in one store, such as `login`. */
+  readonly kind: string
+  /** The failure's message. */
+  readonly what: string
+  /** Milliseconds that only go forward, shared by the processes: setting the computer's date must free no address. */
+  readonly now: () => number
+}
+
+/**
+ * Counts in the store, at the moment when an attempt is decided: of attempts in several processes at once, too, the first
+ * five failures are told apart from a success, and no later attempt is. A login without failures before it writes nothing.
+ */
+export function createLoginLimit({ store, kind, what, now }: LoginLimitParts): LoginLimit {
+  const undecided = new Map<string, Undecided>()
+  const subjectOf = (address: string) => `${kind} ${address}`
+  const read = (address: string) => store.read(subjectOf(address), now(), rule)
 
   return {
     async reserve(address) {
       for (;;) {
-        const entry = current(address)
-        refuse(entry)
-        if (entry.failures.length + entry.pending < allowedFailures) {
+        const failures = await read(address)
+        refuse(failures)
+        const entry = undecided.get(address) ?? { pending: 0, waiting: [] }
+        if (failures.at.length + entry.pending < allowedFailures) {
           entry.pending++
+          undecided.set(address, entry)
           return attempt(address, entry)
         }
         if (entry.waiting.length >= longestQueue)
@@ -68,80 +86,50 @@ export function createLoginLimit(now: () => number, what = 'Too many failed logi
             details: ['Try again in a few seconds'],
             retryAfter: 5,
           })
-        await new Promise<void>((resolve) => entry.waiting.push(resolve))
+        // Without a pending one, the failures that filled the count were just decided elsewhere: they are read again.
+        if (entry.pending > 0) await new Promise<void>((resolve) => entry.waiting.push(resolve))
       }
     },
-    check: (address) => refuse(peek(address)),
-    allowance(address) {
-      const entry = peek(address)
-      if (!entry || entry.failures.length === 0) return { left: allowedFailures, resetSeconds: seconds(windowMs) }
-      const until = entry.blockedUntil || entry.failures[0]!.at + windowMs
-      return { left: Math.max(0, allowedFailures - entry.failures.length), resetSeconds: seconds(until - now()) }
+    check: async (address) => refuse(await read(address)),
+    async allowance(address) {
+      const { at, refusedUntil } = await read(address)
+      if (refusedUntil > 0) return { left: 0, resetSeconds: seconds(refusedUntil - now()) }
+      const until = at[0] === undefined ? now() + windowMs : at[0] + windowMs
+      return { left: Math.max(0, allowedFailures - at.length), resetSeconds: seconds(until - now()) }
     },
   }
 
-  function attempt(address: string, entry: Entry): Attempt {
+  function attempt(address: string, entry: Undecided): Attempt {
     const settled = () => {
       entry.pending--
-      if (entry.failures.length === 0 && entry.pending === 0) counting.delete(address)
+      if (entry.pending === 0) undecided.delete(address)
       for (const wake of entry.waiting.splice(0)) wake()
     }
+    const decide = async (outcome: 'fail' | 'forgive', user: string) => {
+      try {
+        const counts = await store[outcome](subjectOf(address), digestOf(user), now(), rule)
+        if (!counts) await read(address).then(refuse)
+      } finally {
+        settled()
+      }
+    }
     return {
-      fail(user) {
-        entry.failures.push({ at: now(), user })
-        if (entry.failures.length >= allowedFailures && entry.blockedUntil === 0) {
-          entry.blockedUntil = now() + windowMs
-          counting.delete(address)
-          keep(refused, address, entry)
-        }
-        settled()
-      },
-      succeed(user) {
-        entry.failures = entry.failures.filter((failure) => failure.user !== user)
-        settled()
-      },
+      fail: (user) => decide('fail', user),
+      succeed: (user) => decide('forgive', user),
       withdraw: settled,
     }
   }
 
-  /** The entry of an address, made when there is none, and moved to the young end. */
-  function current(address: string): Entry {
-    const entry = peek(address) ?? { failures: [], pending: 0, waiting: [], blockedUntil: 0 }
-    if (entry.blockedUntil === 0) keep(counting, address, entry)
-    return entry
-  }
-
-  /** The entry of an address without expired failures. */
-  function peek(address: string): Entry | undefined {
-    const blocked = refused.get(address)
-    if (blocked) {
-      if (blocked.blockedUntil > now()) return blocked
-      refused.delete(address)
-      return undefined
-    }
-    const entry = counting.get(address)
-    if (entry) entry.failures = entry.failures.filter((failure) => failure.at + windowMs > now())
-    return entry
-  }
-
-  function keep(map: Map<string, Entry>, address: string, entry: Entry): void {
-    map.delete(address)
-    map.set(address, entry)
-    if (counting.size + refused.size <= capacity) return
-    for (const young of [counting, refused]) {
-      for (const [oldest, { pending }] of young) {
-        if (pending > 0 || oldest === address) continue
-        young.delete(oldest)
-        return
-      }
-    }
-  }
-
-  function refuse(entry: Entry | undefined): void {
-    if (!entry || entry.blockedUntil <= now()) return
-    const wait = seconds(entry.blockedUntil - now())
+  function refuse({ refusedUntil }: Failures): void {
+    if (refusedUntil <= now()) return
+    const wait = seconds(refusedUntil - now())
     throw new AppError('rate_limited', what, { details: [`Try again in ${counted(wait, 'second')}`], retryAfter: wait })
   }
+}
+
+/** A user is stored as a digest: a name that was typed may be a password in the wrong field. */
+function digestOf(user: string): string {
+  return createHash('sha256').update(user).digest('base64url').slice(0, 22)
 }
 
 function seconds(ms: number): number {

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts'
 import { networkOf } from './addresses.ts'
+import type { LoginFailureStore } from './login-failures.ts'
 import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import { type Passwords, passwordProblems, randomPassword } from './passwords.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -76,11 +77,12 @@ export interface LoginRules {
 
 export interface LoginParts {
   readonly store: AccountStore
+  readonly failures: LoginFailureStore
   readonly passwords: Passwords
   readonly tokens: Tokens
   readonly rules: LoginRules
   readonly isDefaultAdministrator: (id: string) => Promise<boolean>
-  /** Milliseconds that only go forward. */
+  /** Milliseconds that only go forward, on a clock that the processes of this machine share. */
   readonly now: () => number
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -93,8 +95,10 @@ const registrations = { limit: 120, windowMs: 60_000 }
 /** Logs users in and out by the rules; limits wrong passwords and registrations. */
 export function createLogins(parts: LoginParts): Logins {
   const { store, passwords, tokens, rules, clock } = parts
-  const limit = createLoginLimit(parts.now)
-  const changes = createLoginLimit(parts.now, 'Too many wrong passwords')
+  const limitOf = (kind: string, what: string) =>
+    createLoginLimit({ store: parts.failures, kind, what, now: parts.now })
+  const limit = limitOf('login', 'Too many failed login attempts')
+  const changes = limitOf('password', 'Too many wrong passwords')
   const newcomers = createRateLimit(registrations, parts.now)
   const listeners = new Set<() => void>()
   const ended = () => {
@@ -123,11 +127,11 @@ export function createLogins(parts: LoginParts): Logins {
       })
       const who = account?.user.id ?? `?${nameKey(username)}`
       if (!account || !matches) {
-        attempt?.fail(who)
+        await attempt?.fail(who)
         await record('login', 'failed', { target: account?.user.id, address })
         throw wrongCredentials()
       }
-      attempt?.succeed(who)
+      await attempt?.succeed(who)
       if (rules.singleUserMode && !(await parts.isDefaultAdministrator(account.user.id))) {
         await record('login', 'refused', { target: account.user.id, address })
         throw onlyTheAdministrator()
@@ -162,11 +166,11 @@ export function createLogins(parts: LoginParts): Logins {
         throw reason
       })
       if (!matches) {
-        attempt?.fail(userId)
+        await attempt?.fail(userId)
         await record('password.change', 'failed', { actor: userId, address })
         throw new AppError('invalid', 'Current password is incorrect')
       }
-      attempt?.succeed(userId)
+      await attempt?.succeed(userId)
       const changed = await store.setPassword(userId, await passwords.hash(next), false, clock())
       ended()
       if (!changed) throw new AppError('not_found', 'There is no account whose password could be changed')

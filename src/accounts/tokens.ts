@@ -9,6 +9,8 @@ import { AppError } from '../errors.ts'
 export interface Tokens {
   /** Throws a `configuration` AppError when there is no secret that may be used. */
   check(): void
+  /** Other secrets from now on; tokens of those that are not among them are not valid any more. */
+  replace(secrets: Secrets): void
   sign(claims: Claims): Promise<string>
   /** The claims of a token of ours that has begun and has not expired; synchronous, and the second time a matter of nanoseconds. */
   verify(token: string): Claims | 'invalid' | 'expired'
@@ -50,11 +52,15 @@ export function createTokens(secrets: () => Secrets, clock: () => number): Token
   // A signature that was good stays good; its time and its login are checked at every request.
   const good = new Map<string, Signed>()
   const keys = () => {
-    known ??= secrets().map((secret) => createSecretKey(Buffer.from(secret)))
+    known ??= keysOf(secrets())
     return known
   }
   return {
     check: () => void keys(),
+    replace(next) {
+      known = keysOf(next)
+      good.clear()
+    },
     async sign({ sub, iat, exp, ...claims }) {
       const { SignJWT } = await import('jose')
       return new SignJWT({ ...claims })
@@ -90,6 +96,10 @@ export function createTokens(secrets: () => Secrets, clock: () => number): Token
     if (good.size > remembered) good.delete(good.keys().next().value!)
     return signed
   }
+}
+
+function keysOf(secrets: Secrets): readonly KeyObject[] {
+  return secrets.map((secret) => createSecretKey(Buffer.from(secret)))
 }
 
 /** Reasons why a secret is too easy to guess; none for a good one, and for none. */

@@ -1,41 +1,84 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { type Accounts, createAccounts } from '../accounts/accounts.ts'
 import { type ApiKeys, createApiKeys } from '../accounts/keys/api-keys.ts'
 import type { KeyStore } from '../accounts/keys/store.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../accounts/tokens.ts'
-import type { AccountStore } from '../accounts/users.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { ownTokenSecret } from '../storage/files/token-secret.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Prepare } from './reload.ts'
+
+/** Users and logins; their rules are those of the settings at the moment. */
+export interface AccountArea {
+  readonly accounts: Accounts
+  /** Checks the secret of the tokens anew. Throws `configuration` for one that cannot be used. */
+  readonly prepareReload: Prepare
+}
 
 /** The part of the composition root that deals with users and logins. */
-export function openAccounts(settings: Settings, store: AccountStore): Accounts {
-  return createAccounts({
+export function openAccounts(
+  settings: Settings,
+  { accounts: store, loginFailures }: Pick<Storage, 'accounts' | 'loginFailures'>,
+): AccountArea {
+  const tokens = createTokens(() => installationSecrets(settings), Date.now)
+  const accounts = createAccounts({
     store,
+    failures: loginFailures,
     passwords: createPasswords(),
-    tokens: createTokens(() => installationSecrets(settings), Date.now),
+    tokens,
     rules: {
-      singleUserMode: settings.singleUserMode,
-      allowRegistration: settings.allowRegistration,
-      lifetime: settings.tokenLifetime,
-      administrator: settings.defaultAdmin,
+      get singleUserMode() {
+        return settings.singleUserMode
+      },
+      get allowRegistration() {
+        return settings.allowRegistration
+      },
+      get lifetime() {
+        return settings.tokenLifetime
+      },
+      get administrator() {
+        return settings.defaultAdmin
+      },
       production: settings.production,
     },
     secretWarnings: () => secretProblems(readSecret('JWT_SECRET', settings.environment)?.value),
     initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
-    now: () => performance.now(),
+    now: machineClock,
     clock: Date.now,
     newId: randomUUID,
   })
+  return {
+    accounts,
+    prepareReload() {
+      const secrets = installationSecrets(settings)
+      return () => {
+        tokens.replace(secrets)
+        // Tokens of a secret that is gone are not valid any more, those of open streams included.
+        accounts.logins.sweep()
+      }
+    },
+  }
+}
+
+/** Milliseconds since the start of the machine: the same for all processes, and setting the date does not move it. */
+function machineClock(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
 /** The part of the composition root that deals with API keys. */
-export function openApiKeys({ limits }: Settings, store: KeyStore): ApiKeys {
+export function openApiKeys(settings: Settings, store: KeyStore): ApiKeys {
   return createApiKeys({
     store,
-    bounds: { inAll: limits.apiKeys, perUser: limits.apiKeysPerUser },
+    bounds: {
+      get inAll() {
+        return settings.limits.apiKeys
+      },
+      get perUser() {
+        return settings.limits.apiKeysPerUser
+      },
+    },
     clock: Date.now,
     newId: randomUUID,
   })

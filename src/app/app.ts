@@ -5,8 +5,8 @@ import { createSpeechCounts, type SpeechCounts } from '../../speech/speech-count
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { ApiKey } from '../accounts/keys/store.ts'
-import { type ChatCounts, createChatCounts } from '../chat/chat-counts.ts'
 import type { Backups } from '../backup/backups.ts'
+import { type ChatCounts, createChatCounts } from '../chat/chat-counts.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import type { MeteredPlace } from '../chat/metering.ts'
@@ -19,21 +19,25 @@ import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
 import { createImportCounts, type ImportCounts } from '../personas/import-counts.ts'
 import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
-import { allNamesOf, createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
-import { readSecret, type Settings } from '../settings/settings.ts'
+import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
+import { liveSettings } from '../settings/live-settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
-import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { openSettledClock } from '../storage/files/settled-clock.ts'
+import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
+import { environmentSecrets } from './environment-secrets.ts'
 import type { Models } from './models.ts'
 import { once } from './once.ts'
 import { packageFolder } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 import type { PriceArea } from './prices.ts'
+import type { createReloader, Reloader } from './reload.ts'
 import type { ResponseArea } from './responses.ts'
+import type { OwnRecord } from './service-record.ts'
 import type { ToolServers } from './tool-servers.ts'
 import type { UsageArea } from './usage.ts'
 import type { Waits } from './waits.ts'
@@ -88,6 +92,10 @@ export interface App {
   checkStorage(): Promise<string>
   /** The live API keys without a use for so many milliseconds. Creates no storage where none is there yet. */
   unusedKeys(milliseconds: number): Promise<readonly ApiKey[]>
+  /** Takes over changed settings, secrets and plugins; undefined for a command, which reads them at its start. */
+  readonly reloader: Reloader | undefined
+  /** The record of the service that this process is. */
+  readonly service: OwnRecord | undefined
   /** Told about failures behind the answers, such as of models that propose facts; faces add theirs. */
   readonly remarkListeners: Set<RemarkListener>
   /** Ends the removal of deleted rows and the work of models behind answers soon, for a service that stops. */
@@ -100,32 +108,44 @@ export type RemarkListener = (message: string, fields: Readonly<Record<string, s
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  /** How a daemon takes over changes; no command loads it. */
+  readonly reloads?: typeof createReloader
+  /** The record of the daemon. */
+  readonly record?: OwnRecord
+  /** Settings that flags of the command line give, which no file changes. */
+  readonly overrides?: Partial<Settings>
   readonly waits?: Waits
 }
 
 /** The composition root: opens each area at its first use, and closes them in reverse order. */
-export function openApp(settings: Settings, options: AppOptions = {}): App {
+export function openApp(given: Settings, options: AppOptions = {}): App {
+  const { waits = {}, overrides = {} } = options
+  const live = liveSettings({ ...given, ...overrides })
+  const { settings } = live
   const { paths } = settings
-  const { waits = {} } = options
   const closers: (() => Promise<void> | void)[] = []
   const closing = <T extends { close(): Promise<void> | void }>(area: T): T => {
     closers.push(() => area.close())
     return area
   }
-  const secrets = openSecretFile(join(paths.config, 'secrets.json'))
+  const secrets = openSecretFile(join(paths.config, 'secrets.json'), { keepsLast: options.service === true })
   // A daemon opens no keychain: there is no user to unlock it.
   const keychain = options.service ? [] : [openKeychainSecrets(keychainIndex(paths), createKeychain())]
-  const sources = [environmentSecrets(settings), ...keychain, secrets]
+  const fromEnvironment = environmentSecrets(settings)
+  if (options.service) fromEnvironment.begin()
+  const sources = [fromEnvironment, ...keychain, secrets]
   const keys = createKeys(sources, () => plugins.keyRules())
   const storageSettings = storageSettingsOf(settings)
   const store = openPlugins(storageSettings)
   const plugins: PluginHost = createPluginHost({
     store,
     keys,
-    keyNames: settings.pluginKeyNames,
-    allowPrivate: settings.pluginAllowPrivate,
-    keyHosts: settings.pluginKeyHosts,
-    limit: settings.pluginLimit,
+    rules: () => ({
+      keyNames: settings.pluginKeyNames,
+      allowPrivate: settings.pluginAllowPrivate,
+      keyHosts: settings.pluginKeyHosts,
+      limit: settings.pluginLimit,
+    }),
   })
   const now = () => performance.now()
   const settledClock = openSettledClock(paths.data)
@@ -217,6 +237,18 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock }))
   })
 
+  const reloader = options.reloads
+    ? options.reloads({
+        live,
+        overrides,
+        reloadSecrets() {
+          secrets.check()
+          return fromEnvironment.reload()
+        },
+        reloadPlugins: () => plugins.reload(),
+      })
+    : undefined
+
   return {
     settings,
     plugins,
@@ -240,10 +272,14 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     packages,
     chat,
     responses,
+    reloader,
+    service: options.record,
     remarkListeners,
     accounts: once(async () => {
-      const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
-      return openAccounts(settings, accounts)
+      const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
+      const area = openAccounts(settings, stores)
+      reloader?.parts.add(area.prepareReload)
+      return area.accounts
     }),
     prices,
     usage,
@@ -331,21 +367,5 @@ function storageSettingsOf({ paths, limits }: Settings): StorageSettings {
     folder: paths.data,
     bundledPlugins: packageFolder('plugins'),
     limits: { bytes: limits.storedBytesPerUser, memories: limits.storedMemoriesPerUser },
-  }
-}
-
-function environmentSecrets(settings: Settings): SecretSource {
-  const known = new Map<string, ReturnType<typeof readSecret>>()
-  const read = (name: string) => {
-    if (!known.has(name)) known.set(name, readSecret(name, settings.environment))
-    return known.get(name)
-  }
-  return {
-    has: (name) => read(name) !== undefined,
-    get: (name) => read(name)?.value,
-    origin(name) {
-      const origin = read(name)?.origin
-      return origin === 'file' ? `${name}_FILE` : origin === 'credential' ? origin : 'environment'
-    },
   }
 }

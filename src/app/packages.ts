@@ -50,7 +50,7 @@ export async function openPackages(parts: PackageAreaParts): Promise<PackageArea
   await storage.packages.sweep().catch(() => undefined)
   return {
     adaptation: createAdaptation({ store: storage.adaptations, now: clock, newId: randomUUID }),
-    imports: createPerUserLimit(settings.limits.importsPerUser),
+    imports: createPerUserLimit(() => settings.limits.importsPerUser),
     ...whole,
   }
 }

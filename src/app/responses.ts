@@ -25,11 +25,18 @@ const day = 86_400_000
 
 /** The part of the composition root that keeps responses. */
 export function openResponses({ store, settings, settledClock, isService }: ResponseAreaParts): ResponseArea {
-  const { responseDays, limits } = settings
+  const { responseDays } = settings
   const responses = createResponses({
     store,
     lifetime: responseDays * day,
-    bounds: { responses: limits.responsesPerUser, bytes: limits.responseBytesPerUser },
+    bounds: {
+      get responses() {
+        return settings.limits.responsesPerUser
+      },
+      get bytes() {
+        return settings.limits.responseBytesPerUser
+      },
+    },
     clock: Date.now,
   })
   const background = createBackground(responses)

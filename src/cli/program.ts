@@ -17,7 +17,7 @@ import { addPersonaCommands } from './persona/command.ts'
 import { addPluginCommands } from './plugin/command.ts'
 import { addPriceCommands } from './prices/command.ts'
 import { addSecretCommands } from './secret/command.ts'
-import { addServeCommand, addStatusCommands } from './service/command.ts'
+import { addServeCommand, addServiceCommands, addStatusCommands } from './service/command.ts'
 import { addSessionCommands } from './session/command.ts'
 import { addSpeechCommands } from './speech/command.ts'
 import { addTemplateCommands } from './template/command.ts'
@@ -73,6 +73,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addSessionCommands(program, cli)
   addSpeechCommands(program, cli)
   addServeCommand(program, cli)
+  addServiceCommands(program, cli)
   addConnectCommands(program, cli)
   addAccountCommands(program, cli)
   addUserCommands(program, cli)

@@ -4,6 +4,8 @@ export interface ConnectionFailure {
   readonly advice: string
   /** True where the host's name led to no address. */
   readonly isName: boolean
+  /** True where the server's certificate is not trusted. */
+  readonly isCertificate?: true
 }
 
 /**
@@ -63,8 +65,28 @@ function explain({ code, syscall, hostname }: Attempted, all: readonly Attempted
         isName: false,
       }
     default:
-      return undefined
+      return code === undefined ? undefined : explainCertificate(code)
   }
+}
+
+/** Node's codes for certificates are those of X509_verify_cert_error_string(3). */
+function explainCertificate(code: string): ConnectionFailure | undefined {
+  const parts = { isName: false, isCertificate: true } as const
+  if (/SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)/.test(code))
+    return {
+      ...parts,
+      problem: `its certificate is signed by no authority that is known here (${code})`,
+      advice: 'name the PEM file of its authority in NODE_EXTRA_CA_CERTS',
+    }
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return {
+      ...parts,
+      problem: `its certificate is not valid now (${code})`,
+      advice: 'renew it there, or set the clock',
+    }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return { ...parts, problem: 'its certificate is for another name', advice: 'use a name that stands in it' }
+  return undefined
 }
 
 /** Ports that `fetch` refuses by its standard (https://fetch.spec.whatwg.org/#port-blocking); it has no code for them. */

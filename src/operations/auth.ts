@@ -54,15 +54,15 @@ export const login = defineOperation({
     try {
       return await accounts.logins.login(credentials, call.address)
     } finally {
-      setRateLimit(call, accounts)
+      await setRateLimit(call, accounts)
     }
   },
 })
 
 /** Sets the rate limit headers of draft-ietf-httpapi-ratelimit-headers. */
-function setRateLimit({ address, header }: PublicCall, { logins }: Accounts): void {
+async function setRateLimit({ address, header }: PublicCall, { logins }: Accounts): Promise<void> {
   if (address === undefined || !header) return
-  const { left, resetSeconds } = logins.limit.allowance(networkOf(address))
+  const { left, resetSeconds } = await logins.limit.allowance(networkOf(address))
   header('ratelimit-policy', `"login";q=${allowedFailures};w=${windowMs / 1000}`)
   header('ratelimit', `"login";r=${left};t=${resetSeconds}`)
 }

@@ -15,6 +15,7 @@ import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
 import { pulledModelOperations } from './pulled-models.ts'
 import { responseOperations } from './responses.ts'
+import { runningServiceOperations } from './running-service.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
@@ -31,6 +32,7 @@ export const operations: readonly Operation[] = [
   ...chatOperations,
   ...embeddingOperations,
   ...serviceOperations,
+  ...runningServiceOperations,
   ...speechOperations,
   ...authOperations,
   ...userOperations,

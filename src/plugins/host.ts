@@ -42,6 +42,8 @@ export interface PluginHost {
   find(id: string): PluginManifest | undefined
   active(kind: PluginKind): PluginManifest | undefined
   broken(): readonly BrokenPlugin[]
+  /** Reads all plugins anew, by the operator's rules of the moment; those that cannot be read keep the version before. */
+  reload(): readonly BrokenPlugin[]
   /** The operator's rules: which variables may be keys, and where the bundled plugins' keys may go. */
   keyRules(): ManifestRules
   /** Checks a document without storing it; throws `invalid` with every problem. */
@@ -66,6 +68,11 @@ export interface PluginHost {
 export interface HostParts {
   readonly store: PluginStore
   readonly keys: Pick<Keys, 'isSet'>
+  /** The operator's rules of the moment. */
+  readonly rules: () => OperatorRules
+}
+
+export interface OperatorRules {
   readonly keyNames: readonly string[]
   readonly allowPrivate: boolean
   /** Where else the operator lets keys go, beside their providers' hosts. */
@@ -94,10 +101,12 @@ interface Loaded {
 const freshMs = 5
 
 /** The plugins of this installation. Changes by another process are seen a few milliseconds later. */
-export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts, limit }: HostParts): PluginHost {
+export function createPluginHost({ store, keys, rules: operatorRules }: HostParts): PluginHost {
   let loaded: Loaded | undefined
   let checkedAt = 0
+  /** The last good version of each document. */
   const parsed = new Map<string, { readonly text: string; readonly manifest: PluginManifest }>()
+  let rulesAnew = false
   const inLine = createLine()
 
   return {
@@ -110,6 +119,11 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
       return id === undefined ? undefined : entries.get(id)?.manifest
     },
     broken: () => current().broken,
+    reload() {
+      loaded = undefined
+      rulesAnew = true
+      return current().broken
+    },
     keyRules: () => current().rules,
     validate: (document) => parseManifest(document, current().rules),
     warnings: (manifest) => manifestWarnings(manifest, new Set(current().entries.keys())),
@@ -164,8 +178,10 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     const stored = store.read()
     const broken: BrokenPlugin[] = []
     const bundled = new Map<string, PluginManifest>()
+    const { keyNames, allowPrivate, keyHosts } = operatorRules()
     const shipped: ManifestRules = { keyNames, allowPrivate: true, pinned: new Map() }
-    for (const [id, text] of stored.bundled) attempt(id, text, shipped, broken, (manifest) => bundled.set(id, manifest))
+    for (const [id, text] of stored.bundled)
+      attempt(`bundled ${id}`, text, shipped, broken, (manifest) => bundled.set(id, manifest))
     const rules: ManifestRules = { keyNames, allowPrivate, pinned: pinnedKeys(bundled.values(), keyHosts) }
     const entries = new Map<string, Entry>()
     for (const [id, manifest] of bundled) {
@@ -175,25 +191,31 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     // way to the bundled one, which asks another host.
     const lenient: ManifestRules = { ...rules, pinned: new Map() }
     for (const [id, text] of stored.overlays) {
-      attempt(id, text, lenient, broken, (manifest) => {
+      attempt(`overlay ${id}`, text, lenient, broken, (manifest) => {
         const shipped = bundled.has(id)
         entries.set(id, { manifest, source: shipped ? 'bundled' : 'user', overridden: shipped })
       })
     }
+    for (const key of parsed.keys())
+      if (key.startsWith('overlay ') && !stored.overlays.has(key.slice('overlay '.length))) parsed.delete(key)
+    rulesAnew = false
     return { version, entries, bundled, hidden: stored.hidden, active: stored.active, broken, rules }
   }
 
-  /** Parses a stored text once; the same text is not parsed again at the next change of something else. */
+  /**
+   * Parses a stored text once; the same text is not parsed again at the next change of something else. The last good version
+   * of a document that cannot be read any more stays in force.
+   */
   function attempt(
-    id: string,
+    key: string,
     text: string,
     rules: ManifestRules,
     broken: BrokenPlugin[],
     use: (manifest: PluginManifest) => void,
   ): void {
-    const known = `${id}:${rules.allowPrivate}`
-    const before = parsed.get(known)
-    if (before?.text === text) {
+    const id = key.slice(key.indexOf(' ') + 1)
+    const before = parsed.get(key)
+    if (before?.text === text && !rulesAnew) {
       use(before.manifest)
       return
     }
@@ -201,11 +223,12 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
       const manifest = parseManifest(parseJson(text, `the plugin ${id}`), rules)
       if (manifest.id !== id)
         throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as its file is named`] })
-      parsed.set(known, { text, manifest })
+      parsed.set(key, { text, manifest })
       use(manifest)
     } catch (reason) {
       const { message, details } = toAppError(reason)
       broken.push({ id, problems: details.length > 0 ? details : [message] })
+      if (before) use(before.manifest)
     }
   }
 
@@ -220,6 +243,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
 
   async function put(manifest: PluginManifest): Promise<void> {
     const { bundled, hidden, entries, active, broken } = current()
+    const { limit } = operatorRules()
     const before = entries.get(manifest.id)
     const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
     if (!kept.has(manifest.id) && kept.size >= limit)

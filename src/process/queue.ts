@@ -60,7 +60,7 @@ export interface PerUserLimit {
   take(user: string): () => void
 }
 
-export function createPerUserLimit(most: number): PerUserLimit {
+export function createPerUserLimit(limit: () => number): PerUserLimit {
   const taken = new Map<string, number>()
   const change = (user: string, by: number) => {
     const now = (taken.get(user) ?? 0) + by
@@ -69,6 +69,7 @@ export function createPerUserLimit(most: number): PerUserLimit {
   }
   return {
     take(user) {
+      const most = limit()
       if ((taken.get(user) ?? 0) >= most)
         throw new AppError('rate_limited', `At most ${most} of your packages may be taken in at the same time`, {
           details: ['Try again when one of them is done; limits.imports_per_user says how many there may be'],

@@ -13,6 +13,8 @@ export interface ServiceIo {
   readonly signal: AbortSignal
   readonly stderr: { write(text: string): unknown }
   readonly stderrIsTerminal: boolean
+  /** Calls the listener on SIGHUP from now on; false where that ends the process. */
+  readonly onHangUp: (listener: () => void) => boolean
 }
 
 /** The accounts of a service, ready before it listens. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import type { Accounts } from '../accounts/accounts.ts'
-import { networkOf, readProxies } from '../accounts/addresses.ts'
+import { networkOf } from '../accounts/addresses.ts'
 import type { ApiKeys, VerifiedKey } from '../accounts/keys/api-keys.ts'
 import { isApiKey } from '../accounts/keys/key-text.ts'
 import type { Logins, Verified } from '../accounts/logins.ts'
@@ -12,10 +12,10 @@ import { serviceUrl } from '../http/service-url.ts'
 import { authorise, type Mode } from '../operations/access.ts'
 import type { Caller } from '../operations/operation.ts'
 import type { Settings } from '../settings/settings.ts'
-import { clientOrigins } from './client-origin.ts'
+import { clientOrigins, proxiesOf } from './client-origin.ts'
 import type { Identify, Identity, Rule } from './identity.ts'
 import { type Credential, watchLogins } from './live-logins.ts'
-import { isRepeated, type RequestContext } from './request-context.ts'
+import { isEncrypted, isRepeated, oneYear, type RequestContext } from './request-context.ts'
 
 /** The caller of a request, with the login or the API key's secret that it was sent with. */
 interface Authenticated {
@@ -36,31 +36,38 @@ interface Verifiers {
  * another machine needs the `setupToken` to create the first administrator. Throws `configuration` for an invalid TRUST_PROXY.
  */
 export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings, setupToken?: string): Identify {
-  const proxies = readProxies(settings.trustProxy)
+  const trusted = proxiesOf(settings)
   const watch = watchLogins(accounts.logins, keys)
   const verifiers: Verifiers = { accounts, logins: accounts.logins, keys }
-  const mode: Mode = { singleUser: settings.singleUserMode, isDefaultAdministrator: accounts.isDefaultAdministrator }
-  const origin = clientOrigins(proxies)
+  const mode: Mode = {
+    get singleUser() {
+      return settings.singleUserMode
+    },
+    isDefaultAdministrator: accounts.isDefaultAdministrator,
+  }
+  const origin = clientOrigins(trusted)
   return (context, rule) => {
     const { headers } = context.request
     const { address, local } = origin(context.request)
     // Only a trusted proxy knows whether its client uses TLS.
-    if (headers['x-forwarded-proto'] === 'https' && proxies.includes(context.request.socket.remoteAddress ?? ''))
-      context.response.setHeader('strict-transport-security', 'max-age=31536000')
+    if (headers['x-forwarded-proto'] === 'https' && trusted().includes(context.request.socket.remoteAddress ?? ''))
+      context.response.setHeader('strict-transport-security', oneYear)
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
     return whenThere(authenticate(context, verifiers, rule.apiKeyHeader), (authenticated) =>
       whenThere(permitted(context, rule, authenticated), () => {
-        if (rule.loginLimit) rateLimitAuth(accounts, address)
-        const identity: Identity = {
-          caller: authenticated?.caller,
-          session: authenticated?.session,
-          address,
-          ...(authenticated && { watch: (ended) => watch(authenticated.credential, ended) }),
-        }
-        if (!rule.createsFirstUser || local) return identity
-        return accounts.needsSetup().then((needed) => {
-          if (needed) checkSetupToken(context, setupToken)
-          return identity
+        const allowed = rule.loginLimit ? rateLimitAuth(accounts, address) : undefined
+        return whenThere(allowed, () => {
+          const identity: Identity = {
+            caller: authenticated?.caller,
+            session: authenticated?.session,
+            address,
+            ...(authenticated && { watch: (ended) => watch(authenticated.credential, ended) }),
+          }
+          if (!rule.createsFirstUser || local) return identity
+          return accounts.needsSetup().then((needed) => {
+            if (needed) checkSetupToken(context, setupToken)
+            return identity
+          })
         })
       }),
     )
@@ -148,17 +155,18 @@ function optionalAuth(
 }
 
 /** Refuses a network after too many failed logins, before the body is read; the login itself counts them. */
-function rateLimitAuth({ logins }: Accounts, address: string): void {
-  logins.limit.check(networkOf(address))
+function rateLimitAuth({ logins }: Accounts, address: string): Promise<void> {
+  return logins.limit.check(networkOf(address))
 }
 
 /** Until the first user exists, a client on another machine must send the token printed on this one's terminal. */
-function checkSetupToken({ request: { headers, socket } }: RequestContext, expected: string | undefined): void {
+function checkSetupToken({ request }: RequestContext, expected: string | undefined): void {
+  const { headers } = request
   const given = headers['x-setup-token']
   if (expected !== undefined && typeof given === 'string' && sameText(given, expected)) return
   throw new AppError('forbidden', 'The first administrator is created on the machine that serves', {
     details: [
-      `Run there: aichat --server ${ownUrl(socket)} setup`,
+      `Run there: aichat --server ${ownUrl(request)} setup`,
       'or send the token that the service printed at its start as X-Setup-Token',
     ],
   })
@@ -171,17 +179,22 @@ function sameText(left: string, right: string): boolean {
 }
 
 /** Names the address that the request was sent to, so that the administrator is created in this installation. */
-function howToSetUp({ request: { socket } }: RequestContext): readonly string[] {
+function howToSetUp({ request }: RequestContext): readonly string[] {
   return [
-    `There is no user yet: create the administrator with aichat --server ${ownUrl(socket)} setup,`,
+    `There is no user yet: create the administrator with aichat --server ${ownUrl(request)} setup,`,
     'or with POST /api/auth/register and {"username":"…","password":"…"}',
   ]
 }
 
 /** The address at which this machine reaches the server of a connection. */
-function ownUrl({ localAddress = '', localPort = 0 }: Socket): string {
+function ownUrl(request: IncomingMessage): string {
+  const { localAddress = '', localPort = 0 } = request.socket
   const address = localAddress.replace(/^::ffff:/, '')
-  return serviceUrl(hostRange(address) === 'loopback' ? address : '127.0.0.1', localPort)
+  return serviceUrl(
+    hostRange(address) === 'loopback' ? address : '127.0.0.1',
+    localPort,
+    isEncrypted(request) ? 'https' : 'http',
+  )
 }
 
 /** The bearer token or API key, or x-api-key on the routes of Anthropic's clients; never a cookie, never the query. */

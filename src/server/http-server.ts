@@ -39,6 +39,8 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
 export interface ServerState {
   /** Reported by GET /ready. */
   phase: 'starting' | 'ready' | 'draining'
+  /** The requests under way, which are cut at the end of the drain. */
+  readonly open?: Set<RequestContext>
 }
 
 export interface ServerParts {
@@ -61,7 +63,7 @@ export interface ServerParts {
 /** The main server as a function of request and response. */
 export function createServer(parts: ServerParts): NodeHandler {
   const { app } = parts
-  const identify = limitInFlight(parts.identify, app.settings.limits)
+  const identify = limitInFlight(parts.identify, () => app.settings.limits)
   const { metrics = createMetrics(app, parts.version) } = parts
   const dialects = dialectRoutes(app, identify)
   const routes = [
@@ -190,11 +192,13 @@ export function mount(
   ): Promise<void> {
     const params: Record<string, string> = {}
     const context = openRequestContext(request, response, params, () => {
+      state?.open?.delete(context)
       const { statusCode: status } = response
       http?.ended(context, path, status)
       observe(context, path, status)
       if (context.record.span) endSpan(context, path, status)
     })
+    state?.open?.add(context)
     const { record } = context
     http?.begun()
     // Read now: a closed connection has no address.

@@ -18,7 +18,7 @@ const retryAfter = 1
  * The same authentication, which then counts the request, once, until its response closes. Throws `rate_limited` when the
  * user has `limits.requests_per_user` in flight.
  */
-export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPerUser }: Limits): Identify {
+export function limitInFlight(identify: Identify, limits: () => Limits): Identify {
   const users = new Map<string, Held>()
   return (context, rule) => {
     const identity = identify(context, rule)
@@ -29,6 +29,7 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
     const user = identity.caller?.id
     record.user = user
     if (user === undefined || userOf(request) !== undefined) return identity
+    const { requestsPerUser, bodyBytesPerUser } = limits()
     const held = users.get(user) ?? { requests: 0, bytes: 0 }
     if (held.requests >= requestsPerUser)
       throw new AppError(

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { Server as SecureServer } from 'node:https'
+import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
@@ -8,6 +9,8 @@ import { serviceUrl } from '../http/service-url.ts'
 import { Bag } from '../process/bag.ts'
 import { isBlockedPort } from './blocked-ports.ts'
 import type { NodeHandler } from './http-server.ts'
+import { listenOurselves } from './own-listener.ts'
+import type { TlsPair } from './tls.ts'
 
 /** A listening server. */
 export interface Listening {
@@ -24,6 +27,8 @@ export interface Listening {
   finish(graceMs: number): Promise<void>
   /** Stops listening, and cuts the answers in flight. */
   close(): Promise<void>
+  /** Another certificate for connections from now on; no effect without TLS. */
+  replaceTls(pair: TlsPair): void
 }
 
 /** The address of a server, and its names in messages. */
@@ -35,6 +40,12 @@ export interface ListenOptions {
   readonly port: number
   /** The flag for another port. */
   readonly portFlag: string
+  /** The certificate of an https server. */
+  readonly tls?: TlsPair | undefined
+  /** The file descriptor of a socket that is listening already. */
+  readonly socket?: number | undefined
+  /** Names the service of this data folder that has a port. */
+  readonly ownAt?: (port: number) => string | undefined
 }
 
 /**
@@ -46,6 +57,55 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   // listhen would take another port in place of one of these, and say so on stdout.
   if (isBlockedPort(port))
     throw new AppError('usage', `Invalid port ${port}: browsers block it, choose another with ${options.portFlag}`)
+  const server = await (options.socket !== undefined
+    ? listenOurselves({ fd: options.socket }, options.tls)
+    : options.tls
+      ? listenOurselves({ host, port }, options.tls)
+      : listenPlainly(host, port)
+  ).catch(async (reason: Error) => {
+    throw await listenFailure(reason, options)
+  })
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) {
+    server.close()
+    throw new AppError('configuration', `The socket that systemd passed on for ${options.name} is none of TCP`, {
+      details: ['Set ListenStream= in the socket unit to an address and a port'],
+    })
+  }
+  const answering = new Bag<ServerResponse>()
+  server.on('request', (request, response) => {
+    const kept = answering.add(response)
+    const forget = () => answering.remove(kept)
+    response.once('close', forget)
+    // A pipelined response without a socket yet gets no `close` event when the connection ends.
+    if (!response.socket) request.socket.once('close', forget)
+    void handler(request, response)
+  })
+  acceptLateRequests(server)
+  keepUsedConnections(server)
+  server.headersTimeout = 10_000
+  // Each body has its own timeouts (body-watch.ts): an upload may take longer than any fixed time.
+  server.requestTimeout = 0
+  server.keepAliveTimeout = idleConnectionMs
+  server.maxConnections = 10_000
+  const bound = options.socket === undefined ? host : address.address
+  const shown = bound.includes(':') ? `[${bound}]` : bound
+  const scheme = options.tls ? 'https' : 'http'
+  return {
+    url: `${scheme}://${shown}:${address.port}`,
+    localUrl: serviceUrl(bound, address.port, scheme),
+    host: bound,
+    port: address.port,
+    finish: (graceMs) => finish(server, answering.items(), graceMs),
+    close: () => close(server),
+    replaceTls(pair) {
+      if (server instanceof SecureServer) server.setSecureContext(pair.options)
+    },
+  }
+}
+
+/** Listens by listhen, without its banner, its other ports and its handling of signals. */
+async function listenPlainly(host: string, port: number): Promise<Server> {
   const listener = await listen(() => {}, {
     // The defaults of listhen pick another port when this one is taken, print a banner to stdout, and end the process on a
     // signal without waiting for answers in flight.
@@ -64,38 +124,11 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
     isProd: true,
     isTest: false,
     autoClose: false,
-  }).catch(async (reason: Error) => {
-    throw await listenFailure(reason, options)
   })
   const server = listener.server as Server
   // Removes the listener of listhen's shutdown helper, which throws when a request's body was cancelled.
   server.removeAllListeners('request')
-  const answering = new Bag<ServerResponse>()
-  server.on('request', (request, response) => {
-    const kept = answering.add(response)
-    const forget = () => answering.remove(kept)
-    response.once('close', forget)
-    // A pipelined response without a socket yet gets no `close` event when the connection ends.
-    if (!response.socket) request.socket.once('close', forget)
-    void handler(request, response)
-  })
-  acceptLateRequests(server)
-  keepUsedConnections(server)
-  server.headersTimeout = 10_000
-  // Each body has its own timeouts (body-watch.ts): an upload may take longer than any fixed time.
-  server.requestTimeout = 0
-  server.keepAliveTimeout = idleConnectionMs
-  server.maxConnections = 10_000
-  const address = server.address() as AddressInfo
-  const shown = host.includes(':') ? `[${host}]` : host
-  return {
-    url: `http://${shown}:${address.port}`,
-    localUrl: serviceUrl(host, address.port),
-    host,
-    port: address.port,
-    finish: (graceMs) => finish(server, answering.items(), graceMs),
-    close: () => close(server),
-  }
+  return server
 }
 
 /** How long buffered bytes may take to be read once the event loop runs again: milliseconds. */
@@ -180,14 +213,15 @@ async function close(server: Server): Promise<void> {
   await late.catch(() => {})
 }
 
-async function listenFailure(reason: Error, { name, host, port, portFlag }: ListenOptions): Promise<AppError> {
+async function listenFailure(reason: Error, options: ListenOptions): Promise<AppError> {
+  const { name, host, port, portFlag } = options
   const code = reason.name === 'GetPortError' ? await bindFailure(host, port) : (reason as NodeJS.ErrnoException).code
   if (code === 'EACCES')
     return new AppError('unavailable', `Port ${port} needs more rights than this user has`, { cause: reason })
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new AppError('unavailable', `This machine has no address ${host}`, { cause: reason })
   if (code !== 'EADDRINUSE') return new AppError('unavailable', `Cannot listen on ${host}:${port}`, { cause: reason })
-  const program = await programAt(host, port)
+  const program = options.ownAt?.(port) ?? (await programAt(host, port))
   return new AppError(
     'unavailable',
     `The port ${port} is taken, so ${name} cannot start${program ? `: ${program} serves there already` : ''}`,

@@ -35,16 +35,17 @@ export type LogFormat = 'text' | 'json' | 'journal'
  * Writes events as lines: text for a terminal, JSON for a collector, and syslog priorities without a time under
  * systemd, since its journal adds one. Escapes line breaks in values, which could forge lines.
  */
-export function createLog(level: LogLevel, format: LogFormat, writer: LineWriter): Log {
-  const limit = order.indexOf(level)
-  const at = (of: LogLevel, isOn = order.indexOf(of) <= limit): WriteEvent => {
+export function createLog(level: LogLevel | (() => LogLevel), format: LogFormat, writer: LineWriter): Log {
+  const limit = () => order.indexOf(typeof level === 'string' ? level : level())
+  const at = (of: LogLevel, isAlwaysOn = false): WriteEvent => {
+    const isOn = () => isAlwaysOn || order.indexOf(of) <= limit()
     const write = (message: string, event: LogEvent = {}) => {
-      if (!isOn) return
+      if (!isOn()) return
       writer.write(`${withoutApiKeys(lineOf(of, message, event, format))}\n`)
       // A failure may be the last event of this process.
       if (of === 'error' || of === 'warn') writer.flush()
     }
-    return Object.assign(write, { isOn })
+    return Object.defineProperty(write, 'isOn', { get: isOn }) as WriteEvent
   }
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug'), notice: at('info', true) }
 }

@@ -43,6 +43,14 @@ export const safeHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
+/** The value of Strict-Transport-Security: browsers use https alone for a year of seconds. */
+export const oneYear = 'max-age=31536000'
+
+/** Whether this server itself speaks TLS with the client. */
+export function isEncrypted({ socket }: IncomingMessage): boolean {
+  return 'encrypted' in socket && socket.encrypted === true
+}
+
 /** The path and the query of a request target, not decoded. */
 export function splitTarget(target = '/'): { readonly path: string; readonly search: string } {
   const mark = target.indexOf('?')
@@ -70,6 +78,7 @@ export function openRequestContext(
     ended()
   })
   for (const name in safeHeaders) response.setHeader(name, safeHeaders[name as keyof typeof safeHeaders])
+  if (isEncrypted(request)) response.setHeader('strict-transport-security', oneYear)
   response.setHeader('x-request-id', context.id)
   return context
 }

@@ -1,17 +1,21 @@
 import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
 import { weightsName } from '../../speech/servers/weights.ts'
 import type { SpeechService } from '../../speech/service.ts'
-import { readProxies } from '../accounts/addresses.ts'
 import { type App, openApp } from '../app/app.ts'
+import { createReloader } from '../app/reload.ts'
+import { openServiceRecord, runningServices } from '../app/service-record.ts'
 import { speechPlaces } from '../app/speech-places.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Settings, TlsFiles } from '../settings/settings.ts'
 import { readTelemetry } from '../settings/telemetry.ts'
 import { version } from '../version.ts'
-import { clientOrigins } from './client-origin.ts'
+import { passedSockets } from './activation.ts'
 import { type Schedule, scheduleBackups } from './backup-schedule.ts'
+import { clientOrigins, proxiesOf } from './client-origin.ts'
 import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
 import type { Identify } from './identity.ts'
@@ -19,7 +23,11 @@ import { createLineWriter } from './line-writer.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import type { RequestContext } from './request-context.ts'
 import { requestLog } from './request-log.ts'
+import { openSupervisor } from './supervisor.ts'
+import { takeOverOn } from './take-over.ts'
+import { readTls } from './tls.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -31,11 +39,14 @@ export interface ServeOptions {
   readonly device?: string
   /** Whether missing weights are pulled before anything is served. */
   readonly pull?: true
+  /** The files of a certificate and its key, for https. */
+  readonly tlsCert?: string
+  readonly tlsKey?: string
   readonly [flag: string]: string | true | undefined
 }
 
-/** How long answers in flight may take after the signal to stop: milliseconds. */
-const graceMs = 30_000
+/** How long cut answers may take to send their last event: milliseconds. */
+const lastEventsMs = 2_000
 
 /** Runs the named servers, by default all, until a signal; finishes the answers in flight before it returns. */
 export async function serve(
@@ -47,14 +58,22 @@ export async function serve(
   const plan = planServers(settings, names, options)
   const api = plan.find(({ name }) => name === 'api')
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
-  const app = openApp({ ...settings, listen }, { service: true })
+  const tls = tlsOf(options)
+  const record = openServiceRecord(settings.paths.state)
+  const app = openApp(settings, {
+    service: true,
+    record,
+    reloads: createReloader,
+    overrides: { listen, ...(tls && { tls }) },
+  })
   const lines = createLineWriter((text) => io.stderr.write(text))
-  const log = createLog(settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), lines)
+  const log = createLog(() => app.settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), lines)
   for (const warning of settings.warnings) log.warn(warning)
+  const supervisor = openSupervisor(settings.environment, log)
   app.remarkListeners.add((message, fields) => log.warn(message, fields))
-  const state: ServerState = { phase: 'starting' }
+  const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Set() }
   const metrics = createMetrics(app, version())
-  const origin = clientOrigins(readProxies(settings.trustProxy))
+  const origin = clientOrigins(proxiesOf(app.settings))
   let telemetry: TelemetryArea | undefined
   const listening: Listening[] = []
   const services: SpeechService[] = []
@@ -63,6 +82,12 @@ export async function serve(
     telemetry = await openTelemetry(app, log, metrics)
     const { tracer } = telemetry ?? {}
     const parts = { app, state, metrics, origin, tracer }
+    const certificate = app.settings.tls && readTls(app.settings.tls)
+    for (const warning of certificate?.warnings ?? []) log.warn(warning)
+    const sockets = passedSockets(
+      settings.environment,
+      plan.map(({ name }) => name),
+    )
     if (options.pull) await pullWeights(app, log, plan, options, io.signal)
     const accounts = api && (await openServiceAccounts(app, io, log))
     // Removes the temporary packages of a killed process before the first request.
@@ -72,37 +97,100 @@ export async function serve(
     // Loading the language detector blocks the event loop for 300 ms: before the first request.
     await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {
-      const { name, host } = place
+      const { name } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
       if (service) services.push(service)
       const observe = requestLog(log, app, name)
-      const server = await openServer(await handlerOf({ ...parts, observe }, service, accounts?.identify), place)
+      const server = await openServer(await handlerOf({ ...parts, observe }, service, accounts?.identify), {
+        ...place,
+        tls: certificate,
+        socket: sockets.get(name),
+        ownAt: (port) => ownServiceAt(settings.paths.state, port),
+      })
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
       const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
       log.notice(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}`, { server: name })
       lines.flush()
       if (!service) await accounts?.announceSetup(server.localUrl)
-      if (service && host === '0.0.0.0')
-        log.warn('this server needs no token: any client that reaches this machine can use it', { server: name, host })
+      if (service && server.host === '0.0.0.0')
+        log.warn('this server needs no token: any client that reaches this machine can use it', {
+          server: name,
+          host: server.host,
+        })
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
     schedule = api && scheduleBackups(app, log)
     state.phase = 'ready'
+    const status = () => statusLine(app, plan, listening)
+    const hangUp = takeOverOn(app, log, listening, { supervisor, status })
+    const isReloading = io.onHangUp(hangUp)
+    app.service?.update({
+      phase: 'ready',
+      reloads_on_hangup: isReloading,
+      servers: plan.map(({ name }, at) => ({ name, url: listening[at]!.localUrl })),
+    })
+    supervisor.ready(status())
     if (!io.signal.aborted) await once(io.signal, 'abort')
     log.info('stopping: answers in flight are finished first')
   } finally {
+    const wasReady = state.phase === 'ready'
     state.phase = 'draining'
+    const { drainMs } = app.settings
+    io.onHangUp(() => {})
+    supervisor.stopping('answers in flight are finished', drainMs + lastEventsMs + closeMs)
+    if (wasReady) app.service?.update({ phase: 'draining' })
     app.deferCleanup()
     await schedule?.close()
     // All servers listen until the last answer of any is complete: /ready of the API reports for the whole service.
-    await Promise.all(listening.map((server) => server.finish(graceMs)))
+    await Promise.all(listening.map((server) => server.finish(drainMs)))
+    await cut(state.open, log)
     await Promise.all(listening.map((server) => server.close()))
     await Promise.all(services.map((service) => service.close()))
     await telemetry?.close()
     await app.close()
+    app.service?.remove()
+    await supervisor.close()
     lines.flush()
   }
+}
+
+/** How long the storage and engines may take to close: milliseconds. */
+const closeMs = 10_000
+
+/** Ends the answers that are still under way, each with the error event of its stream, as far as clients take that in time. */
+async function cut(open: ReadonlySet<RequestContext>, log: Log): Promise<void> {
+  if (open.size === 0) return
+  log.warn('the time for answers in flight is over: they end with an error', { answers: open.size })
+  const ended = [...open].map(({ response }) => response.closed || once(response, 'close'))
+  for (const context of [...open])
+    context.abort(new AppError('unavailable', 'This server is stopping', { retryAfter: 5 }))
+  const timer = new AbortController()
+  await Promise.race([Promise.all(ended), sleep(lastEventsMs, undefined, { signal: timer.signal }).catch(() => {})])
+  timer.abort()
+}
+
+/** The files of the flags; undefined without them. Throws `usage` for one without the other. */
+function tlsOf({ tlsCert: cert, tlsKey: key }: ServeOptions): TlsFiles | undefined {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined || key === undefined) throw new AppError('usage', '--tls-cert and --tls-key belong together')
+  return { cert: resolve(cert), key: resolve(key) }
+}
+
+/** The service of this data folder that has a port. */
+function ownServiceAt(state: string, port: number): string | undefined {
+  for (const { pid, servers } of runningServices(state))
+    for (const { name, url } of servers)
+      if (new URL(url).port === String(port))
+        return `${name === 'api' ? 'aichat' : `the ${name} of an aichat`} (pid ${pid})`
+  return undefined
+}
+
+/** One line for `systemctl status`. */
+function statusLine(app: App, plan: readonly Planned[], listening: readonly Listening[]): string {
+  const active = app.plugins.active('chat')
+  const addresses = plan.map(({ name }, at) => `${name} on ${listening[at]!.url}`)
+  return `serving ${addresses.join(', ')}; ${active ? `active plugin ${active.id}` : 'no plugin is active'}`
 }
 
 /** Pulls missing weights of the planned servers. */

@@ -19,6 +19,10 @@ export interface Settings {
   /** The environment at start, for settings that name a variable: provider keys. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly listen: { readonly host: string; readonly port: number }
+  /** The files of the certificate and its key; undefined without TLS. */
+  readonly tls: TlsFiles | undefined
+  /** How long answers under way may take once the service stops: milliseconds. */
+  readonly drainMs: number
   /** Host names, beyond localhost and IP literals, under which the server may be addressed. */
   readonly publicHosts: readonly string[]
   readonly corsOrigins: readonly string[]
@@ -62,6 +66,12 @@ export interface Settings {
   readonly noInput: boolean
   /** One sentence for each entry of the settings file that has no effect, since no setting has its name. */
   readonly warnings: readonly string[]
+}
+
+/** PEM files; the certificate's may hold the chain. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
 }
 
 /** How much one user may have. */
@@ -119,6 +129,17 @@ export type Origin = 'environment' | 'credential' | 'file' | 'default'
 export const settingNames = {
   'api.host': { variable: undefined, fallback: '127.0.0.1', what: 'address the API listens on' },
   'api.port': { variable: undefined, fallback: '3001', what: 'port the API listens on' },
+  'api.tls_cert': {
+    variable: 'AICHAT_TLS_CERT',
+    fallback: '',
+    what: 'PEM file of the certificate, with its chain; the servers then speak https',
+  },
+  'api.tls_key': { variable: 'AICHAT_TLS_KEY', fallback: '', what: 'PEM file of the key of that certificate' },
+  'api.drain_seconds': {
+    variable: 'AICHAT_DRAIN_SECONDS',
+    fallback: '30',
+    what: 'seconds that answers under way may take once the service is told to stop',
+  },
   'api.public_hosts': {
     variable: 'PUBLIC_HOSTS',
     fallback: '',
@@ -298,6 +319,25 @@ export const settingNames = {
 
 export type SettingName = keyof typeof settingNames
 
+/**
+ * The settings that a service cannot take over while it runs: what it listens on, where its data lies, and what clients of
+ * other services, the storage and the days of the ledger were opened with.
+ */
+export const restartSettings = {
+  'api.host': 'listen',
+  'api.port': 'listen',
+  'plugins.allow_private': 'pluginAllowPrivate',
+  'limits.stored_bytes_per_user': 'limits',
+  'limits.stored_memories_per_user': 'limits',
+  'responses.keep_days': 'responseDays',
+  'usage.timezone': 'usageZone',
+  'usage.keep_days': 'usageDays',
+  'local.host': 'ollamaHost',
+  'local.model': 'localModel',
+  'models.folder': 'modelsFolder',
+  'models.hub': 'hubEndpoint',
+} as const satisfies Partial<Record<SettingName, keyof Settings>>
+
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(settingNames, name)
 }
@@ -321,6 +361,8 @@ export function readSettings(
     paths,
     environment: Object.freeze({ ...environment }),
     listen: { host: value('api.host'), port: port(value('api.port'), 'api.port', problems) },
+    tls: tlsFiles(value('api.tls_cert'), value('api.tls_key'), problems),
+    drainMs: 1000 * count(value('api.drain_seconds'), 'api.drain_seconds', problems, 0, longestDrain),
     publicHosts: list(value('api.public_hosts')),
     corsOrigins: list(value('api.cors_origin')),
     trustProxy: list(value('api.trust_proxy')),
@@ -496,10 +538,20 @@ function port(text: string, name: SettingName, problems: string[]): number {
   return 0
 }
 
-function count(text: string, name: SettingName, problems: string[], least = 1): number {
+/** The longest drain: seconds. A supervisor waits no longer for a service. */
+const longestDrain = 3600
+
+function tlsFiles(cert: string, key: string, problems: string[]): TlsFiles | undefined {
+  if (cert === '' && key === '') return undefined
+  if (cert === '' || key === '') problems.push(`${label('api.tls_cert')} and ${label('api.tls_key')} belong together`)
+  return { cert, key }
+}
+
+function count(text: string, name: SettingName, problems: string[], least = 1, most = Number.MAX_SAFE_INTEGER): number {
   const value = Number(text)
-  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(value) && value >= least) return value
-  problems.push(`${label(name)} must be a whole number from ${least}, not "${text}"`)
+  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(value) && value >= least && value <= most) return value
+  const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`
+  problems.push(`${label(name)} must be a whole number ${range}, not "${text}"`)
   return least
 }
 

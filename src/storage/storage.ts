@@ -1,4 +1,5 @@
 import type { KeyStore } from '../accounts/keys/store.ts'
+import type { LoginFailureStore } from '../accounts/login-failures.ts'
 import type { AccountStore } from '../accounts/users.ts'
 import type { ResponseStore } from '../chat/responses/store.ts'
 import type { AdaptationStore } from '../personas/adaptation/adaptations.ts'
@@ -25,6 +26,8 @@ import type { SqliteSettings } from './sqlite/storage.ts'
  */
 export interface Storage {
   readonly accounts: AccountStore
+  /** Failed logins, which count over all processes. */
+  readonly loginFailures: LoginFailureStore
   readonly keys: KeyStore
   readonly plugins: PluginStore
   readonly personas: PersonaStore

@@ -122,9 +122,9 @@ test('failures by name and by address are one user’s, and a login takes both o
     await attempt('ada', 'Wr0ngpassword')
     await attempt('ADA@example.org', 'Wr0ngpassword')
     await attempt('nobody', 'Wr0ngpassword')
-    assert.is(accounts.logins.limit.allowance('2001:db8:0:0::/64').left, 2)
+    assert.is((await accounts.logins.limit.allowance('2001:db8:0:0::/64')).left, 2)
     assert.not.instance(await attempt('ada@EXAMPLE.org', password), AppError)
-    assert.is(accounts.logins.limit.allowance('2001:db8:0:0::/64').left, 4)
+    assert.is((await accounts.logins.limit.allowance('2001:db8:0:0::/64')).left, 4)
   }))
 
 test('a token ends with logout, a new password, a reset, a role, removal, and time', () =>
@@ -434,6 +434,7 @@ async function open(folder: string, { initial, ...rules }: Options) {
   )
   const accounts = createAccounts({
     store,
+    failures: storage.loginFailures,
     passwords: createPasswords(2),
     tokens,
     rules: {

@@ -1,13 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { allowedFailures, createLoginLimit, windowMs } from '../../src/accounts/login-limit.ts'
 import { createRateLimit } from '../../src/accounts/rate-limit.ts'
 import { AppError } from '../../src/errors.ts'
+import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import { createLoginFailureStore } from '../../src/storage/sqlite/login-failures.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('the login limit')
 
+const folder = mkdtempSync(join(tmpdir(), 'aichat-limit-'))
+const connections: { close(): unknown }[] = []
+test.after(() => {
+  for (const connection of connections) connection.close()
+  rmSync(folder, { recursive: true })
+})
+
 test('five failures pass, then nothing does for fifteen minutes after the fifth', async () => {
-  const { limit, fail, clock } = open()
+  const { limit, fail, clock } = await open()
   for (let count = 0; count < allowedFailures; count++) {
     await fail('a', `user${count}`)
     clock.now += 1000
@@ -22,42 +34,42 @@ test('five failures pass, then nothing does for fifteen minutes after the fifth'
 })
 
 test('other addresses are not concerned', async () => {
-  const { limit, fail } = open()
+  const { limit, fail } = await open()
   for (let count = 0; count < allowedFailures; count++) await fail('a', 'ada')
-  limit.check('b')
-  assert.equal(limit.allowance('b'), { left: 5, resetSeconds: 900 })
-  assert.is(limit.allowance('a').left, 0)
+  await limit.check('b')
+  assert.equal(await limit.allowance('b'), { left: 5, resetSeconds: 900 })
+  assert.is((await limit.allowance('a')).left, 0)
 })
 
 test('failures older than the window do not count', async () => {
-  const { limit, fail, clock } = open()
+  const { limit, fail, clock } = await open()
   for (let count = 0; count < 4; count++) await fail('a', 'ada')
   clock.now += windowMs
   await fail('a', 'ada')
-  assert.is(limit.allowance('a').left, 4)
+  assert.is((await limit.allowance('a')).left, 4)
 })
 
 test('a success takes out that user’s failures and nobody else’s', async () => {
-  const { limit, fail } = open()
+  const { limit, fail } = await open()
   // An attacker cannot reset the count by logging in to an account of their own.
   for (let count = 0; count < 4; count++) await fail('a', 'victim')
-  for (let count = 0; count < 20; count++) (await limit.reserve('a')).succeed('own')
-  assert.is(limit.allowance('a').left, 1)
+  for (let count = 0; count < 20; count++) await (await limit.reserve('a')).succeed('own')
+  assert.is((await limit.allowance('a')).left, 1)
   await fail('a', 'victim')
   assert.is((await refusal(limit.reserve('a'))).code, 'rate_limited')
 })
 
 test('a success of the user who mistyped gives the attempts back', async () => {
-  const { limit, fail } = open()
+  const { limit, fail } = await open()
   for (let round = 0; round < 5; round++) {
     for (let count = 0; count < 4; count++) await fail('a', 'ada')
-    ;(await limit.reserve('a')).succeed('ada')
-    assert.is(limit.allowance('a').left, 5)
+    await (await limit.reserve('a')).succeed('ada')
+    assert.is((await limit.allowance('a')).left, 5)
   }
 })
 
 test('a hundred wrong ones at once are five failures and ninety-five refusals', async () => {
-  const { limit } = open()
+  const { limit } = await open()
   let judged = 0
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, async () => {
@@ -65,7 +77,7 @@ test('a hundred wrong ones at once are five failures and ninety-five refusals', 
         const attempt = await limit.reserve('a')
         judged++
         await new Promise((resolve) => setImmediate(resolve))
-        attempt.fail('ada')
+        await attempt.fail('ada')
         return 'failed'
       } catch (reason) {
         return (reason as AppError).code
@@ -77,30 +89,67 @@ test('a hundred wrong ones at once are five failures and ninety-five refusals', 
 })
 
 test('a hundred right ones at once all pass', async () => {
-  const { limit } = open()
+  const { limit } = await open()
   await Promise.all(
     Array.from({ length: 100 }, async (_, index) => {
       const attempt = await limit.reserve('a')
       await new Promise((resolve) => setImmediate(resolve))
-      attempt.succeed(`user${index}`)
+      await attempt.succeed(`user${index}`)
     }),
   )
-  assert.is(limit.allowance('a').left, 5)
+  assert.is((await limit.allowance('a')).left, 5)
 })
 
 test('what was not judged does not count', async () => {
-  const { limit } = open()
+  const { limit } = await open()
   for (let count = 0; count < 50; count++) (await limit.reserve('a')).withdraw()
-  assert.is(limit.allowance('a').left, 5)
+  assert.is((await limit.allowance('a')).left, 5)
 })
 
-test('a flood of fresh addresses pushes out none that is refused', async () => {
-  const { limit, fail } = open()
+test('failures of several processes are counted together, and a right guess among too many is told from no other', async () => {
+  const { limit, other } = await open()
+  const attempts = await Promise.all([limit, other].flatMap((one) => Array.from({ length: 5 }, () => one.reserve('a'))))
+  const codes = await Promise.all(
+    attempts.map((attempt, index) =>
+      (index === 7 ? attempt.succeed('ada') : attempt.fail('ada')).then(
+        () => 'decided',
+        (reason: AppError) => reason.code,
+      ),
+    ),
+  )
+  assert.is(codes.filter((code) => code === 'decided').length, 5)
+  assert.is(codes[7], 'rate_limited')
+  assert.is((await refusal(other.check('a'))).code, 'rate_limited')
+})
+
+test('a login without failures before it writes nothing', async () => {
+  const { limit, writes } = await open()
+  const before = writes()
+  await (await limit.reserve('a')).succeed('ada')
+  assert.is(writes(), before)
+})
+
+test('a flood of fresh addresses pushes out none that is refused, and is bounded', async () => {
+  const { limit, fail, db } = await open()
   for (let count = 0; count < allowedFailures; count++) await fail('blocked', 'ada')
-  for (let index = 0; index < 60_000; index++) await fail(`flood${index}`, 'x')
+  await fail('early', 'x')
+  db.exec(`WITH RECURSIVE flood (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM flood WHERE n < 60000)
+    INSERT INTO login_failure (subject, user, boot, at) SELECT 'login flood' || n, 'x', boot, at FROM flood, login_failure WHERE id = 1`)
+  await fail('late', 'x')
+  assert.is(db.prepare('SELECT count(*) FROM login_failure').pluck().get(), 50_000)
   assert.is((await refusal(limit.reserve('blocked'))).code, 'rate_limited')
-  assert.is(limit.allowance('flood0').left, 5, 'the oldest of the flood is forgotten')
-  assert.is(limit.allowance('flood59999').left, 4)
+  assert.is((await limit.allowance('early')).left, 5, 'the oldest of the flood is forgotten')
+  assert.is((await limit.allowance('late')).left, 4)
+})
+
+test('what was counted before the machine was started anew does not count, and no name is kept readable', async () => {
+  const { limit, fail, db } = await open()
+  for (let count = 0; count < 4; count++) await fail('a', 'Passw0rd-in-the-wrong-field')
+  assert.not.match(JSON.stringify(db.prepare('SELECT * FROM login_failure').all()), 'wrong-field')
+  for (let count = 0; count < allowedFailures; count++) await fail('b', 'ada')
+  db.exec(`UPDATE login_failure SET boot = 'before'; UPDATE login_refusal SET boot = 'before'`)
+  assert.is((await limit.allowance('a')).left, 5)
+  await limit.check('b')
 })
 
 test('a rate is so many a window for each key', () => {
@@ -118,10 +167,28 @@ test('a rate is so many a window for each key', () => {
 
 test.run()
 
-function open() {
-  const clock = { now: 0 }
-  const limit = createLoginLimit(() => clock.now)
-  return { clock, limit, fail: async (address: string, user: string) => (await limit.reserve(address)).fail(user) }
+/** Two limiters of two processes, as far as the database is concerned; a third connection looks into its tables. */
+async function open() {
+  const path = join(mkdtempSync(join(folder, 'one-')), 'aichat.db')
+  const clock = { now: 1_000_000 }
+  const db = await openDatabase(path)
+  const limitOfProcess = async () => {
+    const connection = await openDatabase(path)
+    connections.push(connection)
+    const store = createLoginFailureStore(connection)
+    return createLoginLimit({ store, kind: 'login', what: 'Too many failed login attempts', now: () => clock.now })
+  }
+  connections.push(db)
+  const limit = await limitOfProcess()
+  return {
+    clock,
+    db,
+    limit,
+    other: await limitOfProcess(),
+    /** Differs after a write of one of the two. */
+    writes: () => db.pragma('data_version', { simple: true }),
+    fail: async (address: string, user: string) => (await limit.reserve(address)).fail(user),
+  }
 }
 
 async function refusal(attempt: Promise<unknown>): Promise<AppError> {

@@ -444,10 +444,7 @@ test('a first refresh of a bundled plugin keeps the bundled list as its backup',
     const host: PluginHost = createPluginHost({
       store,
       keys,
-      keyNames: [],
-      allowPrivate: true,
-      keyHosts: new Map(),
-      limit: 10,
+      rules: () => ({ keyNames: [], allowPrivate: true, keyHosts: new Map(), limit: 10 }),
     })
     const { send } = outbound
     const timeouts = { connect: 1000, firstByte: 1000, idle: 1000 }

@@ -64,7 +64,7 @@ test('an abort in the line gives the place in it back', async () => {
 })
 
 test('each user has so many things under way, and gives a place back once', () => {
-  const limit = createPerUserLimit(1)
+  const limit = createPerUserLimit(() => 1)
   const done = limit.take('ada')
   assert.throws(
     () => limit.take('ada'),

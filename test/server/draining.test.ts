@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { removeHome, spawnDaemon } from '../daemon.ts'
+import { type Answered, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
 import { openStandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
@@ -83,7 +83,70 @@ test('with nothing in flight it ends at once, also beside connections that are k
   }
 })
 
+test('at the end of its time a stream gets a last error event, and the database is whole', async () => {
+  await withEndlessChat({ AICHAT_DRAIN_SECONDS: '0' }, async ({ daemon, chat, ended }) => {
+    daemon.child.kill('SIGTERM')
+    const answer = await chat
+    assert.is(answer.status, 200)
+    assert.match(String(answer.body), /"Hel"[\s\S]*event: error\ndata: .*This server is stopping/)
+    assert.not.match(String(answer.body), 'DONE')
+    assert.equal(await ended, [0, null])
+    assert.match(daemon.output.stderr, /the time for answers in flight is over.*"answers":1/)
+    assert.not.ok(existsSync(join(daemon.home, 'aichat.db-wal')), 'the write-ahead log is in the database')
+    assert.not.ok(existsSync(join(daemon.home, 'services', `${daemon.child.pid}.json`)))
+  })
+})
+
+for (const second of ['SIGTERM', 'SIGINT'] as const)
+  test(`a second signal, ${second}, ends it at once`, () =>
+    withEndlessChat({}, async ({ daemon, chat, ended }) => {
+      daemon.child.kill('SIGTERM')
+      while ((await anew(daemon.url, 'GET', '/ready')).status === 200);
+      daemon.child.kill(second)
+      assert.equal(await ended, [null, second], 'a shell sees 128 and the number of the signal')
+      const cut = await chat.catch(() => undefined)
+      assert.not.match(String(cut?.body), /DONE|event: error/)
+    }))
+
 test.run()
+
+interface EndlessChat {
+  readonly daemon: SpawnedDaemon
+  /** A stream whose provider says nothing more. */
+  readonly chat: Promise<Answered>
+  readonly ended: Promise<unknown>
+}
+
+async function withEndlessChat(
+  environment: Record<string, string>,
+  work: (endless: EndlessChat) => Promise<void>,
+): Promise<void> {
+  let arrived = () => {}
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  const provider = await openStandIn((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event('Hel'))
+    arrived()
+  })
+  const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
+  const ended = once(daemon.child, 'exit')
+  try {
+    const login = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: 'Passw0rd' } })
+    const { token } = login.body as { token: string }
+    await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
+    assert.is((await daemon.call('POST', '/api/plugins/activate/custom', { token })).status, 200)
+    const body = { stream: true, messages: [{ role: 'user', content: 'x' }] }
+    const chat = daemon.call('POST', '/api/chat', { token, body })
+    chat.catch(() => {})
+    await arrival
+    await work({ daemon, chat, ended })
+  } finally {
+    daemon.child.kill('SIGKILL')
+    await provider.close()
+    removeHome(daemon)
+  }
+}
 
 /** An exchange on a connection of its own: one that is kept open may end just as it is used again. */
 async function anew(url: string, method: string, path: string) {

@@ -30,8 +30,9 @@ export async function openOwnDaemon(cli: Cli): Promise<OwnDaemon> {
       if (cli.globals().verbose) note(cli, text.trimEnd())
     },
   }
-  const io = { signal: stopping.signal, stderr, stderrIsTerminal: false }
-  const settings = await cli.settings()
+  const io = { signal: stopping.signal, stderr, stderrIsTerminal: false, onHangUp: () => false }
+  // The program that is started here knows no certificate of ours.
+  const settings = { ...(await cli.settings()), tls: undefined }
   const ended = serve(io, settings, ['api'], { host: '127.0.0.1', port: '0' })
   const url = await Promise.race([server, ended.then(() => undefined)])
   if (url === undefined) throw new AppError('unavailable', 'The daemon ended before it listened')

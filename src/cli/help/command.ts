@@ -7,7 +7,7 @@ export function addHelpCommand(program: CliCommand, cli: Cli): void {
   program
     .command('help [topic...]')
     .description(
-      'show help about a command or a topic: commands (all of them), environment, exit-codes, json, plugin-file, systemd (a unit file)',
+      'show help about a command or a topic: commands (all of them), environment, exit-codes, json, plugin-file, service (reload, stop, TLS), systemd (a unit file)',
     )
     .example('aichat help commands', 'aichat help plugin install', 'aichat help plugin-file', 'aichat help exit-codes')
     .action((words: readonly string[]) => run((topics) => topics.printHelp)(program, words))

@@ -73,6 +73,7 @@ const topics: Record<string, (columns: number) => string | Promise<string>> = {
       '',
     ].join('\n'),
   'plugin-file': async (columns) => (await import('./plugin-file.ts')).pluginFileText(columns),
+  service: async () => (await import('./service-topic.ts')).serviceTopic(),
   systemd: systemdUnit,
 }
 

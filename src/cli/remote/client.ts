@@ -116,14 +116,16 @@ export function openRemote({ server, token, from = 'flag', insecure, resolve = a
   }
 
   function noServer(reason: unknown): AppError {
-    const { problem, advice, isName } = connectionFailure(reason) ?? {}
-    const words = isName ? `: ${problem}: ${advice}` : problem ? `: ${problem}` : ''
+    const { problem, advice, isName, isCertificate } = connectionFailure(reason) ?? {}
+    const words = isName || isCertificate ? `: ${problem}: ${advice}` : problem ? `: ${problem}` : ''
     return new AppError('unavailable', `No aichat answers at ${server}${words}`, {
       details: [
         ...(from === 'flag' ? [] : [`The address is that of ${origins[from]}`]),
         ...(isName
           ? ['To work without a server: --local']
-          : ['Start one there: aichat serve', 'or work without it: --local']),
+          : isCertificate
+            ? []
+            : ['Start one there: aichat serve', 'or work without it: --local']),
       ],
       cause: reason,
     })

@@ -19,8 +19,15 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
       'the variant of voxa-tts: customvoice-1.7b, customvoice-0.6b, voicedesign-1.7b, base-1.7b, base-0.6b',
     )
     .option('--device <device>', 'the device of voxb-tts-1.6b: auto, cuda, mps, cpu')
+    .option('--tls-cert <file>', 'speak https with this certificate, a PEM file with its chain; read again on SIGHUP')
+    .option('--tls-key <file>', 'the PEM file of its key')
     .option('--pull', 'first download the weights of voxb-tts, or of a named voxa-tts, if they are missing')
-    .example('aichat serve', 'aichat serve api --port 3002', 'aichat serve voxb-tts --host 0.0.0.0')
+    .example(
+      'aichat serve',
+      'aichat serve api --port 3002',
+      'aichat serve voxb-tts --host 0.0.0.0',
+      'aichat serve api --host 0.0.0.0 --tls-cert chain.pem --tls-key key.pem',
+    )
     .action(run(({ serve }) => serve))
 }
 
@@ -36,6 +43,36 @@ export function addStatusCommands(program: CliCommand, cli: Cli): void {
     .command('doctor')
     .description('check this installation; exit 1 when a check fails')
     .option('--backup', 'open the newest backup, read all of it and say its age')
-    .example('aichat doctor', 'aichat doctor --backup')
+    .option('--service', 'check what the unit for systemd would need instead')
+    .example('aichat doctor', 'aichat doctor --backup', 'aichat doctor --service')
     .action(lazyActions(cli, () => import('./doctor.ts'))(({ examine }) => examine))
+}
+
+/** `aichat service`. */
+export function addServiceCommands(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./control.ts'))
+  const service = program
+    .command('service')
+    .description('the daemon that runs on this data folder, or on a server')
+    .example('aichat service status', 'aichat service reload')
+  service
+    .command('status')
+    .description(
+      'show the daemon, its addresses and its last reload; exit 69 when none runs, 75 while it starts or stops',
+    )
+    .example('aichat service status', 'aichat service status --json')
+    .action(run(({ showService }) => showService))
+  service
+    .command('reload')
+    .description(
+      'take over changed settings, secrets in files and plugins; exit 78 when one is bad, and the old ones stay in force',
+    )
+    .example('aichat service reload')
+    .action(run(({ reload }) => reload))
+  service
+    .command('unit')
+    .description('print a hardened unit for systemd')
+    .option('--socket', 'print the unit of its socket: a low port, and no refused connection at a restart')
+    .example('aichat service unit', 'aichat service unit --socket')
+    .action(lazyActions(cli, () => import('./systemd-unit.ts'))(({ printUnit }) => printUnit))
 }

@@ -7,17 +7,18 @@ import { printableLine } from '../../formats/terminal-text.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
+import type { Finding } from './finding.ts'
 
-interface Finding {
-  readonly check: string
-  readonly status: 'ok' | 'warning' | 'failed'
-  readonly detail: string
-  /** How to fix it. */
-  readonly fix?: string
+interface DoctorOptions {
+  readonly backup?: boolean
+  readonly service?: boolean
 }
 
-/** Checks this installation and prints the findings; exit 1 when a check failed. */
-export async function examine(cli: Cli, options: { readonly backup?: boolean } = {}): Promise<void> {
+/**
+ * Checks this installation, its newest backup, or what its unit for systemd needs, and prints the findings; exit 1 when a check
+ * failed.
+ */
+export async function examine(cli: Cli, { backup = false, service = false }: DoctorOptions = {}): Promise<void> {
   const findings: Finding[] = []
   const settings = await runCheck(findings, 'settings', async () => {
     const found = await cli.settings()
@@ -25,7 +26,9 @@ export async function examine(cli: Cli, options: { readonly backup?: boolean } =
   })
   for (const warning of settings?.warnings ?? [])
     findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
-  if (settings) await (options.backup ? examineBackup : examineInstallation)(settings, findings)
+  if (settings && service) findings.push(...(await (await import('./doctor-service.ts')).serviceFindings(settings)))
+  if (settings && backup) await examineBackup(settings, findings)
+  if (settings && !service && !backup) await examineInstallation(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
   await print(cli, { checks: findings }, ({ checks }) =>
     checks

@@ -4,6 +4,8 @@ import type { Cli } from '../terminal/cli.ts'
 /** Serves until a signal; exits 0 once requests in flight are finished. */
 export async function serve(cli: Cli, names: readonly string[], options: ServeOptions): Promise<void> {
   cli.endsWithSignal = true
-  cli.io.outliveTerminal()
-  await startServers(cli.io, await cli.settings(), names, options)
+  const { signal, stderr, stderrIsTerminal } = cli.io
+  const onHangUp = (listener: () => void) => cli.io.outliveTerminal(listener)
+  onHangUp(() => {})
+  await startServers({ signal, stderr, stderrIsTerminal, onHangUp }, await cli.settings(), names, options)
 }

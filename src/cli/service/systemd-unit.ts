@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { Cli } from '../terminal/cli.ts'
 
 /**
  * A hardened systemd unit for this installation: a dynamic user, folders with mode 0700, a sandbox (systemd.exec(5)).
@@ -6,6 +7,7 @@ import { fileURLToPath } from 'node:url'
  */
 export function systemdUnit(): string {
   const program = fileURLToPath(new URL('./bin/aichat', import.meta.resolve('#package')))
+  const run = `${quoted(process.execPath)} ${quoted(program)}`
   return `# /etc/systemd/system/aichat.service
 [Unit]
 Description=aichat: chat, speech and personas over HTTP
@@ -13,8 +15,13 @@ After=network-online.target
 Wants=network-online.target
 
 [Service]
-Type=exec
-ExecStart=${quoted(process.execPath)} ${quoted(program)} serve
+Type=notify
+# systemd-notify speaks for the service.
+NotifyAccess=all
+ExecStart=${run} serve
+ExecReload=${run} service reload --local
+WatchdogSec=60
+TimeoutStartSec=90
 # A secret is a file that only root reads: the key of a provider, DEFAULT_ADMIN_PASSWORD, JWT_SECRET.
 #LoadCredential=OPENAI_API_KEY:/etc/aichat-toolkit/OPENAI_API_KEY
 # This refuses weak secrets, and to start without a JWT_SECRET.
@@ -23,7 +30,7 @@ Restart=on-failure
 RestartSec=2
 # 64 and 78: started wrongly, or not set up; a restart would not help.
 RestartPreventExitStatus=64 78
-# Answers in flight get 30 seconds to finish.
+# Answers in flight get 30 seconds to finish (api.drain_seconds); the service asks for more where it needs it.
 TimeoutStopSec=45
 KillMode=mixed
 
@@ -42,6 +49,7 @@ ProtectSystem=strict
 ProtectHome=read-only
 PrivateTmp=yes
 PrivateDevices=yes
+PrivateUsers=yes
 ProtectClock=yes
 ProtectHostname=yes
 ProtectKernelLogs=yes
@@ -64,6 +72,31 @@ LimitNOFILE=65536
 [Install]
 WantedBy=multi-user.target
 `
+}
+
+/**
+ * The unit of the API's socket: systemd listens, so that a port below 1024 needs no rights of the service and its restart
+ * refuses no connection.
+ */
+export function socketUnit(): string {
+  return `# /etc/systemd/system/aichat.socket
+[Unit]
+Description=aichat: the socket of its API
+
+[Socket]
+# api.public_hosts names the hosts by which it is addressed, beside localhost and addresses.
+ListenStream=127.0.0.1:3001
+# A speech server's name (voxa-tts, voxb-tts, voxb-tts-1.6b) in a unit of its own, with Service=aichat.service.
+FileDescriptorName=api
+
+[Install]
+WantedBy=sockets.target
+`
+}
+
+/** Prints one of the two units. */
+export async function printUnit(cli: Cli, { socket = false }: { readonly socket?: boolean }): Promise<void> {
+  await cli.io.out(socket ? socketUnit() : systemdUnit())
 }
 
 /** Quotes a path for ExecStart=, with systemd's specifiers and variables escaped. */

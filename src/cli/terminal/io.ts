@@ -28,8 +28,8 @@ export interface Io {
   readonly outClosed: boolean
   /** True when stdin is a pipe, a file or a socket; false for a terminal or the null device. */
   stdinIsPiped(): boolean
-  /** For services: SIGHUP stops the command only where stdin is the terminal. */
-  outliveTerminal(): void
+  /** For services: SIGHUP stops the command where stdin is the terminal (then false), and calls the listener elsewhere. */
+  outliveTerminal(onHangUp?: () => void): boolean
   /** Signals go to the listener from now on, and no longer stop the command: for one that runs another program. */
   passSignals(listener: (name: NodeJS.Signals) => void): void
   /** Leaves Ctrl-C to another program at this terminal, such as an editor, until the returned function is called. */
@@ -41,13 +41,14 @@ export function processIo(): Io {
   const controller = new AbortController()
   // SIGHUP: the terminal closed. A command without a terminal, as under nohup, goes on.
   let outlives = ![process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  let hungUpListener = () => {}
   let passOn: ((name: NodeJS.Signals) => void) | undefined
   let leftTo = 0
   const abortOn = (name: NodeJS.Signals, reason: Error) => {
     // Not `once`: libraries that restore the terminal end the process on a signal without listeners.
     const onSignal = () => {
       if (passOn) return passOn(name)
-      if (name === 'SIGHUP' && outlives) return
+      if (name === 'SIGHUP' && outlives) return hungUpListener()
       if (name === 'SIGINT' && leftTo > 0) return
       if (!controller.signal.aborted) return controller.abort(reason)
       // The first signal asks the command to stop, the second ends the process.
@@ -100,8 +101,10 @@ export function processIo(): Io {
     err(text) {
       process.stderr.write(`${text}\n`)
     },
-    outliveTerminal() {
+    outliveTerminal(onHangUp = () => {}) {
       outlives = !process.stdin.isTTY
+      hungUpListener = onHangUp
+      return outlives
     },
     passSignals(listener) {
       passOn = listener

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, type Stats, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { SecretSource } from '../../plugins/keys.ts'
 import { replaceFile } from './atomic.ts'
@@ -7,6 +7,8 @@ import { replaceFile } from './atomic.ts'
 export interface SecretFile extends SecretSource {
   get(name: string): string | undefined
   names(): readonly string[]
+  /** Throws `configuration` for a file that cannot be used. */
+  check(): void
   set(name: string, value: string): void
   /** True when there was one. */
   remove(name: string): boolean
@@ -14,15 +16,22 @@ export interface SecretFile extends SecretSource {
 
 /**
  * Opens the file at the first use and again when it changes. A file that others can read is refused with a
- * `configuration` AppError instead of being used or quietly mended.
+ * `configuration` AppError instead of being used or quietly mended. With `keepsLast` the secrets that were read before stay
+ * in force where the file cannot be used any more: for a service, which asks `check`.
  */
-export function openSecretFile(path: string): SecretFile {
-  let known: { readonly version: string; readonly secrets: ReadonlyMap<string, string> } | undefined
+export function openSecretFile(path: string, { keepsLast = false } = {}): SecretFile {
+  let known:
+    | { readonly version: string; readonly secrets: ReadonlyMap<string, string>; readonly problem?: unknown }
+    | undefined
   return {
     has: (name) => secrets().has(name),
     get: (name) => secrets().get(name),
     origin: () => 'file',
     names: () => [...secrets().keys()].sort(),
+    check() {
+      secrets()
+      if (known?.problem) throw known.problem
+    },
     set(name, value) {
       write(new Map([...secrets(), [name, value]]))
     },
@@ -38,13 +47,22 @@ export function openSecretFile(path: string): SecretFile {
     const stat = statSync(path, { throwIfNoEntry: false })
     const version = stat ? `${stat.ino}:${stat.mtimeMs}:${stat.size}` : ''
     if (known?.version === version) return known.secrets
+    try {
+      known = { version, secrets: usable(stat) }
+    } catch (problem) {
+      if (!keepsLast || !known) throw problem
+      known = { version, secrets: known.secrets, problem }
+    }
+    return known.secrets
+  }
+
+  function usable(stat: Stats | undefined): ReadonlyMap<string, string> {
     if (stat && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
       throw new AppError('configuration', `Others can read the secrets in ${path}`, {
         details: [`Run: chmod 600 ${path}`],
       })
     }
-    known = { version, secrets: stat ? read() : new Map() }
-    return known.secrets
+    return stat ? read() : new Map()
   }
 
   function read(): ReadonlyMap<string, string> {

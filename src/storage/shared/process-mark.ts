@@ -6,7 +6,7 @@ import { holder, isHeld } from '../../personas/package/holders.ts'
  * and its own id and start. Such as `4c5f…/4026531836/pid4711-123456`.
  */
 export function processMark(): string {
-  own ??= `${boot()}/${namespace()}/${holder()}`
+  own ??= `${bootId()}/${namespace()}/${holder()}`
   return own
 }
 
@@ -18,17 +18,17 @@ let own: string | undefined
  */
 export function mayRun(mark: string): boolean {
   const [itsBoot, itsNamespace, name = ''] = mark.split('/')
-  if (itsBoot !== boot()) return false
+  if (itsBoot !== bootId()) return false
   return itsNamespace === namespace() ? isHeld(name) : true
 }
 
 /** The id of this boot; empty where the system has none. */
-function boot(): string {
-  bootId ??= readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
-  return bootId
+export function bootId(): string {
+  boot ??= readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
+  return boot
 }
 
-let bootId: string | undefined
+let boot: string | undefined
 
 function namespace(): string {
   namespaceId ??= readOr('', () => readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''))

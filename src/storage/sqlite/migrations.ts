@@ -4,6 +4,7 @@ import { conversationMigrations } from './conversations-schema.ts'
 import { keyMigrations } from './keys-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
 import { limitMigrations } from './limits-schema.ts'
+import { loginFailureMigrations } from './login-failures-schema.ts'
 import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   ...proposalMigrations,
   ...conversationMigrations,
   ...responseMigrations,
+  ...loginFailureMigrations,
 ]

@@ -38,6 +38,9 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S => atFirstUse(names, load, onBusy)
   return {
     accounts: lazily(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
+    loginFailures: lazily(methods.loginFailures, async () =>
+      (await import('./login-failures.ts')).createLoginFailureStore(db),
+    ),
     keys: lazily(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
     personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),

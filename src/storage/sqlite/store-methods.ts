@@ -1,4 +1,5 @@
 import type { KeyStore } from '../../accounts/keys/store.ts'
+import type { LoginFailureStore } from '../../accounts/login-failures.ts'
 import type { AccountStore } from '../../accounts/users.ts'
 import type { ResponseStore } from '../../chat/responses/store.ts'
 import type { AdaptationStore } from '../../personas/adaptation/adaptations.ts'
@@ -15,6 +16,7 @@ import type { Methods } from './lazy-store.ts'
 
 interface MethodsOfStores {
   readonly accounts: Methods<AccountStore>
+  readonly loginFailures: Methods<LoginFailureStore>
   readonly keys: Methods<KeyStore>
   readonly personas: Methods<PersonaStore>
   readonly memories: Methods<MemoryStore>
@@ -49,6 +51,7 @@ export const methods: MethodsOfStores = {
     closeSession: true,
     record: true,
   },
+  loginFailures: { read: true, fail: true, forgive: true },
   keys: {
     insert: true,
     find: true,

@@ -224,7 +224,7 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     err: (text) => void err.push(`${text}\n`),
     outClosed: false,
     stdinIsPiped: () => false,
-    outliveTerminal: () => {},
+    outliveTerminal: () => true,
     passSignals: () => {},
     leaveInterrupts: () => () => {},
   })

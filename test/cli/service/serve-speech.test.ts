@@ -84,13 +84,10 @@ test('a taken port ends the command with 69, and names the server, the process o
     const flags = ['--voxa-tts-port', taken, '--voxb-tts-port', '0', '--voxb-tts-1.6b-port', '0']
     const second = await refused([...local, '0', ...flags])
     assert.is(second.code, 69)
-    assert.match(
-      second.stderr,
-      `port ${taken} is taken, so voxa-tts cannot start: the voxa-tts of an aichat serves there`,
-    )
+    assert.match(second.stderr, `port ${taken} is taken, so voxa-tts cannot start: the voxa-tts of an aichat (pid `)
     assert.match(second.stderr, 'or choose another port: --voxa-tts-port\n')
     const api = await refused(['api', ...local, taken])
-    assert.match(api.stderr, `so api cannot start: the voxa-tts of an aichat serves there already`)
+    assert.match(api.stderr, `so api cannot start: the voxa-tts of an aichat (pid `)
   })
 })
 

@@ -221,6 +221,21 @@ export const flaws: readonly Flaw[] = [
     },
   })),
 
+  // Failed logins: one too many is allowed, users of a subject are not told apart, or each process counts alone.
+  flaw('loginFailures', 'limits', ({ loginFailures }) => ({
+    fail: (subject, user, now, rule) => loginFailures.fail(subject, user, now, { ...rule, most: rule.most + 1 }),
+  })),
+  flaw('loginFailures', 'scopes', ({ loginFailures }) => ({
+    fail: (subject, _user, now, rule) => loginFailures.fail(subject, 'ada', now, rule),
+  })),
+  flaw('loginFailures', 'concurrency', ({ loginFailures }) => {
+    const own = String(Math.random())
+    return {
+      read: (subject, now, rule) => loginFailures.read(`${subject} ${own}`, now, rule),
+      fail: (subject, user, now, rule) => loginFailures.fail(`${subject} ${own}`, user, now, rule),
+    }
+  }),
+
   // Edits: made where absent fields are lost, on an outdated memory, or with a vector that belongs to another text.
   flaw('keys', 'edits', ({ keys }) => ({
     update: (id, change, now) => keys.update(id, { plugins: null, ...change }, now),

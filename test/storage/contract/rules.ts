@@ -7,6 +7,7 @@ import { crashRules } from './crash.ts'
 import { keyRules } from './keys.ts'
 import { ledgerRules } from './ledger.ts'
 import { limitRules } from './limits.ts'
+import { loginFailureRules } from './login-failures.ts'
 import { memoryRules } from './memories.ts'
 import { memoryEditRules } from './memory-edits.ts'
 import { packageRules } from './packages.ts'
@@ -20,6 +21,7 @@ import type { Rule } from './rule.ts'
 /** The contract: every promise that a storage makes, whichever database is behind it. */
 export const rules: readonly Rule[] = [
   ...accountRules,
+  ...loginFailureRules,
   ...keyRules,
   ...personaRules,
   ...memoryRules,

@@ -1,0 +1,75 @@
+import { AppError } from '../errors.ts'
+import type { SecretSource } from '../plugins/keys.ts'
+import { readSecret, type Settings } from '../settings/settings.ts'
+
+/** The secrets of the environment, of credentials and of files that variables name, as they were read at first. */
+export interface EnvironmentSecrets extends SecretSource {
+  /** Reads what a reload is compared with: for a service, at its start. */
+  begin(): void
+  /**
+   * Reads credentials and files again. Throws `configuration` with every one that is gone, empty or no key any more, and
+   * keeps what it has; `take` puts the new values in force.
+   */
+  reload(): { readonly changed: readonly string[]; readonly take: () => void }
+}
+
+/** Secrets beside the keys of providers, which their variables name. */
+const otherSecrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'HF_TOKEN']
+
+export function environmentSecrets({ environment }: Pick<Settings, 'environment'>): EnvironmentSecrets {
+  type Found = ReturnType<typeof readSecret>
+  let known = new Map<string, Found>()
+  const read = (name: string) => {
+    if (!known.has(name)) known.set(name, readSecret(name, environment))
+    return known.get(name)
+  }
+  return {
+    has: (name) => read(name) !== undefined,
+    get: (name) => read(name)?.value,
+    origin(name) {
+      const origin = read(name)?.origin
+      return origin === 'file' ? `${name}_FILE` : origin === 'credential' ? origin : 'environment'
+    },
+    begin() {
+      for (const name of [...otherSecrets, ...namedFiles(environment)])
+        try {
+          read(name)
+        } catch {
+          // It fails where it is used, with its reason.
+        }
+    },
+    reload() {
+      const next = new Map<string, Found>()
+      const problems: string[] = []
+      for (const name of new Set([...otherSecrets, ...namedFiles(environment), ...known.keys()])) {
+        try {
+          const found = readSecret(name, environment)
+          const before = known.get(name)
+          if (before && !found) problems.push(`${name} is gone or empty`)
+          else if (found && name.endsWith('_API_KEY') && !/^[\x21-\x7e]+$/.test(found.value.trim()))
+            problems.push(`${name} holds characters that no key has`)
+          next.set(name, found)
+        } catch (reason) {
+          problems.push((reason as Error).message)
+        }
+      }
+      if (problems.length > 0) throw new AppError('configuration', 'Invalid secrets', { details: problems })
+      const changed = [...next.keys()].filter(
+        (name) => known.has(name) && known.get(name)?.value !== next.get(name)?.value,
+      )
+      return {
+        changed: changed.sort(),
+        take() {
+          known = next
+        },
+      }
+    },
+  }
+}
+
+/** The names of the secrets whose file a variable names. */
+function namedFiles(environment: Settings['environment']): readonly string[] {
+  return Object.keys(environment)
+    .filter((name) => name.endsWith('_API_KEY_FILE'))
+    .map((name) => name.slice(0, -'_FILE'.length))
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { listFolder, removeFile, replaceFile } from '../storage/files/atomic.ts'
+import { mayRun, processMark } from '../storage/shared/process-mark.ts'
+import { version } from '../version.ts'
+
+/** What a service says about itself, to the commands of this machine and over the API. */
+export interface ServiceRecord {
+  readonly pid: number
+  readonly version: string
+  /** Milliseconds since 1970. */
+  readonly started_at: number
+  readonly phase: 'starting' | 'ready' | 'draining'
+  readonly servers: readonly { readonly name: string; readonly url: string }[]
+  /** False where SIGHUP ends it: one at a terminal ends with that. */
+  readonly reloads_on_hangup: boolean
+  readonly reloads: number
+  readonly last_reload: LastReload | null
+}
+
+export interface LastReload {
+  readonly at: number
+  readonly outcome: 'taken over' | 'partly taken over' | 'refused'
+  readonly message: string
+  readonly details: readonly string[]
+}
+
+/** The record of this process, which it keeps beside its state for as long as it runs. */
+export interface OwnRecord {
+  current(): ServiceRecord
+  /** Writes the change; false where the disk took it not, which stops nothing. */
+  update(change: Partial<ServiceRecord>): boolean
+  remove(): void
+}
+
+const folderOf = (state: string) => join(state, 'services')
+
+/** The longest record that is read: characters. */
+const longestRecord = 100_000
+
+export function openServiceRecord(state: string): OwnRecord {
+  const mark = processMark()
+  const path = join(folderOf(state), `${process.pid}.json`)
+  let record: ServiceRecord = {
+    pid: process.pid,
+    version: version(),
+    started_at: Date.now(),
+    phase: 'starting',
+    servers: [],
+    reloads_on_hangup: false,
+    reloads: 0,
+    last_reload: null,
+  }
+  return {
+    current: () => record,
+    update(change) {
+      record = { ...record, ...change }
+      return attempt(() => replaceFile(path, `${JSON.stringify({ mark, ...record }, null, 2)}\n`))
+    },
+    remove: () => void attempt(() => removeFile(path)),
+  }
+}
+
+/** The services that run on this data folder now, the oldest first; records of killed ones are removed. */
+export function runningServices(state: string): readonly ServiceRecord[] {
+  const found: ServiceRecord[] = []
+  for (const name of listFolder(folderOf(state)).filter((name) => /^\d+\.json$/.test(name))) {
+    const path = join(folderOf(state), name)
+    const record = read(path)
+    if (record && mayRun(record.mark)) found.push(record.service)
+    else if (record) attempt(() => removeFile(path))
+  }
+  return found.sort((a, b) => a.started_at - b.started_at)
+}
+
+function read(path: string): { readonly mark: string; readonly service: ServiceRecord } | undefined {
+  try {
+    const { mark, ...service } = JSON.parse(readFileSync(path, 'utf8').slice(0, longestRecord)) as ServiceRecord & {
+      readonly mark?: unknown
+    }
+    const isOurs = Number.isInteger(service.pid) && service.pid > 1 && Array.isArray(service.servers)
+    return typeof mark === 'string' && isOurs ? { mark, service } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function attempt(work: () => unknown): boolean {
+  try {
+    work()
+    return true
+  } catch {
+    return false
+  }
+}

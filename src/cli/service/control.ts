@@ -1,0 +1,121 @@
+import type { ServiceRecord } from '../../app/service-record.ts'
+import { AppError } from '../../errors.ts'
+import { reloadService, runningService } from '../../operations/running-service.ts'
+import { readSettings, type Settings } from '../../settings/settings.ts'
+import { findServer } from '../remote/target.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { labelled, timeText } from '../terminal/table.ts'
+import { localServices, reloadBySignal, reloadUnit, type UnitState, unitName, unitState } from './local-service.ts'
+
+/**
+ * Prints the services on this data folder, else the unit of systemd, or the service of a server. Exit 0 where one answers,
+ * 69 where none runs, 75 while all of them start or stop.
+ */
+export async function showService(cli: Cli): Promise<void> {
+  const { services, unit } = await findServices(cli)
+  if (services.length === 0 && unit?.active !== 'active') throw noService(unit)
+  if (services.length > 0 && !services.some(({ phase }) => phase === 'ready')) cli.exit = 75
+  await print(cli, { services, unit: unit ?? null }, () =>
+    [...services.map(serviceText), ...(unit ? [unitText(unit)] : [])].join('\n\n'),
+  )
+}
+
+/**
+ * Has the services take over settings, secrets and plugins. Exit 78 where one takes nothing over, 1 where it keeps the old
+ * version of a plugin, 69 where none runs.
+ */
+export async function reload(cli: Cli): Promise<void> {
+  const { isRemote, settings } = await placeOf(cli)
+  if (isRemote) return reloadOverHttp(cli)
+  const services = localServices(settings)
+  if (services.length === 0) {
+    const unit = await unitState(settings)
+    if (unit?.active !== 'active') throw noService(unit)
+    await reloadUnit(settings)
+    return print(cli, { services: [], unit: await unitState(settings) }, () => `${unitName} has reloaded`)
+  }
+  const reloaded: ServiceRecord[] = []
+  for (const service of services) reloaded.push(await reloadBySignal(settings, service))
+  const refused = reloaded.find(({ last_reload: last }) => last?.outcome === 'refused')?.last_reload
+  if (refused) throw new AppError('configuration', refused.message, { details: refused.details })
+  if (reloaded.some(({ last_reload: last }) => last?.outcome !== 'taken over')) cli.exit = 1
+  await print(cli, { services: reloaded, unit: null }, () =>
+    reloaded
+      .map(({ pid, last_reload: last }) => [`${pid}: ${last!.message}`, ...last!.details.map(indented)].join('\n'))
+      .join('\n'),
+  )
+}
+
+async function reloadOverHttp(cli: Cli): Promise<void> {
+  const outcome = await cli.ask(reloadService, {})
+  if (outcome.rejected_plugins.length > 0) cli.exit = 1
+  await print(cli, outcome, ({ changed, secrets, needs_restart: waiting }) =>
+    labelled(
+      [
+        ['changed', changed.join(', ') || 'no setting'],
+        ['secrets', secrets.join(', ')],
+        ['at a restart', waiting.join(', ')],
+      ],
+      14,
+    ),
+  )
+  for (const { id, problems } of outcome.rejected_plugins)
+    note(cli, `aichat: invalid plugin "${id}", which is not taken over: ${problems.join('; ')}`)
+  for (const warning of outcome.warnings) note(cli, `aichat: ${warning}`)
+}
+
+/** Where to ask. A settings file that cannot be read hides no service: the folders are known without it. */
+async function placeOf(cli: Cli): Promise<{ readonly isRemote: boolean; readonly settings: Settings }> {
+  try {
+    return { isRemote: (await findServer(cli)) !== undefined, settings: await cli.settings() }
+  } catch (thrown) {
+    const isOwn = thrown instanceof AppError && thrown.code === 'configuration' && cli.globals().server === undefined
+    if (!isOwn) throw thrown
+    return { isRemote: false, settings: readSettings(cli.io.environment, {}) }
+  }
+}
+
+async function findServices(cli: Cli): Promise<{ services: readonly ServiceRecord[]; unit?: UnitState | undefined }> {
+  const { isRemote, settings } = await placeOf(cli)
+  if (isRemote) return { services: [await cli.ask(runningService, {})] }
+  const services = localServices(settings)
+  return services.length > 0 ? { services } : { services, unit: await unitState(settings) }
+}
+
+function serviceText({ pid, version, phase, started_at: since, servers, last_reload: last }: ServiceRecord): string {
+  return labelled(
+    [
+      ['pid', `${pid}, aichat ${version}`],
+      ['phase', phase],
+      ['since', `${timeText(since)} UTC`],
+      ...servers.map(({ name, url }) => [name, url] as const),
+      ['last reload', last ? `${timeText(last.at)} UTC: ${last.outcome}` : undefined],
+      ...(last?.details ?? []).map((line) => [' ', line] as const),
+    ],
+    14,
+  )
+}
+
+function unitText({ active, pid, status }: UnitState): string {
+  return labelled(
+    [
+      ['unit', `${unitName}, ${active}`],
+      ['pid', pid > 0 ? String(pid) : undefined],
+      ['status', status],
+    ],
+    14,
+  )
+}
+
+function noService(unit: UnitState | undefined): AppError {
+  return new AppError('unavailable', 'No service runs on this data folder', {
+    details: unit
+      ? [`${unitName} is ${unit.active}: systemctl start ${unitName}, and journalctl -u ${unitName} shows why it ended`]
+      : ['Start one: aichat serve', 'or ask another: --server URL'],
+  })
+}
+
+function indented(line: string): string {
+  return `  ${line}`
+}

@@ -1,0 +1,8 @@
+/** What a check of `aichat doctor` found. */
+export interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  /** How to fix it. */
+  readonly fix?: string
+}

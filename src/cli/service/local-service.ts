@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process'
+import { type FSWatcher, watch } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { runningServices, type ServiceRecord } from '../../app/service-record.ts'
+import { AppError } from '../../errors.ts'
+import type { Settings } from '../../settings/settings.ts'
+
+const run = promisify(execFile)
+
+/** The unit that `aichat service unit` writes. */
+export const unitName = 'aichat.service'
+
+/** How long a service may take for a reload, and `systemctl` for its answer: milliseconds. */
+const waitMs = 15_000
+
+/** The services on the data folder of these settings. */
+export function localServices({ paths }: Settings): readonly ServiceRecord[] {
+  return runningServices(paths.state)
+}
+
+/**
+ * Has a service of this machine reload by SIGHUP; resolves with its record once it has told the outcome. Throws `forbidden`
+ * for a service of another user, `unavailable` for one that a terminal would end, and `timeout`.
+ */
+export async function reloadBySignal(settings: Settings, service: ServiceRecord): Promise<ServiceRecord> {
+  if (!service.reloads_on_hangup)
+    throw new AppError('unavailable', `The service ${service.pid} belongs to a terminal: SIGHUP would end it`, {
+      details: [`Log in and ask it: aichat --server ${service.servers[0]?.url ?? 'URL'} service reload`],
+    })
+  const find = () => localServices(settings).find(({ pid }) => pid === service.pid)
+  let watcher: FSWatcher | undefined
+  let timer: NodeJS.Timeout | undefined
+  try {
+    return await new Promise((resolve, reject) => {
+      const look = () => {
+        const now = find()
+        if (!now) reject(new AppError('unavailable', `The service ${service.pid} has ended`))
+        else if (now.reloads > service.reloads) resolve(now)
+      }
+      watcher = watch(join(settings.paths.state, 'services'), look)
+      timer = setTimeout(() => {
+        reject(new AppError('timeout', `The service ${service.pid} did not say how its reload went`))
+      }, waitMs)
+      process.kill(service.pid, 'SIGHUP')
+    })
+  } catch (reason) {
+    const { code } = reason as NodeJS.ErrnoException
+    if (code === 'ESRCH') throw new AppError('unavailable', `The service ${service.pid} has ended`)
+    if (code !== 'EPERM') throw reason
+    throw new AppError('forbidden', `The service ${service.pid} belongs to another user`, {
+      details: [`Run this as that user, or: systemctl reload ${unitName}`],
+    })
+  } finally {
+    clearTimeout(timer)
+    watcher?.close()
+  }
+}
+
+/** A unit as systemd sees it. */
+export interface UnitState {
+  readonly active: string
+  readonly pid: number
+  readonly status: string
+}
+
+/** The unit of aichat; undefined where there is no systemd, or it does not know the unit. */
+export async function unitState({ environment }: Settings): Promise<UnitState | undefined> {
+  try {
+    const properties = '--property=LoadState,ActiveState,MainPID,StatusText'
+    const { stdout } = await run('systemctl', ['show', unitName, properties], {
+      env: searchPath(environment),
+      timeout: waitMs,
+    })
+    const values = new Map(
+      stdout.split('\n').map((line) => [line.split('=', 1)[0]!, line.slice(line.indexOf('=') + 1)]),
+    )
+    if (values.get('LoadState') !== 'loaded') return undefined
+    return {
+      active: values.get('ActiveState') ?? 'unknown',
+      pid: Number(values.get('MainPID') ?? 0),
+      status: values.get('StatusText') ?? '',
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Has systemd reload the unit. Throws `configuration` with what it says when the service took nothing over. */
+export async function reloadUnit({ environment }: Settings): Promise<void> {
+  try {
+    await run('systemctl', ['reload', unitName], { env: searchPath(environment), timeout: 2 * waitMs })
+  } catch (reason) {
+    const said = String((reason as { stderr?: unknown }).stderr ?? '').trim()
+    throw new AppError('configuration', `systemd could not reload ${unitName}`, {
+      details: [...(said === '' ? [] : said.split('\n')), `journalctl -u ${unitName} -n 20 shows why`],
+    })
+  }
+}
+
+function searchPath({ PATH = '' }: Settings['environment']): NodeJS.ProcessEnv {
+  return { PATH, LC_ALL: 'C' }
+}

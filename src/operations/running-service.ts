@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { defineOperation } from './operation.ts'
+
+const text = z.string()
+const texts = z.array(text)
+
+/** What `POST /api/service/reload` took over. */
+const reloadedOutput = z.object({
+  changed: texts,
+  needs_restart: texts,
+  secrets: texts,
+  rejected_plugins: z.array(z.object({ id: text, problems: texts })),
+  warnings: texts,
+})
+
+export const reloadService = defineOperation({
+  name: 'service.reload',
+  failures: [503],
+  method: 'POST',
+  path: '/api/service/reload',
+  access: 'admin',
+  audited: true,
+  summary:
+    'Takes over the settings file, secrets in files and plugins, all at once; a bad one leaves everything as it was.',
+  input: z.object({}),
+  output: reloadedOutput,
+  run: ({ app }) => {
+    if (!app.reloader) throw noService()
+    return app.reloader.reload()
+  },
+})
+
+export const runningService = defineOperation({
+  name: 'service.running',
+  method: 'GET',
+  path: '/api/service',
+  access: 'admin',
+  summary: 'Shows the process that serves: its addresses, how long it runs, and its last reload.',
+  failures: [503],
+  input: z.object({}),
+  output: z.object({
+    pid: z.number(),
+    version: text,
+    started_at: z.number(),
+    phase: z.enum(['starting', 'ready', 'draining']),
+    servers: z.array(z.object({ name: text, url: text })),
+    reloads_on_hangup: z.boolean(),
+    reloads: z.number(),
+    last_reload: z
+      .object({
+        at: z.number(),
+        outcome: z.enum(['taken over', 'partly taken over', 'refused']),
+        message: text,
+        details: texts,
+      })
+      .nullable(),
+  }),
+  run: ({ app }) => {
+    if (!app.service) throw noService()
+    return app.service.current()
+  },
+})
+
+export const runningServiceOperations = [runningService, reloadService]
+
+function noService(): AppError {
+  return new AppError('unavailable', 'This process is no service', { details: ['Start one: aichat serve'] })
+}

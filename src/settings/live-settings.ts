@@ -1,0 +1,48 @@
+import {
+  type Environment,
+  originOf,
+  restartSettings,
+  type SettingName,
+  type Settings,
+  settingNames,
+} from './settings.ts'
+
+/** Settings that change in place: those who keep the value and read its fields when they need them see the newest. */
+export interface LiveSettings {
+  readonly settings: Settings
+  /** Takes over all settings that need no restart, at once. */
+  replace(next: Settings): void
+}
+
+export function liveSettings(first: Settings): LiveSettings {
+  let current = first
+  const settings = {}
+  for (const name of Object.keys(first) as (keyof Settings)[])
+    Object.defineProperty(settings, name, { enumerable: true, get: () => current[name] })
+  return {
+    settings: Object.freeze(settings) as Settings,
+    replace(next) {
+      const kept = Object.fromEntries(
+        ['paths', 'environment', ...Object.values(restartSettings)].map((name) => [
+          name,
+          first[name as keyof Settings],
+        ]),
+      )
+      const { storedBytesPerUser, storedMemoriesPerUser } = first.limits
+      const limits = { ...next.limits, storedBytesPerUser, storedMemoriesPerUser }
+      current = Object.freeze({ ...next, ...kept, limits, tls: next.tls && first.tls ? next.tls : first.tls })
+    },
+  }
+}
+
+/** The values of all settings as texts, to compare two states of the settings file. */
+export function settingValues(
+  environment: Environment,
+  file: Readonly<Record<string, unknown>>,
+): Readonly<Record<SettingName, string>> {
+  const names = Object.keys(settingNames) as SettingName[]
+  return Object.fromEntries(names.map((name) => [name, originOf(name, environment, file).value])) as Record<
+    SettingName,
+    string
+  >
+}

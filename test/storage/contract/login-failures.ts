@@ -1,0 +1,67 @@
+import * as assert from 'uvu/assert'
+import type { FailureRule, LoginFailureStore } from '../../../src/accounts/login-failures.ts'
+import type { Rule } from './rule.ts'
+
+const three: FailureRule = { most: 3, windowMs: 1000 }
+const start = 1_000_000
+
+/** The promises about failed logins; times are those of a clock that counts from the start of the machine. */
+export const loginFailureRules: readonly Rule[] = [
+  {
+    store: 'loginFailures',
+    topic: 'limits',
+    says: 'the last failure allowed refuses the subject for a window, and nothing more is counted until then',
+    async holds(place) {
+      const { loginFailures: store } = await place.open()
+      assert.equal(await fails(store, 'a', 4), [true, true, true, false])
+      assert.equal(await store.read('a', start + 999, three), { at: [], refusedUntil: start + 1000 })
+      assert.not.ok(await store.forgive('a', 'ada', start + 999, three))
+      assert.equal(await store.read('a', start + 1000, three), { at: [], refusedUntil: 0 })
+      assert.ok(await store.fail('a', 'ada', start + 1000, three))
+      assert.equal(await store.read('a', start + 1001, three), { at: [start + 1000], refusedUntil: 0 })
+      assert.equal(await store.read('a', start + 2000, three), { at: [], refusedUntil: 0 })
+    },
+  },
+  {
+    store: 'loginFailures',
+    topic: 'scopes',
+    says: 'subjects are counted apart, and a user takes out only the own failures there',
+    async holds(place) {
+      const { loginFailures: store } = await place.open()
+      for (const [subject, user] of [
+        ['a', 'ada'],
+        ['a', 'bob'],
+        ['b', 'ada'],
+      ] as const)
+        assert.ok(await store.fail(subject, user, start, three))
+      assert.ok(await store.forgive('a', 'ada', start, three))
+      assert.ok(await store.forgive('a', 'zoe', start, three))
+      assert.equal((await store.read('a', start, three)).at, [start])
+      assert.equal((await store.read('b', start, three)).at, [start])
+      assert.equal(await fails(store, 'b', 2), [true, true])
+      assert.is((await store.read('a', start, three)).refusedUntil, 0)
+    },
+  },
+  {
+    store: 'loginFailures',
+    topic: 'concurrency',
+    says: 'of failures on two connections at once as many are counted as are allowed',
+    async holds(place) {
+      const stores = [await place.open(), await place.open()]
+      const outcomes = await Promise.all(
+        stores.flatMap(({ loginFailures }) =>
+          Array.from({ length: 5 }, () => loginFailures.fail('a', 'ada', start, three)),
+        ),
+      )
+      assert.is(outcomes.filter(Boolean).length, 3)
+      for (const { loginFailures } of stores)
+        assert.is((await loginFailures.read('a', start, three)).refusedUntil, start + 1000)
+    },
+  },
+]
+
+async function fails(store: LoginFailureStore, subject: string, times: number): Promise<readonly boolean[]> {
+  const outcomes: boolean[] = []
+  for (let count = 0; count < times; count++) outcomes.push(await store.fail(subject, 'ada', start, three))
+  return outcomes
+}
