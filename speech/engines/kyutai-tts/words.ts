@@ -69,13 +69,14 @@ export function createWordMachine(entries: readonly Entry[], { pad, card, ahead 
     return chosen === newWord || remaining <= 0
   }
 
-  /** Whether a word, or the end, begins with this step; a pause only forces padding. */
+  /** Whether the mark of a word, or of the end, stands in this step; a pause only forces padding. */
   function takeNext(): boolean {
     const entry = waiting.shift()
     if (!entry) {
       if (endStep !== undefined) return false
       endStep = step
-      return true
+      // Only the second stream marks the end.
+      return ahead > 0
     }
     words.push({ text: entry.text, step })
     forced = entry.padding
