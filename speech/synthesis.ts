@@ -105,7 +105,9 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   async function namedVoice(name: string, signal?: AbortSignal): Promise<VoiceSource> {
     if (!manifest.options.hub_voices || !name.includes('/')) return { kind: 'preset', voice: findVoice(manifest, name) }
     const path = parseHubPath(name, manifest.options.voice_repository)
-    return { kind: 'file', path: await options.fetchVoice(path, signal) }
+    const { voiceSuffix = '' } = engine.capabilities
+    const file = path.endsWith('.wav') ? path + voiceSuffix : path
+    return { kind: 'file', path: await options.fetchVoice(file, signal) }
   }
 }
 

@@ -8,6 +8,13 @@
  */
 
 import { posix } from 'node:path'
+import {
+  kyutaiRepository,
+  publishedVoiceSuffix,
+  voiceFileName,
+  voicePaths,
+  voiceRepository,
+} from '../../speech/engines/kyutai-tts/repositories.ts'
 import { qwenRepositories } from '../../speech/engines/qwen3-tts/repositories.ts'
 import { weightsName } from '../../speech/servers/weights.ts'
 
@@ -278,6 +285,49 @@ const qwenModels: readonly KnownModel[] = qwenVariants.map(({ variant, revision,
   ],
 }))
 
+/** The voices of speech server C that were made from the Expresso corpus. */
+const isForNonCommercialUse = (voice: string) => voicePaths[voice]!.startsWith('expresso/')
+
+/** Kyutai TTS 1.6B in its authors' own repositories (https://huggingface.co/kyutai/tts-1.6b-en_fr). */
+const kyutaiModel: KnownModel = {
+  name: 'voxb-tts-1.6b',
+  kind: 'tts',
+  licence: 'CC-BY-4.0',
+  summary:
+    'Kyutai TTS 1.6B: eleven voices with guidance, English and French, 4.1 GB to download, 1.8 GB more on disk, 2.4 GB of memory',
+  editions: [
+    {
+      folder: kyutaiRepository,
+      files: [
+        ...repositoryOf(kyutaiRepository, 'f65439609986c392cb12df63938abcc550c3fb15', {
+          'config.json': {},
+          'dsm_tts_1e68beda@240.safetensors': {
+            bytes: 3_683_719_712,
+            sha256: '726ddadd90a080c89cbc6b217745296ef32d8e25666d30f81a09e8ae5c9e0f0c',
+          },
+          'tokenizer-e351c8d8-checkpoint125.safetensors': {
+            bytes: 384_644_900,
+            sha256: '09b782f0629851a271227fb9d36db65c041790365f11bbe5d3d59369cf863f50',
+          },
+          'tokenizer_spm_8k_en_fr_audio.model': {
+            bytes: 120_378,
+            sha256: 'cd87dd5d17169151782ac700280ec057e5d658a9afbe238a048ea5ff318cce69',
+          },
+        }).files,
+        ...Object.entries(voicePaths)
+          .filter(([voice]) => voiceFileName(voice) === voice)
+          .map(([voice, path]) => ({
+            repository: voiceRepository,
+            revision: '323332d33f997de8394f24a193e1a76df720e01a',
+            path: path + publishedVoiceSuffix,
+            as: `voices/${voice}.safetensors`,
+            ...(isForNonCommercialUse(voice) && { nonCommercial: 'CC-BY-NC-4.0' }),
+          })),
+      ],
+    },
+  ],
+}
+
 /** The parts under a non-commercial licence: names without folder and ending, and the licences. */
 export function nonCommercialParts({ editions }: KnownModel): {
   readonly names: string[]
@@ -290,7 +340,7 @@ export function nonCommercialParts({ editions }: KnownModel): {
 
 /** Every model by its name. */
 export const knownModels: ReadonlyMap<string, KnownModel> = new Map(
-  [...chatModels, ...embeddingModels, ...pocketModels, ...qwenModels].map((model) => [model.name, model]),
+  [...chatModels, ...embeddingModels, ...pocketModels, ...qwenModels, kyutaiModel].map((model) => [model.name, model]),
 )
 
 function repositoryOf(

@@ -19,7 +19,8 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
       'the variant of voxa-tts: customvoice-1.7b, customvoice-0.6b, voicedesign-1.7b, base-1.7b, base-0.6b',
     )
     .option('--device <device>', 'the device of voxb-tts-1.6b: auto, cuda, mps, cpu')
-    .option('--pull', 'first download the weights of voxb-tts, or of a named voxa-tts, if they are missing')
+    .option('--codebooks <n>', 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser (32)')
+    .option('--pull', 'first download the weights of voxb-tts, or of one other speech server, if they are missing')
     .example('aichat serve', 'aichat serve api --port 3002', 'aichat serve voxb-tts --host 0.0.0.0')
     .action(run(({ serve }) => serve))
 }

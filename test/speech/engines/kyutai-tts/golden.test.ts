@@ -46,7 +46,7 @@ for (const golden of models) {
     const { model, codec } = await readConfiguration(golden.folder)
     const tokenizer = await openTokenizer(`${golden.folder}/${model.tokenizer_name}`)
     const read = (script: readonly string[], padding: number) =>
-      readScript(script, tokenizer, { frameRate: codec.frame_rate, padding })
+      readScript(script, tokenizer, { frameRate: codec.frame_rate, padding }).entries
     for (const { script, padding_between: padding, entries } of golden.machine.scripts)
       assert.equal(read(script, padding), entries, `${script.join(' / ')} with ${padding}`)
     const { text, padding_between: padding, entries } = golden.generation
@@ -59,7 +59,7 @@ for (const golden of models) {
     for (const way of golden.machine.machine) {
       const script = [way.script].flat()
       const settings = { frameRate: codec.frame_rate, padding: way.padding_between }
-      const machine = createWordMachine(readScript(script, tokenizer, settings), {
+      const machine = createWordMachine(readScript(script, tokenizer, settings).entries, {
         pad: model.existing_text_padding_id,
         card: model.text_card + 1,
         ahead: way.second_stream_ahead,
