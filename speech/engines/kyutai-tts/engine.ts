@@ -123,7 +123,7 @@ export function createKyutaiEngine(options: KyutaiEngineOptions): SpeechEngine {
         signal,
         ...(times && { onWords: times.update }),
       })
-      const samples = decodeFrames(streams.decoder, codesOf(frames), joinFrames)
+      const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinFrames)
       yield* without(samples, initialPadding * loaded.geometry.samplesPerFrame)
     } finally {
       if (model === loaded) idle.push(streams)
@@ -146,8 +146,20 @@ async function paceOf(loaded: KyutaiModel, { language, memory }: Streams): Promi
 /** Ten seconds. */
 const usualVoiceFrames = 125
 
-async function* codesOf(frames: AsyncIterable<{ readonly codes: Int32Array }>): AsyncGenerator<Int32Array> {
-  for await (const { codes } of frames) yield codes
+/**
+ * The first frames, which are not heard, come in one piece with the one behind them: it is decoded as soon as it is made.
+ */
+async function* codesOf(
+  frames: AsyncIterable<{ readonly codes: Int32Array }>,
+  unheard: number,
+): AsyncGenerator<Int32Array, void, undefined> {
+  const first: Int32Array[] = []
+  let count = 0
+  for await (const { codes } of frames) {
+    count += 1
+    if (count <= unheard) first.push(codes)
+    else yield count === unheard + 1 ? joinFrames([...first, codes]) : codes
+  }
 }
 
 function joinFrames(frames: readonly Int32Array[]): Int32Array {

@@ -103,7 +103,7 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
     )
     const backbone = backboneShape(configuration)
     const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
-    const memorySession = await load(buildMemory(quantised, backbone), 'memory')
+    const memorySession = await load(buildMemory(quantised, backbone), 'memory', true)
     const depthSessions = new Map<number, Session>()
     const heads: Session[] = []
     for (let book = 0; book < codebooks; book++) {
@@ -171,8 +171,9 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
       }
     }
 
-    async function load(graph: Uint8Array, name: string): Promise<Session> {
-      const place = { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
+    /** `isRare`: its memory is given back after each run. */
+    async function load(graph: Uint8Array, name: string, isRare = false): Promise<Session> {
+      const place = { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads, frugal: isRare } as const
       const session = keep(await openSession(graph, place))
       signal?.throwIfAborted()
       return session
