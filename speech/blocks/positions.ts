@@ -54,12 +54,7 @@ export function createRotaryTable(headSize: number, period: number, form: Freque
  * A row sees itself and the `context` - 1 rows before it; of `together` rows that come at the same time each looks as far back
  * as the last of them. An empty past is one row that is masked for all.
  */
-export function causalMask(
-  rows: number,
-  past: number,
-  context = Number.POSITIVE_INFINITY,
-  together = 1,
-): TensorData {
+export function causalMask(rows: number, past: number, context = Number.POSITIVE_INFINITY, together = 1): TensorData {
   const before = Math.max(1, past)
   const all = before + rows
   const data = new Float32Array(rows * all)

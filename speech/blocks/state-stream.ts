@@ -26,7 +26,14 @@ export interface Stream {
 }
 
 /** A stream at the start of a signal. Streams of one session do not disturb each other. */
-export function createStream({ session, shape, rotary, states = [], rowsTogether = 1, capacity = 64 }: StreamParts): Stream {
+export function createStream({
+  session,
+  shape,
+  rotary,
+  states = [],
+  rowsTogether = 1,
+  capacity = 64,
+}: StreamParts): Stream {
   const cache = createKeyValueCache(shape, capacity)
   let kept = silence(states)
   return {

@@ -152,6 +152,8 @@ const embeddingModels: readonly KnownModel[] = [
 /** The languages of pocket-tts with the voice that speaks each best. */
 const pocketLanguages: readonly (readonly [suffix: string, language: string, voice: string, size: string])[] = [
   ['', 'english', 'alba', '275 MB'],
+  ['-2026-09', 'english_2026-09', 'alba', '275 MB'],
+  ['-2026-09-24l', 'english_2026-09_24l', 'alba', '850 MB'],
   ['-german', 'german', 'juergen', '280 MB'],
   ['-german-24l', 'german_24l', 'juergen', '850 MB'],
   ['-french', 'french_24l', 'estelle', '850 MB'],
@@ -178,6 +180,22 @@ const openWeights: Source = {
 }
 const openVoices: Source = { ...openWeights, revision: 'e041936c75475d350b405bc870bcf7c22da4e9e6' }
 
+/** Where a generation of models lies: its weights, open and gated, and its voices. */
+interface Generation {
+  readonly gated: Source
+  readonly open: Source
+  readonly voices: Source
+}
+
+const firstGeneration: Generation = { gated: gatedWeights, open: openWeights, voices: openVoices }
+
+/** Of September 2026: English, trained to be sure of unfinished sentences. */
+const secondGeneration: Generation = {
+  gated: { ...gatedWeights, revision: '983151f13aaeab1b13c1e5e3c2c383d49a9edf3f' },
+  open: { ...openWeights, revision: 'e7205b6ee50e654a5ea19f0e9df2b0813b05e921' },
+  voices: { ...openWeights, revision: '1e08e6a23401048648a9fdcfde2f89348215c2a7' },
+}
+
 /** The voices of speech server B. */
 const pocketVoices = ['alba', 'marius', 'javert', 'jean', 'fantine', 'cosette', 'eponine', 'azelma']
 
@@ -192,8 +210,8 @@ const pocketModels: readonly KnownModel[] = pocketLanguages.map(([suffix, langua
   name: `voxb-tts${suffix}`,
   kind: 'tts',
   licence: 'CC-BY-4.0, with uses that its authors prohibit (https://huggingface.co/kyutai/pocket-tts)',
-  summary: `pocket-tts for ${language.replace('_24l', ', the large form').replace(/^./, (first) => first.toUpperCase())}, about ${size}`,
-  editions: [pocketEdition(language, voice, gatedWeights, true), pocketEdition(language, voice, openWeights, false)],
+  summary: `pocket-tts for ${spokenName(language)}, about ${size}`,
+  editions: [pocketEdition(language, voice, true), pocketEdition(language, voice, false)],
 }))
 
 /** The codec is the same in every repository of Qwen3-TTS. */
@@ -354,7 +372,17 @@ function repositoryOf(
   }
 }
 
-function pocketEdition(language: string, voice: string, weights: Source, gated: boolean): Edition {
+/** Such as "English of 2026-09, the large form". */
+function spokenName(language: string): string {
+  return language
+    .replace('_24l', ', the large form')
+    .replace('_20', ' of 20')
+    .replace(/^./, (first) => first.toUpperCase())
+}
+
+function pocketEdition(language: string, voice: string, gated: boolean): Edition {
+  const { gated: closed, open, voices } = language.includes('_2026-09') ? secondGeneration : firstGeneration
+  const weights = gated ? closed : open
   const folder = `languages/${language}`
   const file = ({ repository, revision }: Source, name: string): KnownFile => ({
     repository,
@@ -366,9 +394,9 @@ function pocketEdition(language: string, voice: string, weights: Source, gated: 
     folder: `${weights.repository}/${folder}`,
     files: [
       file(weights, 'model.safetensors'),
-      file(openWeights, 'tokenizer.model'),
+      file(open, 'tokenizer.model'),
       ...[...new Set([...pocketVoices, voice])].map((name) => ({
-        ...file(openVoices, `embeddings/${name}.safetensors`),
+        ...file(voices, `embeddings/${name}.safetensors`),
         ...(nonCommercialVoices.has(name) && { nonCommercial: 'CC-BY-NC-4.0' }),
       })),
     ],

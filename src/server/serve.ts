@@ -231,7 +231,10 @@ async function handlerOf(
 function codebooksOf(text: string): number {
   const count = Number(text)
   if (/^\d+$/.test(text) && count >= leastCodebooks && count <= mostCodebooks) return count
-  throw new AppError('usage', `Invalid number of codebooks "${text}": give one from ${leastCodebooks} to ${mostCodebooks}`)
+  throw new AppError(
+    'usage',
+    `Invalid number of codebooks "${text}": give one from ${leastCodebooks} to ${mostCodebooks}`,
+  )
 }
 
 function portOf(text: string): number {

@@ -516,7 +516,8 @@ export const [leastCodebooks, mostCodebooks] = [8, 32]
 
 function codebooks(text: string, problems: string[]): number | undefined {
   const value = Number(text)
-  if (text === '' || (/^\d+$/.test(text) && value >= leastCodebooks && value <= mostCodebooks)) return value || undefined
+  if (text === '' || (/^\d+$/.test(text) && value >= leastCodebooks && value <= mostCodebooks))
+    return value || undefined
   problems.push(
     `${label('speech.codebooks')} must be a whole number from ${leastCodebooks} to ${mostCodebooks}, not "${text}"`,
   )

@@ -36,7 +36,10 @@ export async function bench(): Promise<void> {
     for (const codebooks of [32, 16, 8]) {
       print(`\n${codebooks} codebooks`)
       await measureServer(folder, codebooks)
-      const [bytes, bandwidth] = [await bytesPerFrame(folder, model, codebooks), await measureBandwidth(folder, threads)]
+      const [bytes, bandwidth] = [
+        await bytesPerFrame(folder, model, codebooks),
+        await measureBandwidth(folder, threads),
+      ]
       print(
         `bound: ${(bytes / 1e6).toFixed(0)} MB a frame at ${(bandwidth / 1e9).toFixed(1)} GB/s with ${threads} thread(s): ${(0.08 / (bytes / bandwidth)).toFixed(2)} × real time`,
       )
@@ -107,7 +110,8 @@ async function bytesPerFrame(folder: string, model: string, codebooks: number): 
 
 /** How often a tensor is read for a frame. */
 function readsOf(name: string, uses: (set: number) => number, codebooks: number): number {
-  const set = /^depformer\..*#(\d+)/.exec(name) ?? /^depformer\..*gating\.(\d+)/.exec(name) ?? /^depformer_in\.(\d+)/.exec(name)
+  const set =
+    /^depformer\..*#(\d+)/.exec(name) ?? /^depformer\..*gating\.(\d+)/.exec(name) ?? /^depformer_in\.(\d+)/.exec(name)
   if (set) return uses(Number(set[1]))
   const head = /^linears\.(\d+)/.exec(name)
   if (head) return Number(head[1]) < codebooks ? 1 : 0

@@ -93,7 +93,12 @@ export async function loadDecoder(
 ): Promise<Decoder<Int32Array> & { openStream(): Stream }> {
   const shape = codecShape(geometry, configuration)
   const { model, states } = buildCodecDecoder(file, geometry, shape, books, options)
-  const session = await openSession(model, { name: 'codec_decoder', device: 'cpu', weightsFolder: weightsFolder(file) })
+  const session = await openSession(model, {
+    name: 'codec_decoder',
+    device: 'cpu',
+    weightsFolder: weightsFolder(file),
+    frugal: true,
+  })
   const rotary = createRotaryTable(shape.headSize, shape.period)
   const openStream = () =>
     createStream({

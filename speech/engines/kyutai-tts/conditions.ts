@@ -16,10 +16,7 @@ export interface Conditions {
 }
 
 /** Reads the conditioners of a model. */
-export async function readConditions(
-  file: TensorFile,
-  { model, guidance }: KyutaiConfiguration,
-): Promise<Conditions> {
+export async function readConditions(file: TensorFile, { model, guidance }: KyutaiConfiguration): Promise<Conditions> {
   const { conditioners, dim: width } = model
   const floats = (name: string, part: string) => file.floats(conditioner(name, part))
   const project = (matrix: Float32Array, rows: Float32Array, inner: number) => multiply(matrix, rows, width, inner)

@@ -61,9 +61,7 @@ const modelFile = z.looseObject({
     second_stream_ahead: z.int().nonnegative().max(100).default(0),
   }),
   model_id: z.looseObject({ sig: z.string().regex(/^\w+$/), epoch: z.int() }),
-  lm_gen_config: z
-    .looseObject({ temp: temperature.default(0.6), text_temp: temperature.default(0.6) })
-    .prefault({}),
+  lm_gen_config: z.looseObject({ temp: temperature.default(0.6), text_temp: temperature.default(0.6) }).prefault({}),
   tokenizer_name: fileName,
   moshi_name: fileName.default('model.safetensors'),
   mimi_name: fileName,

@@ -83,7 +83,8 @@ export async function* generateFrames(
     const fed = machine.next(chosen)
     options.onWords?.(machine.words, machine.endStep)
     probe?.backbone?.(tokens, rows, outputs, chosen, fed)
-    const codes = step < audioDelay ? new Int32Array(codebooks).fill(-1) : await makeCodes(hidden!.data as Float32Array, fed)
+    const codes =
+      step < audioDelay ? new Int32Array(codebooks).fill(-1) : await makeCodes(hidden!.data as Float32Array, fed)
     for (let book = 0; book < codebooks; book++) if (step < delayOf(book) + audioDelay) codes[book] = -1
     steps.push({ text: fed, codes })
     if (steps.length > behind + 1) steps.shift()

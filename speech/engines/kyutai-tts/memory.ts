@@ -56,10 +56,7 @@ export function createVoiceMemory(
   async function fill(rows: Float32Array, from: number): Promise<void> {
     const count = rows.length / width
     const data = addPositions(rows, width, from, scale)
-    await session.run(
-      { rows: { type: 'float32', shape: [count, width], data } },
-      tensors(from, count),
-    )
+    await session.run({ rows: { type: 'float32', shape: [count, width], data } }, tensors(from, count))
   }
 
   function tensors(from: number, count: number): Record<string, TensorData> {

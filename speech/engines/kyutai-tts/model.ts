@@ -137,7 +137,8 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
         }),
         depth: openDepth(),
       }),
-      openMemory: () => createVoiceMemory(memorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
+      openMemory: () =>
+        createVoiceMemory(memorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
       openDecoder: () => decoder.open(),
       close: () => closeAll(opened),
     }

@@ -42,7 +42,10 @@ export async function openTables(file: TensorFile, { model }: KyutaiConfiguratio
   return {
     text(value) {
       const [main, second] = apart(value)
-      return { main: main === undefined ? undefined : text(main), second: second === undefined ? undefined : text(second) }
+      return {
+        main: main === undefined ? undefined : text(main),
+        second: second === undefined ? undefined : text(second),
+      }
     },
     code: (book, code) => (code < 0 ? undefined : books[book]!(code)),
     depthText(value) {

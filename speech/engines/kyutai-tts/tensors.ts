@@ -29,7 +29,10 @@ function published(name: string): string {
     .replace(/\bin_proj\.weight$/, 'in_proj_weight')
     .replace(/^(transformer\..*)\.in_projs\.0\.weight$/, '$1.in_proj_weight')
     .replace(/^(transformer\..*)\.out_projs\.0\.weight$/, '$1.out_proj.weight')
-    .replace(/^(depformer\..*)\.in_projs\.(\d+)\.weight$/, (_, place, set) => `${place}.${partName('in_proj_weight', set)}`)
+    .replace(
+      /^(depformer\..*)\.in_projs\.(\d+)\.weight$/,
+      (_, place, set) => `${place}.${partName('in_proj_weight', set)}`,
+    )
     .replace(
       /^(depformer\..*)\.out_projs\.(\d+)\.weight$/,
       (_, place, set) => `${place}.${partName('out_proj.weight', set)}`,

@@ -188,7 +188,7 @@ function official(name: string): {
 } {
   const language = languageOfName(name)
   // From its release of September 2026 on, the reference implementation computes the tanh form and samples cooler.
-  const isNewer = name === 'english_2026-09'
+  const isNewer = name.startsWith('english_2026-09')
   return {
     language,
     gelu: isNewer ? 'tanh' : 'erf',
@@ -200,7 +200,7 @@ function official(name: string): {
 
 /** A last layer that is missing altogether cannot be seen in the file; the names of the official folders tell. */
 function officialProblems(name: string, { languageModel }: PocketGeometry): string[] {
-  if (!/^(english|french|german|italian|portuguese|spanish)(_24l|_\d{4}-\d{2})?$/.test(name)) return []
+  if (!/^(english|french|german|italian|portuguese|spanish)(_\d{4}-\d{2})?(_24l)?$/.test(name)) return []
   const layers = name.endsWith('_24l') ? 24 : 6
   return languageModel.layers === layers
     ? []

@@ -2,7 +2,11 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
-import { createEngine, createKyutaiEngine, type KyutaiEngineOptions } from '../../../../speech/engines/kyutai-tts/engine.ts'
+import {
+  createEngine,
+  createKyutaiEngine,
+  type KyutaiEngineOptions,
+} from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { chunkLimits } from '../../../../speech/engines/kyutai-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { suite } from '../../../suite.ts'

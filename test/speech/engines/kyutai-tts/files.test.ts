@@ -96,7 +96,11 @@ test('tensors that are missing, renamed, of another shape, or no numbers', async
   const norm = 'transformer.layers.1.norm1.alpha'
   for (const [file, change, ...says] of [
     [files.model, renamed(norm, `${norm}s`), /norm1\.alpha is missing/, /norm1\.alphas is not known/],
-    [files.model, ({ name, ...rest }: NewTensor) => (name === 'emb.3.weight' ? [] : [{ name, ...rest }]), /emb\.3\.weight is missing/],
+    [
+      files.model,
+      ({ name, ...rest }: NewTensor) => (name === 'emb.3.weight' ? [] : [{ name, ...rest }]),
+      /emb\.3\.weight is missing/,
+    ],
     [
       files.model,
       (tensor: NewTensor) => [tensor.name === stacked ? { ...tensor, shape: tensor.shape.toReversed() } : tensor],
@@ -122,7 +126,9 @@ test('tensors that are missing, renamed, of another shape, or no numbers', async
     [
       files.codec,
       (tensor: NewTensor) => [
-        tensor.name.endsWith('linear1.weight') ? { ...tensor, data: () => new Float32Array(24 * 16).fill(Number.NaN) } : tensor,
+        tensor.name.endsWith('linear1.weight')
+          ? { ...tensor, data: () => new Float32Array(24 * 16).fill(Number.NaN) }
+          : tensor,
       ],
       /linear1\.weight holds numbers that are not finite/,
     ],

@@ -1,11 +1,11 @@
 /** Words, conditions, backbone, depth transformer and codec against the numbers of the authors' implementation. */
 import * as assert from 'uvu/assert'
+import { createChooser } from '../../../../speech/engines/kyutai-tts/choice.ts'
 import { codecShape, loadDecoder, openCodecFile } from '../../../../speech/engines/kyutai-tts/codec.ts'
 import { addPositions, voiceSlots } from '../../../../speech/engines/kyutai-tts/conditions.ts'
 import { readConfiguration } from '../../../../speech/engines/kyutai-tts/configuration.ts'
-import { createChooser } from '../../../../speech/engines/kyutai-tts/choice.ts'
-import { readCodecGeometry } from '../../../../speech/engines/kyutai-tts/geometry.ts'
 import { type GenerationProbe, generateFrames } from '../../../../speech/engines/kyutai-tts/generation.ts'
+import { readCodecGeometry } from '../../../../speech/engines/kyutai-tts/geometry.ts'
 import { type KyutaiModel, openKyutaiModel } from '../../../../speech/engines/kyutai-tts/model.ts'
 import { readScript } from '../../../../speech/engines/kyutai-tts/script.ts'
 import { readVoiceFile } from '../../../../speech/engines/kyutai-tts/voice-file.ts'
@@ -86,10 +86,7 @@ for (const golden of models) {
       close('condition_sum_all_cfg', joined(all), golden.floats('condition_sum_all_cfg').data, limits.values)
       const { dim: width, fuser } = configuration.model
       const voice = await readVoiceFile(golden.voice, configuration.model)
-      const rows = joined([
-        conditions.voice(voice.data),
-        conditions.silence(voice.frames * (voiceSlots - 1)),
-      ])
+      const rows = joined([conditions.voice(voice.data), conditions.silence(voice.frames * (voiceSlots - 1))])
       close('cond_speaker_wavs', rows, golden.floats('cond_speaker_wavs').data, limits.values)
       const placed = addPositions(rows, width, 0, fuser.cross_attention_pos_emb_scale)
       close('condition_cross', placed, golden.floats('condition_cross').data, limits.values)
@@ -159,7 +156,12 @@ for (const golden of models) {
       const whole = await decoder.openStream().run(codesTensor(codes), codes.length * geometry.stride)
       close('mimi_latent', transposed(whole['latent']!), golden.floats('mimi_latent').data, limits.values)
       close('mimi_upsample', transposed(whole['upsample']!), golden.floats('mimi_upsample').data, limits.values)
-      close('mimi_transformer', transposed(whole['transformer']!), golden.floats('mimi_transformer').data, limits.values)
+      close(
+        'mimi_transformer',
+        transposed(whole['transformer']!),
+        golden.floats('mimi_transformer').data,
+        limits.values,
+      )
       close('mimi_pcm', numbers(whole['audio']), golden.floats('mimi_pcm').data, limits.samples)
       assert.is(whole['latent']!.shape[1], width)
       await decoder.close()
@@ -223,7 +225,9 @@ async function generate(model: KyutaiModel, golden: GoldenModel) {
   const probe: GenerationProbe = {
     backbone(tokens, inputs, outputs, chosen, fed) {
       made.inputs.push(...tokens)
-      made.rows.push(Object.fromEntries(Object.entries(inputs).map(([name, tensor]) => [name, numbers(tensor).slice()])))
+      made.rows.push(
+        Object.fromEntries(Object.entries(inputs).map(([name, tensor]) => [name, numbers(tensor).slice()])),
+      )
       made.sampled.push(chosen)
       made.fed.push(fed)
       made.hidden.push(numbers(outputs['hidden']).slice())

@@ -182,7 +182,8 @@ function codecShapes({ codec, books, card }: KyutaiSize): ReadonlyMap<string, re
     shapes.set(`quantizer.${place}._codebook.cluster_usage`, [card])
     shapes.set(`quantizer.${place}._codebook.embedding_sum`, [card, codec.entry])
   }
-  for (const half of ['first', 'rest']) shapes.set(`quantizer.rvq_${half}.output_proj.weight`, [codec.width, codec.entry, 1])
+  for (const half of ['first', 'rest'])
+    shapes.set(`quantizer.rvq_${half}.output_proj.weight`, [codec.width, codec.entry, 1])
   shapes.set('upsample.convtr.convtr.convtr.weight', [codec.width, 1, 4])
   for (let layer = 0; layer < codec.layers; layer++) {
     const name = `decoder_transformer.transformer.layers.${layer}`

@@ -85,13 +85,20 @@ async function assertRefused(answer: Response, status: number, says: RegExp): Pr
   assert.match(text, says)
 }
 
-const health = async ({ address }: Scene) => (await (await fetch(`${address}/health`)).json()) as Record<string, unknown>
+const health = async ({ address }: Scene) =>
+  (await (await fetch(`${address}/health`)).json()) as Record<string, unknown>
 
 test('voices by name, alias and path of the hub, with guidance, in both languages', () =>
   withServer(async (scene) => {
     const { pace, ...rest } = await health(scene)
     assert.ok(Number(pace) > 0)
-    const expected = { engine: 'kyutai-tts', model: 'voxb-tts-1.6b', model_loaded: true, device: 'cpu', status: 'healthy' }
+    const expected = {
+      engine: 'kyutai-tts',
+      model: 'voxb-tts-1.6b',
+      model_loaded: true,
+      device: 'cpu',
+      status: 'healthy',
+    }
     assert.equal({ ...expected, ...rest }, { ...rest, ...expected })
     for (const voice of ['alba', 'Alba-Casual', 'alloy', 'echo', 'VCTK-p225', 'vctk/p225_023.wav'])
       await assertSpoken(await ask(scene, { voice }))
@@ -143,7 +150,8 @@ test('without the model the built-in voice speaks, also for paths of the hub tha
 
 test('fifty requests, some left in the middle, leave the server as it was', () =>
   withServer(async (scene) => {
-    const residentOf = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${scene.service.pid}/status`, 'utf8'))?.[1])
+    const residentOf = () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${scene.service.pid}/status`, 'utf8'))?.[1])
     const long = { input: 'The other thing in another hour. '.repeat(20) }
     let before = 0
     for (let round = 0; round < 50; round++) {
