@@ -19,10 +19,11 @@ export interface VoiceMemory {
 
 /**
  * A place for one voice at a time. The slots of voices that are not there are the same for every voice, and four fifths of
- * the work: they stay.
+ * the work: they stay. The session that computes is opened for each voice anew: its weights would take more memory than the
+ * voice does.
  */
 export function createVoiceMemory(
-  session: Session,
+  open: () => Promise<Session>,
   shape: TransformerShape,
   conditions: Conditions,
   scale: number,
@@ -34,26 +35,32 @@ export function createVoiceMemory(
 
   return {
     async of(voice) {
-      if (voice.frames !== frames) await clear(voice.frames)
-      if (voice.key !== key) {
-        key = undefined
-        await fill(conditions.voice(voice.data), 0)
-        key = voice.key
-      }
+      if (voice.frames !== frames || voice.key !== key) await hear(voice)
       return tensors(0, frames * voiceSlots)
     },
   }
 
-  async function clear(count: number): Promise<void> {
+  async function hear(voice: VoiceEmbedding): Promise<void> {
     key = undefined
+    const session = await open()
+    try {
+      if (voice.frames !== frames) await clear(session, voice.frames)
+      await fill(session, conditions.voice(voice.data), 0)
+      key = voice.key
+    } finally {
+      await session.close()
+    }
+  }
+
+  async function clear(session: Session, count: number): Promise<void> {
     frames = 0
     arrays = Array.from({ length: layers * 2 }, () => new Float32Array(count * voiceSlots * width))
-    await fill(conditions.silence(count * (voiceSlots - 1)), count)
+    await fill(session, conditions.silence(count * (voiceSlots - 1)), count)
     frames = count
   }
 
   /** Computes rows into their place, the first one being row `from`. */
-  async function fill(rows: Float32Array, from: number): Promise<void> {
+  async function fill(session: Session, rows: Float32Array, from: number): Promise<void> {
     const count = rows.length / width
     const data = addPositions(rows, width, from, scale)
     await session.run({ rows: { type: 'float32', shape: [count, width], data } }, tensors(from, count))

@@ -103,7 +103,7 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
     )
     const backbone = backboneShape(configuration)
     const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
-    const memorySession = await load(buildMemory(quantised, backbone), 'memory', true)
+    const memoryGraph = buildMemory(quantised, backbone)
     const depthSessions = new Map<number, Session>()
     const heads: Session[] = []
     for (let book = 0; book < codebooks; book++) {
@@ -118,7 +118,6 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
     // meanwhile: it then holds the same.
     await file.requireUnchanged()
     await codec.requireUnchanged()
-    if (quantised !== divided) await release(quantised)
     const rotary = createRotaryTable(backbone.headSize, backbone.period)
 
     return {
@@ -138,7 +137,7 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
         depth: openDepth(),
       }),
       openMemory: () =>
-        createVoiceMemory(memorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
+        createVoiceMemory(openMemorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
       openDecoder: () => decoder.open(),
       close: () => closeAll(opened),
     }
@@ -172,12 +171,24 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
       }
     }
 
-    /** `isRare`: its memory is given back after each run. */
-    async function load(graph: Uint8Array, name: string, isRare = false): Promise<Session> {
-      const place = { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads, frugal: isRare } as const
-      const session = keep(await openSession(graph, place))
+    async function openMemorySession(): Promise<Session> {
+      if (quantised === divided) await file.requireUnchanged()
+      return openSession(memoryGraph, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
+        throw new AppError('unavailable', `${quantised.path} can no longer be read`, {
+          details: ['load the model again: start the server anew'],
+          cause,
+        })
+      })
+    }
+
+    async function load(graph: Uint8Array, name: string): Promise<Session> {
+      const session = keep(await openSession(graph, placeOf(name)))
       signal?.throwIfAborted()
       return session
+    }
+
+    function placeOf(name: string) {
+      return { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
     }
   } catch (thrown) {
     await closeAll(opened)
@@ -187,11 +198,6 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
   function keep<T extends { close(): Promise<void> }>(resource: T): T {
     opened.push(resource)
     return resource
-  }
-
-  async function release(resource: { close(): Promise<void> }): Promise<void> {
-    opened.splice(opened.indexOf(resource), 1)
-    await resource.close()
   }
 }
 
