@@ -51,7 +51,7 @@ export function codecShape({ transformer }: CodecGeometry, { codec }: KyutaiConf
  * Input `codes` int64 [frames, books]; output `audio` [samples, 1], not bound to [-1, 1]. Attention as in `runTransformer`, for
  * frames × stride rows. With `stages` also `latent`, `upsample` and `transformer` [rows, width].
  */
-export function buildCodecDecoder(
+function buildCodecDecoder(
   file: TensorFile,
   { seanet }: CodecGeometry,
   shape: CodecShape,

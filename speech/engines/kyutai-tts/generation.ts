@@ -36,7 +36,7 @@ export interface GeneratedFrame {
 }
 
 /** Steps that are heard behind the last word. */
-export const finalPadding = 4
+const finalPadding = 4
 
 /** Longer than any chunk; the text's own end comes long before. */
 const mostSteps = 30_000

@@ -19,10 +19,11 @@ export interface WordSettings {
 }
 
 /** Steps of padding after which the next word comes without being asked for, and those at the start. */
-export const [longestPadding, initialPadding] = [8, 2]
+const longestPadding = 8
+export const initialPadding = 2
 
 /** The model chooses this token when the next word may come. */
-export const newWord = 0
+const newWord = 0
 
 /** A word that was handed to the model. */
 export interface HandedWord {

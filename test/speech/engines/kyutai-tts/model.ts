@@ -56,7 +56,7 @@ export const largeSize: KyutaiSize = {
 }
 
 /** Nothing of its size: frames of 24 samples, at the frame rate of the published model. */
-export const tinySize: KyutaiSize = {
+const tinySize: KyutaiSize = {
   width: 32,
   heads: 2,
   layers: 2,
