@@ -161,6 +161,7 @@ const pocketLanguages: readonly (readonly [suffix: string, language: string, voi
   ['-italian-24l', 'italian_24l', 'giovanni', '850 MB'],
   ['-portuguese', 'portuguese', 'rafael', '280 MB'],
   ['-portuguese-24l', 'portuguese_24l', 'rafael', '850 MB'],
+  ['-dutch', 'dutch', 'daan', '280 MB'],
   ['-spanish', 'spanish', 'lola', '280 MB'],
   ['-spanish-24l', 'spanish_24l', 'lola', '850 MB'],
 ]
@@ -185,15 +186,34 @@ interface Generation {
   readonly gated: Source
   readonly open: Source
   readonly voices: Source
+  readonly tokenizer: string
 }
 
-const firstGeneration: Generation = { gated: gatedWeights, open: openWeights, voices: openVoices }
+const firstGeneration: Generation = {
+  tokenizer: 'tokenizer.model',
+  gated: gatedWeights,
+  open: openWeights,
+  voices: openVoices,
+}
 
 /** Of September 2026: English, trained to be sure of unfinished sentences. */
 const secondGeneration: Generation = {
   gated: { ...gatedWeights, revision: '983151f13aaeab1b13c1e5e3c2c383d49a9edf3f' },
   open: { ...openWeights, revision: 'e7205b6ee50e654a5ea19f0e9df2b0813b05e921' },
   voices: { ...openWeights, revision: '1e08e6a23401048648a9fdcfde2f89348215c2a7' },
+  tokenizer: 'tokenizer.model',
+}
+
+const dutchGeneration: Generation = {
+  gated: { ...gatedWeights, revision: '2dd944b099d06bb9edbd221fef138685711d9bf0' },
+  open: { ...openWeights, revision: '4e1e0a3e611c51c0b4ed8174fc10f32a54644303' },
+  voices: secondGeneration.voices,
+  tokenizer: 'tokenizer.json',
+}
+
+function generationOf(language: string): Generation {
+  if (language === 'dutch') return dutchGeneration
+  return language.includes('_2026-09') ? secondGeneration : firstGeneration
 }
 
 /** The voices of speech server B. */
@@ -381,7 +401,7 @@ function spokenName(language: string): string {
 }
 
 function pocketEdition(language: string, voice: string, gated: boolean): Edition {
-  const { gated: closed, open, voices } = language.includes('_2026-09') ? secondGeneration : firstGeneration
+  const { gated: closed, open, voices, tokenizer } = generationOf(language)
   const weights = gated ? closed : open
   const folder = `languages/${language}`
   const file = ({ repository, revision }: Source, name: string): KnownFile => ({
@@ -394,7 +414,7 @@ function pocketEdition(language: string, voice: string, gated: boolean): Edition
     folder: `${weights.repository}/${folder}`,
     files: [
       file(weights, 'model.safetensors'),
-      file(open, 'tokenizer.model'),
+      file(open, tokenizer),
       ...[...new Set([...pocketVoices, voice])].map((name) => ({
         ...file(voices, `embeddings/${name}.safetensors`),
         ...(nonCommercialVoices.has(name) && { nonCommercial: 'CC-BY-NC-4.0' }),
