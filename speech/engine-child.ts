@@ -9,6 +9,7 @@ const voices = new Map<string, VoiceHandle>()
 /** The engines by their folders. */
 const engines: Readonly<Record<string, () => Promise<EngineModule>>> = {
   flite: () => import('./engines/flite/engine.ts'),
+  'kyutai-tts': () => import('./engines/kyutai-tts/engine.ts'),
   'qwen3-tts': () => import('./engines/qwen3-tts/engine.ts'),
   'pocket-tts': () => import('./engines/pocket-tts/engine.ts'),
 }

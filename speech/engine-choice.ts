@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { isRuntimePresent, runtimeAdvice } from '../src/inference/session.ts'
 import type { EngineProcessOptions } from './engine-process.ts'
+import { findKyutaiModel, voiceFolders } from './engines/kyutai-tts/model-folder.ts'
 import { findPocketModels } from './engines/pocket-tts/model-folder.ts'
 import { findQwenModel, installedVariants } from './engines/qwen3-tts/model-folder.ts'
 import type { ServerManifest, Variant } from './servers/manifest.ts'
@@ -11,6 +12,8 @@ export interface EngineRequest {
   readonly variant: Variant
   /** `auto`, `cuda`, `mps` or `cpu`. */
   readonly device: string
+  /** Codebooks of a frame, for the engine that can do with fewer than its model has. */
+  readonly codebooks?: number | undefined
   readonly modelsFolder: string
   /** Folder of the files that engines derive from a model at its first load. */
   readonly cacheFolder: string
@@ -43,6 +46,7 @@ interface NeuralEngine {
 const neuralEngines: Readonly<Partial<Record<string, NeuralEngine>>> = {
   'voxa-tts': { id: 'qwen3-tts', openMs: 1_800_000, find: findQwen },
   'voxb-tts': { id: 'pocket-tts', find: findPocket },
+  'voxb-tts-1.6b': { id: 'kyutai-tts', openMs: 1_800_000, find: findKyutai },
 }
 
 /** The best engine that is installed for a server. The built-in voice is always installed; it replaces a missing neural model. */
@@ -57,7 +61,17 @@ export function chooseEngine(request: EngineRequest): EngineChoice {
       `the neural model of ${manifest.id} is installed, but not the runtime that computes it: ${runtimeAdvice()}`,
     )
   const { id, openMs } = neural!
-  return { id, module: id, options: found.options, own: true, device: 'cpu', ...(openMs && { openMs }) }
+  const { device } = request
+  const isElsewhere = device !== 'auto' && device !== 'cpu'
+  return {
+    id,
+    module: id,
+    options: found.options,
+    own: true,
+    device: 'cpu',
+    ...(openMs && { openMs }),
+    ...(isElsewhere && { reason: `the neural runtime here has no ${device}: the model runs on the processor` }),
+  }
 }
 
 /** The variant itself where it is installed, else an installed one that does the same things, else itself. */
@@ -77,6 +91,16 @@ function embeddedChoice({ device }: EngineRequest, missing: string): EngineChoic
 /** A second core decodes the frames of the first. */
 const decoder = availableParallelism() > 1 ? 'process' : 'here'
 
+/** One core decodes; of the others two read large matrices faster than one, and more are no faster. */
+const threads = Math.max(1, Math.min(2, availableParallelism() - 1))
+
+function findKyutai({ manifest, modelsFolder, cacheFolder, codebooks }: EngineRequest): ReturnType<FindModel> {
+  const folder = findKyutaiModel(modelsFolder)
+  if (!folder) return { missing: `no neural model of ${manifest.id} is installed` }
+  const voices = voiceFolders(modelsFolder, folder)
+  return { options: { folder, cacheFolder, voices, decoder, threads, ...(codebooks && { codebooks }) } }
+}
+
 function findPocket({ manifest, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
   const [main, ...others] = findPocketModels(modelsFolder)
   if (!main) return { missing: `no neural model of ${manifest.id} is installed` }
@@ -85,8 +109,6 @@ function findPocket({ manifest, modelsFolder, cacheFolder }: EngineRequest): Ret
 
 function findQwen({ manifest, variant, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
   const folder = findQwenModel(modelsFolder, variant.id)
-  // One core decodes; of the others two read large matrices faster than one, and more are no faster.
-  const threads = Math.max(1, Math.min(2, availableParallelism() - 1))
   if (folder) return { options: { folder, cacheFolder, decoder, threads } }
   const others = installedVariants(modelsFolder)
   return {

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly orLike?: boolean
   /** `--device`, on the server that has it. */
   readonly device?: string | undefined
+  /** Codebooks of a frame, on the server whose model can do with fewer: `--codebooks`. */
+  readonly codebooks?: number | undefined
   readonly modelsFolder: string
   /** Holds files that engines derive from a model at its first load; `.cache` beside the models by default. */
   readonly cacheFolder?: string
@@ -88,7 +90,14 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
   const isOpen = options.variant === undefined || options.orLike
   const variant = isOpen ? installedLike(manifest, named, modelsFolder) : named
   const device = findDevice(manifest, options.device)
-  const choice = chooseEngine({ manifest, variant, device, modelsFolder, cacheFolder })
+  const choice = chooseEngine({ manifest, variant, device, codebooks: options.codebooks, modelsFolder, cacheFolder })
+  if (device !== 'auto' && device !== choice.device)
+    options.onEvent?.('the engine runs on another device than asked for', {
+      server: manifest.id,
+      asked: device,
+      device: choice.device,
+      reason: choice.reason ?? '',
+    })
   const engine = createEngineProcess({
     ...choice,
     onLoss: (reason) => options.onEvent?.('the speech engine ended', { server: manifest.id, reason }),

@@ -72,7 +72,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
       try {
         await engine.load(signal)
         if (input.timestamps) requireWordTimes(engine)
-        const language = await languageOf(input.language, text)
+        const language = await languageOf(input.language, text, engine)
         checkLanguage(engine, language, input.language !== undefined)
         const divided = divideUnspoken(text, engine.capabilities.languages)
         await checkDivided(engine, divided)
@@ -105,7 +105,9 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   async function namedVoice(name: string, signal?: AbortSignal): Promise<VoiceSource> {
     if (!manifest.options.hub_voices || !name.includes('/')) return { kind: 'preset', voice: findVoice(manifest, name) }
     const path = parseHubPath(name, manifest.options.voice_repository)
-    return { kind: 'file', path: await options.fetchVoice(path, signal) }
+    const { voiceSuffix = '' } = engine.capabilities
+    const file = path.endsWith('.wav') ? path + voiceSuffix : path
+    return { kind: 'file', path: await options.fetchVoice(file, signal) }
   }
 }
 
@@ -132,14 +134,23 @@ function readText(text: string): string {
   return clean
 }
 
-async function languageOf(named: string | undefined, text: string): Promise<string> {
+/** Languages beyond those of the specification, with their codes: an engine that speaks one takes its name. */
+const furtherLanguages: Readonly<Record<string, string>> = { nl: 'Dutch', nld: 'Dutch', dut: 'Dutch' }
+
+async function languageOf(named: string | undefined, text: string, engine: SpeechEngine): Promise<string> {
   if (named === undefined || named.trim() === '' || /^auto(?:-?detect)?$/i.test(named.trim()))
     return await detectLanguage(text)
-  const language = findLanguage(named)
+  const language = findLanguage(named) ?? furtherLanguage(named, engine)
   if (language) return language
   throw new AppError('invalid', `Invalid language "${named.slice(0, 40)}"`, {
     details: [`languages: ${languageNames.join(', ')}`],
   })
+}
+
+function furtherLanguage(named: string, { capabilities }: SpeechEngine): string | undefined {
+  const wanted = named.trim().toLowerCase()
+  const name = furtherLanguages[wanted.split(/[-_]/)[0]!] ?? wanted
+  return capabilities.languages.find((language) => language.toLowerCase() === name.toLowerCase())
 }
 
 function checkLanguage({ id, capabilities }: SpeechEngine, language: string, named: boolean): void {

@@ -51,15 +51,17 @@ export function createRotaryTable(headSize: number, period: number, form: Freque
 
 /**
  * The input `mask` [rows, past + rows] for new rows behind `past` visible ones: 0 where a row may look, -Infinity elsewhere.
- * A row sees itself and the `context` - 1 rows before it. An empty past is one row that is masked for all.
+ * A row sees itself and the `context` - 1 rows before it; of `together` rows that come at the same time each looks as far back
+ * as the last of them. An empty past is one row that is masked for all.
  */
-export function causalMask(rows: number, past: number, context = Number.POSITIVE_INFINITY): TensorData {
+export function causalMask(rows: number, past: number, context = Number.POSITIVE_INFINITY, together = 1): TensorData {
   const before = Math.max(1, past)
   const all = before + rows
   const data = new Float32Array(rows * all)
   for (let row = 0; row < rows; row++) {
     const last = before + row
-    const first = Math.max(before - past, last - context + 1)
+    const latest = last - (row % together) + together - 1
+    const first = Math.max(before - past, latest - context + 1)
     data.fill(Number.NEGATIVE_INFINITY, row * all, row * all + first)
     data.fill(Number.NEGATIVE_INFINITY, row * all + last + 1, (row + 1) * all)
   }

@@ -11,6 +11,8 @@ export interface StreamParts {
   /** Absent where positions are not rotated. */
   readonly rotary?: RotaryTable | undefined
   readonly states?: readonly KeptState[]
+  /** Rows that come at the same time and look equally far back; every piece has a multiple of them. Default: 1. */
+  readonly rowsTogether?: number
   /** Initial rows of the cache. */
   readonly capacity?: number
 }
@@ -24,7 +26,14 @@ export interface Stream {
 }
 
 /** A stream at the start of a signal. Streams of one session do not disturb each other. */
-export function createStream({ session, shape, rotary, states = [], capacity = 64 }: StreamParts): Stream {
+export function createStream({
+  session,
+  shape,
+  rotary,
+  states = [],
+  rowsTogether = 1,
+  capacity = 64,
+}: StreamParts): Stream {
   const cache = createKeyValueCache(shape, capacity)
   let kept = silence(states)
   return {
@@ -37,7 +46,7 @@ export function createStream({ session, shape, rotary, states = [], capacity = 6
       // Growing can move the past, so it comes before the past is read.
       const into = cache.targets(rows)
       const position = rotary?.feeds(cache.position, rows)
-      const mask = causalMask(rows, cache.past, shape.context)
+      const mask = causalMask(rows, cache.past, shape.context, rowsTogether)
       const feeds = { ...inputs, ...cache.feeds(), ...position, mask, ...kept }
       const outputs = await session.run(feeds, into)
       cache.append(rows)

@@ -42,6 +42,8 @@ export interface EngineCapabilities {
   readonly deterministic?: boolean
   /** How it knows when each word is heard: from its own timing, or by a guess. Absent where it cannot tell at all. */
   readonly wordTimes?: 'measured' | 'estimated'
+  /** What stands behind the path of a recording on the hub in the name of the voice made from it, where it takes only those. */
+  readonly voiceSuffix?: string
 }
 
 /** One word of the text as it was written, with its marks, and when it is heard: seconds from the first sample of that text. */

@@ -12,5 +12,6 @@ export function weightsName(server: string, variant?: string): string {
 
 /** The speech server that speaks with weights of that name. */
 export function serverOfWeights(name: string): string {
+  if (name === 'voxb-tts-1.6b') return name
   return name.startsWith('voxa-tts') ? 'voxa-tts' : 'voxb-tts'
 }

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import type { ServiceOptions } from '../../speech/service.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
-/** Where speech finds its models. */
+/** Where speech finds its models, and what the settings say about them. */
 export function speechPlaces(
   settings: Settings,
-): Pick<ServiceOptions, 'modelsFolder' | 'cacheFolder' | 'hubEndpoint' | 'hubToken'> {
-  const { modelsFolder, hubEndpoint, environment, paths } = settings
+): Pick<ServiceOptions, 'modelsFolder' | 'cacheFolder' | 'hubEndpoint' | 'hubToken' | 'codebooks'> {
+  const { modelsFolder, hubEndpoint, environment, paths, codebooks } = settings
   const cacheFolder = join(paths.cache, 'models')
-  return { modelsFolder, cacheFolder, hubEndpoint, hubToken: readSecret('HF_TOKEN', environment)?.value }
+  return { modelsFolder, cacheFolder, hubEndpoint, codebooks, hubToken: readSecret('HF_TOKEN', environment)?.value }
 }

@@ -8,6 +8,13 @@
  */
 
 import { posix } from 'node:path'
+import {
+  kyutaiRepository,
+  publishedVoiceSuffix,
+  voiceFileName,
+  voicePaths,
+  voiceRepository,
+} from '../../speech/engines/kyutai-tts/repositories.ts'
 import { qwenRepositories } from '../../speech/engines/qwen3-tts/repositories.ts'
 import { weightsName } from '../../speech/servers/weights.ts'
 
@@ -145,6 +152,8 @@ const embeddingModels: readonly KnownModel[] = [
 /** The languages of pocket-tts with the voice that speaks each best. */
 const pocketLanguages: readonly (readonly [suffix: string, language: string, voice: string, size: string])[] = [
   ['', 'english', 'alba', '275 MB'],
+  ['-2026-09', 'english_2026-09', 'alba', '275 MB'],
+  ['-2026-09-24l', 'english_2026-09_24l', 'alba', '850 MB'],
   ['-german', 'german', 'juergen', '280 MB'],
   ['-german-24l', 'german_24l', 'juergen', '850 MB'],
   ['-french', 'french_24l', 'estelle', '850 MB'],
@@ -152,6 +161,7 @@ const pocketLanguages: readonly (readonly [suffix: string, language: string, voi
   ['-italian-24l', 'italian_24l', 'giovanni', '850 MB'],
   ['-portuguese', 'portuguese', 'rafael', '280 MB'],
   ['-portuguese-24l', 'portuguese_24l', 'rafael', '850 MB'],
+  ['-dutch', 'dutch', 'daan', '280 MB'],
   ['-spanish', 'spanish', 'lola', '280 MB'],
   ['-spanish-24l', 'spanish_24l', 'lola', '850 MB'],
 ]
@@ -171,6 +181,41 @@ const openWeights: Source = {
 }
 const openVoices: Source = { ...openWeights, revision: 'e041936c75475d350b405bc870bcf7c22da4e9e6' }
 
+/** Where a generation of models lies: its weights, open and gated, and its voices. */
+interface Generation {
+  readonly gated: Source
+  readonly open: Source
+  readonly voices: Source
+  readonly tokenizer: string
+}
+
+const firstGeneration: Generation = {
+  tokenizer: 'tokenizer.model',
+  gated: gatedWeights,
+  open: openWeights,
+  voices: openVoices,
+}
+
+/** Of September 2026: English, trained to be sure of unfinished sentences. */
+const secondGeneration: Generation = {
+  gated: { ...gatedWeights, revision: '983151f13aaeab1b13c1e5e3c2c383d49a9edf3f' },
+  open: { ...openWeights, revision: 'e7205b6ee50e654a5ea19f0e9df2b0813b05e921' },
+  voices: { ...openWeights, revision: '1e08e6a23401048648a9fdcfde2f89348215c2a7' },
+  tokenizer: 'tokenizer.model',
+}
+
+const dutchGeneration: Generation = {
+  gated: { ...gatedWeights, revision: '2dd944b099d06bb9edbd221fef138685711d9bf0' },
+  open: { ...openWeights, revision: '4e1e0a3e611c51c0b4ed8174fc10f32a54644303' },
+  voices: secondGeneration.voices,
+  tokenizer: 'tokenizer.json',
+}
+
+function generationOf(language: string): Generation {
+  if (language === 'dutch') return dutchGeneration
+  return language.includes('_2026-09') ? secondGeneration : firstGeneration
+}
+
 /** The voices of speech server B. */
 const pocketVoices = ['alba', 'marius', 'javert', 'jean', 'fantine', 'cosette', 'eponine', 'azelma']
 
@@ -185,8 +230,8 @@ const pocketModels: readonly KnownModel[] = pocketLanguages.map(([suffix, langua
   name: `voxb-tts${suffix}`,
   kind: 'tts',
   licence: 'CC-BY-4.0, with uses that its authors prohibit (https://huggingface.co/kyutai/pocket-tts)',
-  summary: `pocket-tts for ${language.replace('_24l', ', the large form').replace(/^./, (first) => first.toUpperCase())}, about ${size}`,
-  editions: [pocketEdition(language, voice, gatedWeights, true), pocketEdition(language, voice, openWeights, false)],
+  summary: `pocket-tts for ${spokenName(language)}, about ${size}`,
+  editions: [pocketEdition(language, voice, true), pocketEdition(language, voice, false)],
 }))
 
 /** The codec is the same in every repository of Qwen3-TTS. */
@@ -278,6 +323,49 @@ const qwenModels: readonly KnownModel[] = qwenVariants.map(({ variant, revision,
   ],
 }))
 
+/** The voices of speech server C that were made from the Expresso corpus. */
+const isForNonCommercialUse = (voice: string) => voicePaths[voice]!.startsWith('expresso/')
+
+/** Kyutai TTS 1.6B in its authors' own repositories (https://huggingface.co/kyutai/tts-1.6b-en_fr). */
+const kyutaiModel: KnownModel = {
+  name: 'voxb-tts-1.6b',
+  kind: 'tts',
+  licence: 'CC-BY-4.0',
+  summary:
+    'Kyutai TTS 1.6B: eleven voices with guidance, English and French, 4.1 GB to download, 1.8 GB more on disk, 2.4 GB of memory',
+  editions: [
+    {
+      folder: kyutaiRepository,
+      files: [
+        ...repositoryOf(kyutaiRepository, 'f65439609986c392cb12df63938abcc550c3fb15', {
+          'config.json': {},
+          'dsm_tts_1e68beda@240.safetensors': {
+            bytes: 3_683_719_712,
+            sha256: '726ddadd90a080c89cbc6b217745296ef32d8e25666d30f81a09e8ae5c9e0f0c',
+          },
+          'tokenizer-e351c8d8-checkpoint125.safetensors': {
+            bytes: 384_644_900,
+            sha256: '09b782f0629851a271227fb9d36db65c041790365f11bbe5d3d59369cf863f50',
+          },
+          'tokenizer_spm_8k_en_fr_audio.model': {
+            bytes: 120_378,
+            sha256: 'cd87dd5d17169151782ac700280ec057e5d658a9afbe238a048ea5ff318cce69',
+          },
+        }).files,
+        ...Object.entries(voicePaths)
+          .filter(([voice]) => voiceFileName(voice) === voice)
+          .map(([voice, path]) => ({
+            repository: voiceRepository,
+            revision: '323332d33f997de8394f24a193e1a76df720e01a',
+            path: path + publishedVoiceSuffix,
+            as: `voices/${voice}.safetensors`,
+            ...(isForNonCommercialUse(voice) && { nonCommercial: 'CC-BY-NC-4.0' }),
+          })),
+      ],
+    },
+  ],
+}
+
 /** The parts under a non-commercial licence: names without folder and ending, and the licences. */
 export function nonCommercialParts({ editions }: KnownModel): {
   readonly names: string[]
@@ -290,7 +378,7 @@ export function nonCommercialParts({ editions }: KnownModel): {
 
 /** Every model by its name. */
 export const knownModels: ReadonlyMap<string, KnownModel> = new Map(
-  [...chatModels, ...embeddingModels, ...pocketModels, ...qwenModels].map((model) => [model.name, model]),
+  [...chatModels, ...embeddingModels, ...pocketModels, ...qwenModels, kyutaiModel].map((model) => [model.name, model]),
 )
 
 function repositoryOf(
@@ -304,7 +392,17 @@ function repositoryOf(
   }
 }
 
-function pocketEdition(language: string, voice: string, weights: Source, gated: boolean): Edition {
+/** Such as "English of 2026-09, the large form". */
+function spokenName(language: string): string {
+  return language
+    .replace('_24l', ', the large form')
+    .replace('_20', ' of 20')
+    .replace(/^./, (first) => first.toUpperCase())
+}
+
+function pocketEdition(language: string, voice: string, gated: boolean): Edition {
+  const { gated: closed, open, voices, tokenizer } = generationOf(language)
+  const weights = gated ? closed : open
   const folder = `languages/${language}`
   const file = ({ repository, revision }: Source, name: string): KnownFile => ({
     repository,
@@ -316,9 +414,9 @@ function pocketEdition(language: string, voice: string, weights: Source, gated: 
     folder: `${weights.repository}/${folder}`,
     files: [
       file(weights, 'model.safetensors'),
-      file(openWeights, 'tokenizer.model'),
+      file(open, tokenizer),
       ...[...new Set([...pocketVoices, voice])].map((name) => ({
-        ...file(openVoices, `embeddings/${name}.safetensors`),
+        ...file(voices, `embeddings/${name}.safetensors`),
         ...(nonCommercialVoices.has(name) && { nonCommercial: 'CC-BY-NC-4.0' }),
       })),
     ],

@@ -10,7 +10,7 @@ import { openServiceRecord, runningServices } from '../app/service-record.ts'
 import { speechPlaces } from '../app/speech-places.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
-import type { Settings, TlsFiles } from '../settings/settings.ts'
+import { leastCodebooks, mostCodebooks, type Settings, type TlsFiles } from '../settings/settings.ts'
 import { readTelemetry } from '../settings/telemetry.ts'
 import { version } from '../version.ts'
 import { passedSockets } from './activation.ts'
@@ -37,6 +37,8 @@ export interface ServeOptions {
   readonly model?: string
   /** The device of the speech server that has a choice. */
   readonly device?: string
+  /** Codebooks of a frame, on the server whose model can do with fewer. */
+  readonly codebooks?: string
   /** Whether missing weights are pulled before anything is served. */
   readonly pull?: true
   /** The files of a certificate and its key, for https. */
@@ -202,10 +204,11 @@ async function pullWeights(
   signal: AbortSignal,
 ): Promise<void> {
   const { hub } = await app.models()
-  // Beside other servers only weights that were named are brought: server A's take gigabytes.
+  // Beside other servers only weights that were named are brought: those of servers A and C take gigabytes.
   const servers = plan
     .map(({ name }) => name)
     .filter((name) => name !== 'voxa-tts' || plan.length === 1 || options.model)
+    .filter((name) => name !== 'voxb-tts-1.6b' || plan.length === 1)
   for (const server of servers) {
     const name = weightsName(server, options.model)
     const model = hub.known.get(name)
@@ -249,8 +252,10 @@ function refuseUnused(names: readonly Planned['name'][], options: ServeOptions):
     throw new AppError('usage', '--model is for voxa-tts')
   if (options.device !== undefined && !speech.some((manifest) => manifest.options.devices.length > 0))
     throw new AppError('usage', '--device is for voxb-tts-1.6b')
-  if (options.pull && !names.includes('voxb-tts') && !names.includes('voxa-tts'))
-    throw new AppError('usage', '--pull is for voxa-tts and voxb-tts: the other servers have no weights to pull')
+  if (options.codebooks !== undefined && !names.includes('voxb-tts-1.6b'))
+    throw new AppError('usage', '--codebooks is for voxb-tts-1.6b')
+  if (options.pull && speech.length === 0)
+    throw new AppError('usage', '--pull is for the speech servers: the API has no weights to pull')
   if (options.port !== undefined && names.length > 1 && !names.includes('api'))
     throw new AppError('usage', 'With several servers --port is the API’s', {
       details: names.map((name) => `say --${name}-port`),
@@ -287,6 +292,7 @@ async function openService(app: App, log: Log, id: ServerId, options: ServeOptio
     variant: manifest.variants.length > 1 ? options.model : undefined,
     device: manifest.options.devices.length > 0 ? options.device : undefined,
     counts: app.speechCounts.of(id),
+    ...(id === 'voxb-tts-1.6b' && options.codebooks !== undefined && { codebooks: codebooksOf(options.codebooks) }),
     onEvent: (message, fields) => log.warn(message, fields),
   })
 }
@@ -308,6 +314,15 @@ async function handlerOf(
   if (!service) return createServer({ ...parts, version: version(), identify: identify! })
   const { createSpeechServer } = await import('./speech.ts')
   return createSpeechServer(parts, service)
+}
+
+function codebooksOf(text: string): number {
+  const count = Number(text)
+  if (/^\d+$/.test(text) && count >= leastCodebooks && count <= mostCodebooks) return count
+  throw new AppError(
+    'usage',
+    `Invalid number of codebooks "${text}": give one from ${leastCodebooks} to ${mostCodebooks}`,
+  )
 }
 
 function portOf(text: string): number {

@@ -63,6 +63,8 @@ export interface Settings {
   readonly keepsChats: boolean
   /** Whether what is typed in conversations is kept for the arrow keys of later ones. */
   readonly chatHistory: boolean
+  /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
+  readonly codebooks: number | undefined
   readonly noInput: boolean
   /** One sentence for each entry of the settings file that has no effect, since no setting has its name. */
   readonly warnings: readonly string[]
@@ -313,6 +315,11 @@ export const settingNames = {
     fallback: 'on',
     what: 'keep what is typed in conversations, for the arrow keys and Ctrl-R of later ones',
   },
+  'speech.codebooks': {
+    variable: 'AICHAT_SPEECH_CODEBOOKS',
+    fallback: '',
+    what: 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser',
+  },
   'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
   server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
 } as const
@@ -408,6 +415,7 @@ export function readSettings(
     voice: value('speech.voice') || undefined,
     keepsChats: truth(value('chat.keep'), 'chat.keep', problems) && !isSet(environment['CI']),
     chatHistory: truth(value('chat.history'), 'chat.history', problems),
+    codebooks: codebooks(value('speech.codebooks'), problems),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
     warnings: unknownEntries(stored, settingsFile(paths)),
   }
@@ -553,6 +561,19 @@ function count(text: string, name: SettingName, problems: string[], least = 1, m
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`
   problems.push(`${label(name)} must be a whole number ${range}, not "${text}"`)
   return least
+}
+
+/** Fewer than these were never trained, and more the published model does not have. */
+export const [leastCodebooks, mostCodebooks] = [8, 32]
+
+function codebooks(text: string, problems: string[]): number | undefined {
+  const value = Number(text)
+  if (text === '' || (/^\d+$/.test(text) && value >= leastCodebooks && value <= mostCodebooks))
+    return value || undefined
+  problems.push(
+    `${label('speech.codebooks')} must be a whole number from ${leastCodebooks} to ${mostCodebooks}, not "${text}"`,
+  )
+  return undefined
 }
 
 function lifetime(text: string, problems: string[]): number {

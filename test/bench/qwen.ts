@@ -47,7 +47,7 @@ export async function bench(): Promise<void> {
   }
 }
 
-async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
+export async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const begun = performance.now()
   const result = await work()
   print(`${what}: ${((performance.now() - begun) / 1000).toFixed(1)} s`)
@@ -113,7 +113,7 @@ async function measureBound(folder: string, model: string, { groups }: QwenSize)
 }
 
 /** Bytes per second of one row against matrices that no cache holds, in the form of the model's. */
-async function measureBandwidth(folder: string, threads: number): Promise<number> {
+export async function measureBandwidth(folder: string, threads: number): Promise<number> {
   const [inputs, outputs, count] = [1024, 3072, 80]
   const path = join(folder, 'matrices.safetensors')
   const size = inputs * outputs

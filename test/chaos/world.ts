@@ -113,10 +113,6 @@ export function childrenOf(pid: number): readonly number[] {
     .map(Number)
 }
 
-export function has(path: string): boolean {
-  return existsSync(path)
-}
-
 /**
  * Writes until the service is gone or the signal comes, and notes what was acknowledged. Every answer must be one that its
  * caller can act on: 2xx, or 503 with the seconds to wait; a valid login is never 401.

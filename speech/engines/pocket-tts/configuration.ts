@@ -23,7 +23,12 @@ export interface PocketConfiguration {
   /** Of the encoder and the decoder alike; `context` counts the row itself. */
   readonly mimi: AttentionSetting & { readonly context: number; readonly dilationBase: number }
   readonly sampling: Sampling
-  readonly text: { readonly removeSemicolons: boolean; readonly framesAfterEnd: number | undefined }
+  readonly text: {
+    readonly removeSemicolons: boolean
+    readonly framesAfterEnd: number | undefined
+    /** Characters that are read as others, or as nothing. */
+    readonly replaced?: Readonly<Record<string, string>>
+  }
 }
 
 export interface Sampling {
@@ -178,6 +183,13 @@ function parseFile(text: string, path: string): ConfigurationFile {
   throw new AppError('invalid', `${path} is not the configuration of a pocket-tts model`, { details })
 }
 
+/** Marks that the Dutch model was not trained on. */
+const dutchReplacements = {
+  ...Object.fromEntries([...'"“”„«»()[]'].map((mark) => [mark, ''])),
+  '’': "'",
+  '‘': "'",
+}
+
 /** The models as published, by folder: `english`, `english_2026-09`, `french_24l`… */
 function official(name: string): {
   language: string
@@ -185,22 +197,24 @@ function official(name: string): {
   temperature: number
   framesAfterEnd?: number
   removeSemicolons: boolean
+  replaced: Readonly<Record<string, string>>
 } {
   const language = languageOfName(name)
   // From its release of September 2026 on, the reference implementation computes the tanh form and samples cooler.
-  const isNewer = name === 'english_2026-09'
+  const isNewer = name.startsWith('english_2026-09')
   return {
     language,
     gelu: isNewer ? 'tanh' : 'erf',
     temperature: isNewer ? 0.3 : 0.7,
     removeSemicolons: language === 'French' || language === 'German',
+    replaced: language === 'Dutch' ? dutchReplacements : {},
     ...(language === 'French' && { framesAfterEnd: 8 }),
   }
 }
 
 /** A last layer that is missing altogether cannot be seen in the file; the names of the official folders tell. */
 function officialProblems(name: string, { languageModel }: PocketGeometry): string[] {
-  if (!/^(english|french|german|italian|portuguese|spanish)(_24l|_\d{4}-\d{2})?$/.test(name)) return []
+  if (!/^(dutch|english|french|german|italian|portuguese|spanish)(_\d{4}-\d{2})?(_24l)?$/.test(name)) return []
   const layers = name.endsWith('_24l') ? 24 : 6
   return languageModel.layers === layers
     ? []
@@ -233,6 +247,7 @@ function complete(stated: ConfigurationFile, name: string, geometry: PocketGeome
     text: {
       removeSemicolons: text.remove_semicolons ?? known.removeSemicolons,
       framesAfterEnd: text.model_recommended_frames_after_eos ?? known.framesAfterEnd,
+      replaced: known.replaced,
     },
   }
 }

@@ -36,7 +36,7 @@ export function findPocketModels(modelsFolder: string): InstalledModel[] {
 
 /** The language that an official folder's name begins with; English for any other name. */
 export function languageOfName(name: string): string {
-  const word = /^(english|french|german|italian|portuguese|spanish)(?:_|$)/.exec(name)?.[1] ?? 'english'
+  const word = /^(dutch|english|french|german|italian|portuguese|spanish)(?:_|$)/.exec(name)?.[1] ?? 'english'
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 

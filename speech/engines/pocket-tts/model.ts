@@ -23,6 +23,7 @@ import { openDecoderProcess } from './decoder-process.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
 import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
+import { openJsonTokenizer } from './json-tokenizer.ts'
 import { companionFolders } from './model-folder.ts'
 import { openTokenizer, type Tokenizer } from './tokenizer.ts'
 
@@ -203,9 +204,12 @@ async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
 }
 
 async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
-  const candidates = companionFolders(folder).map((place) => join(place, 'tokenizer.model'))
+  const candidates = companionFolders(folder).flatMap((place) => [
+    join(place, 'tokenizer.model'),
+    join(place, 'tokenizer.json'),
+  ])
   const path = candidates.find(existsSync) ?? join(folder, 'tokenizer.model')
-  const tokenizer = await openTokenizer(path)
+  const tokenizer = await (path.endsWith('.json') ? openJsonTokenizer(path) : openTokenizer(path))
   // The last row of the table is padding.
   if (tokenizer.size !== textRows - 1)
     throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {

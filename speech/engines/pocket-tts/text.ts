@@ -19,7 +19,8 @@ export function chunkText(
   { text: rules, sampling }: Pick<PocketConfiguration, 'text' | 'sampling'>,
   frameRate: number,
 ): TextChunk[] {
-  const prepared = prepareText(text, rules.removeSemicolons)
+  const plain = [...text].map((mark) => rules.replaced?.[mark] ?? mark).join('')
+  const prepared = prepareText(plain, rules.removeSemicolons)
   return packSentences(prepared, tokenizer, sampling.tokensPerChunk).map((chunk) => {
     const ids = tokenizer.encode(chunk)
     const framesAfterEnd = rules.framesAfterEnd ?? framesAfterEndOf(chunk)

@@ -19,9 +19,10 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
       'the variant of voxa-tts: customvoice-1.7b, customvoice-0.6b, voicedesign-1.7b, base-1.7b, base-0.6b',
     )
     .option('--device <device>', 'the device of voxb-tts-1.6b: auto, cuda, mps, cpu')
+    .option('--codebooks <n>', 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser (32)')
     .option('--tls-cert <file>', 'speak https with this certificate, a PEM file with its chain; read again on SIGHUP')
     .option('--tls-key <file>', 'the PEM file of its key')
-    .option('--pull', 'first download the weights of voxb-tts, or of a named voxa-tts, if they are missing')
+    .option('--pull', 'first download the weights of voxb-tts, or of one other speech server, if they are missing')
     .example(
       'aichat serve',
       'aichat serve api --port 3002',

@@ -287,7 +287,11 @@ export function tokenizerModel(pieces: number): Uint8Array {
   const bytes = Array.from({ length: 256 }, (_, byte) =>
     piece(`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, 0, 6),
   )
-  const normal = [...new Set(texts)].slice(0, pieces - 260).map((text, rank) => piece(text, -3 - rank / 100, 1))
+  // A model of thousands of pieces has some that no text contains.
+  const others = Array.from({ length: pieces }, (_, index) => `\u2060${index}`)
+  const normal = [...new Set([...texts, ...others])]
+    .slice(0, pieces - 260)
+    .map((text, rank) => piece(text, -3 - rank / 100, 1))
   return writeMessage([
     ...[...special, ...bytes, ...normal].map((message): Field => ({ field: 1, message })),
     {

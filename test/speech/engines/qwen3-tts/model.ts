@@ -275,7 +275,7 @@ function makeVocabulary(): { pieces: Record<string, number>; merges: string[] } 
 /** So many random numbers are made, and repeated from changing places: gigabytes of them would take minutes. */
 const pool = 1 << 18
 
-function tensors(shapes: Shapes, dtype: StoredType, seed: number): NewTensor[] {
+export function tensors(shapes: Shapes, dtype: StoredType, seed: number): NewTensor[] {
   const normal = randomNumbers(seed)
   let start = 0
   return [...shapes].map(([name, shape]) => ({

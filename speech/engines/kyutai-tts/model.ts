@@ -1,0 +1,247 @@
+/** A Kyutai TTS model made ready: its files checked and opened, its graphs built and loaded. `generation.ts` speaks with it. */
+import { join } from 'node:path'
+import { AppError } from '../../../src/errors.ts'
+import { requireFinite } from '../../../src/inference/finite.ts'
+import { openQuantised, type QuantisationPlan } from '../../../src/inference/quantisation.ts'
+import { openTensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
+import { openSession, type Session } from '../../../src/inference/session.ts'
+import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
+import { createRotaryTable } from '../../blocks/positions.ts'
+import { createStream, type Stream } from '../../blocks/state-stream.ts'
+import { cacheShape } from '../../blocks/transformer.ts'
+import { openTokenizer, type Tokenizer } from '../pocket-tts/tokenizer.ts'
+import { loadDecoder, openCodecFile, openDecoderProcess } from './codec.ts'
+import { type Conditions, readConditions } from './conditions.ts'
+import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
+import { type CodecGeometry, checkModelFile, readCodecGeometry } from './geometry.ts'
+import { buildBackbone, buildDepth, buildHead, buildMemory, type GraphOptions } from './graphs.ts'
+import { backboneShape, depthShape } from './layers.ts'
+import { createVoiceMemory, type VoiceMemory } from './memory.ts'
+import { openTables, type Tables } from './tables.ts'
+import { dividedFile, languageFile } from './tensors.ts'
+
+export interface KyutaiModelOptions extends GraphOptions {
+  /** Holds `config.json` and the files that it names. */
+  readonly folder: string
+  /** Where quantised weights are kept between loads. */
+  readonly cacheFolder: string
+  /** The precision of the language model; the codec is always 32-bit. */
+  readonly precision?: 'int8' | 'float32'
+  /** Where the codec decodes: in this process, or beside it on another core. */
+  readonly decoder?: 'here' | 'process'
+  /** Threads of the language model. Default: 1. */
+  readonly threads?: number
+  /** Codebooks of a frame; fewer take less time and sound coarser. Default: all that the model makes. */
+  readonly codebooks?: number | undefined
+}
+
+/** The depth transformer, which makes the codes of a step one after the other. */
+export interface DepthStream {
+  reset(): void
+  /** The scores of a codebook: by the backbone's output and by what the codebook before it got, with the matrix that widens it. */
+  scores(book: number, hidden: Float32Array, embedded: Float32Array, spread: Float32Array): Promise<Float32Array>
+}
+
+/** The streams of one utterance. */
+export interface LanguageStreams {
+  readonly backbone: Stream
+  readonly depth: DepthStream
+}
+
+export interface KyutaiModel {
+  readonly configuration: KyutaiConfiguration
+  readonly geometry: CodecGeometry
+  readonly tokenizer: Tokenizer
+  readonly conditions: Conditions
+  readonly tables: Tables
+  /** Codebooks of a frame. */
+  readonly codebooks: number
+  openStreams(): LanguageStreams
+  /** A place for the keys and values of one voice at a time. */
+  openMemory(): VoiceMemory
+  /** The codec's decoder, for one signal. */
+  openDecoder(): FrameDecoder<Int32Array>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
+ * `unavailable`, since a request for speech does not contain the model.
+ */
+export async function openKyutaiModel(options: KyutaiModelOptions, signal?: AbortSignal): Promise<KyutaiModel> {
+  try {
+    return await openModel(options, signal)
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown
+    throw new AppError('unavailable', thrown.message, { details: thrown.details, cause: thrown })
+  }
+}
+
+async function openModel(options: KyutaiModelOptions, signal: AbortSignal | undefined): Promise<KyutaiModel> {
+  const { folder, cacheFolder, precision = 'int8', threads = 1 } = options
+  const opened: { close(): Promise<void> }[] = []
+  try {
+    const configuration = await readConfiguration(folder)
+    const { model, schedule, sets } = configuration
+    const codebooks = chosenCodebooks(configuration, options.codebooks)
+    const file = keep(languageFile(await openTensorFile(join(folder, model.moshi_name))))
+    checkModelFile(file, configuration)
+    const codec = keep(await openCodecFile(folder, configuration))
+    const geometry = readCodecGeometry(codec, configuration)
+    const tokenizer = await openFittingTokenizer(folder, configuration)
+    signal?.throwIfAborted()
+    const divided = dividedFile(file, sets)
+    await requireFinite(codec)
+    if (precision === 'float32') await requireFinite(file)
+    const quantised = precision === 'int8' ? keep(await openQuantised(divided, quantisationPlan(cacheFolder))) : divided
+    signal?.throwIfAborted()
+
+    const decoder = keep(
+      options.decoder === 'process'
+        ? await openDecoderProcess({ folder, books: codebooks, identity: codec.identity })
+        : await loadDecoder(codec, geometry, configuration, codebooks),
+    )
+    const backbone = backboneShape(configuration)
+    const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
+    const memoryGraph = buildMemory(quantised, backbone)
+    const depthSessions = new Map<number, Session>()
+    const heads: Session[] = []
+    for (let book = 0; book < codebooks; book++) {
+      const set = schedule[book]!
+      if (!depthSessions.has(set))
+        depthSessions.set(set, await load(buildDepth(quantised, depthShape(configuration, set), set), `depth_${set}`))
+      heads.push(await load(buildHead(quantised, book), `head_${book}`))
+    }
+    const tables = await openTables(file, configuration)
+    const conditions = await readConditions(file, configuration)
+    // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
+    // meanwhile: it then holds the same.
+    await file.requireUnchanged()
+    await codec.requireUnchanged()
+    const rotary = createRotaryTable(backbone.headSize, backbone.period)
+
+    return {
+      configuration,
+      geometry,
+      tokenizer,
+      conditions,
+      tables,
+      codebooks,
+      openStreams: () => ({
+        backbone: createStream({
+          session: backboneSession,
+          shape: cacheShape(backbone, model.context),
+          rotary,
+          capacity: 256,
+        }),
+        depth: openDepth(),
+      }),
+      openMemory: () =>
+        createVoiceMemory(openMemorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
+      openDecoder: () => decoder.open(),
+      close: () => closeAll(opened),
+    }
+
+    /** One cache for all sets of weights: each reads what the others appended. */
+    function openDepth(): DepthStream {
+      let set = 0
+      const current: Session = {
+        inputs: [],
+        outputs: [],
+        run: (feeds, into) => depthSessions.get(set)!.run(feeds, into),
+        close: async () => undefined,
+      }
+      const shape = depthShape(configuration, 0)
+      const stream = createStream({ session: current, shape: cacheShape(shape), capacity: codebooks })
+      return {
+        reset: () => stream.reset(),
+        async scores(book, hidden, embedded, spread) {
+          set = schedule[book]!
+          const { made } = await stream.run(
+            {
+              hidden: { type: 'float32', shape: [1, model.dim], data: hidden },
+              embedded: { type: 'float32', shape: [1, embedded.length], data: embedded },
+              spread: { type: 'float32', shape: [shape.width, embedded.length], data: spread },
+            },
+            1,
+          )
+          const { logits } = await heads[book]!.run({ made: made! })
+          return logits!.data as Float32Array
+        },
+      }
+    }
+
+    async function openMemorySession(): Promise<Session> {
+      if (quantised === divided) await file.requireUnchanged()
+      return openSession(memoryGraph, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
+        throw new AppError('unavailable', `${quantised.path} can no longer be read`, {
+          details: ['load the model again: start the server anew'],
+          cause,
+        })
+      })
+    }
+
+    async function load(graph: Uint8Array, name: string): Promise<Session> {
+      const session = keep(await openSession(graph, placeOf(name)))
+      signal?.throwIfAborted()
+      return session
+    }
+
+    function placeOf(name: string) {
+      return { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
+    }
+  } catch (thrown) {
+    await closeAll(opened)
+    throw thrown
+  }
+
+  function keep<T extends { close(): Promise<void> }>(resource: T): T {
+    opened.push(resource)
+    return resource
+  }
+}
+
+function chosenCodebooks({ model }: KyutaiConfiguration, wanted = model.dep_q): number {
+  if (wanted <= model.dep_q) return wanted
+  throw new AppError('configuration', `The model has ${model.dep_q} codebooks, not ${wanted}`, {
+    details: ['choose fewer with --codebooks'],
+  })
+}
+
+/** How the weights are quantised: a file of gigabytes is known by its identity. */
+export function quantisationPlan(cacheFolder: string): QuantisationPlan {
+  return {
+    name: 'kyutai-tts',
+    cacheFolder,
+    keeps: isUsedEveryFrame,
+    quantises: isLarge,
+    scales: 'block',
+    recognise: 'identity',
+  }
+}
+
+/** The weights of the graphs that run for every frame on a single row, and of the voice's keys and values. */
+function isUsedEveryFrame(name: string): boolean {
+  return /^(transformer|out_norm|text_linear|text_emb\.out[12]|depformer|depformer_in|linears)\./.test(name)
+}
+
+/** The matrices that hold all but some hundred thousand of those numbers. */
+function isLarge(name: string): boolean {
+  return /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/.test(
+    name,
+  )
+}
+
+async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
+  for (const resource of opened.splice(0).reverse()) await resource.close()
+}
+
+async function openFittingTokenizer(folder: string, { model }: KyutaiConfiguration): Promise<Tokenizer> {
+  const path = join(folder, model.tokenizer_name)
+  const tokenizer = await openTokenizer(path)
+  if (tokenizer.size !== model.text_card)
+    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
+      details: [`it has ${tokenizer.size} pieces, and config.json says ${model.text_card} (text_card)`],
+    })
+  return tokenizer
+}

@@ -1,0 +1,50 @@
+/** Voices by name: the files that were made for the model. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../../src/errors.ts'
+import { readManifest } from '../../servers/manifest.ts'
+import type { VoiceSource } from '../engine.ts'
+import type { ModelFile } from './configuration.ts'
+import type { VoiceEmbedding } from './memory.ts'
+import { voiceFileName, voicePaths } from './repositories.ts'
+import { readVoiceFile, voiceSuffix } from './voice-file.ts'
+
+/**
+ * The voice of a source. Throws an AppError: `not_found` for one that is not there, `invalid` for a file that does not fit the
+ * model, `unavailable` for a voice that only another model makes.
+ */
+export async function findVoice(
+  source: VoiceSource,
+  model: ModelFile,
+  folders: readonly string[],
+): Promise<VoiceEmbedding> {
+  if (source.kind === 'file') return readVoiceFile(source.path, model)
+  if (source.kind === 'preset') return readVoiceFile(await presetFile(source.voice, model, folders), model)
+  const what = source.kind === 'clone' ? 'clone voices' : 'make a voice from a description'
+  throw new AppError('unavailable', `Kyutai TTS cannot ${what}`, {
+    details: ['the network that makes its voices is not published'],
+  })
+}
+
+async function presetFile(voice: string, model: ModelFile, folders: readonly string[]): Promise<string> {
+  const id = voice.toLowerCase()
+  const recording = Object.hasOwn(voicePaths, id) ? voicePaths[id]! : undefined
+  if (recording === undefined)
+    throw new AppError('not_found', `Voice "${voice.slice(0, 80)}" not found in the model`, {
+      details: [`it has: ${Object.keys(voicePaths).join(', ')}`],
+    })
+  // Pulled with the model it has its own name, in a copy of the hub that of its recording.
+  const names = [`${voiceFileName(id)}.safetensors`, recording + voiceSuffix(model)]
+  for (const path of folders.flatMap((folder) => names.map((name) => join(folder, name))))
+    if ((await stat(path).catch(() => undefined))?.isFile()) return path
+  throw new AppError('not_found', `The file of voice ${id} is missing`, {
+    details: [`it is ${names.join(' or ')} in ${folders.join(' or ')}`, advice(id)],
+  })
+}
+
+/** A voice can be missing because its licence was not agreed to. */
+function advice(id: string): string {
+  const licence = readManifest('voxb-tts-1.6b').voices.find((voice) => voice.id === id)?.licence
+  if (!licence?.includes('-NC-')) return '`aichat models pull voxb-tts-1.6b` brings it'
+  return `it is for non-commercial use only (${licence}): \`aichat models pull voxb-tts-1.6b --non-commercial\` brings it`
+}

@@ -1,0 +1,37 @@
+/** When each word is heard: the model's own steps tell. */
+import type { WordTime } from '../engine.ts'
+import type { HandedWord } from './words.ts'
+
+export interface WordTimes {
+  /** Looks at the words that were handed out so far, and at the step of the end; tells those whose end is known. */
+  update(handed: readonly HandedWord[], endStep: number | undefined): void
+}
+
+/**
+ * `written` holds the word of the text that begins with each handed one: '' where that goes on, undefined for a pause.
+ * `secondsOf` turns a step into seconds of the sound.
+ */
+export function createWordTimes(
+  written: readonly (string | undefined)[],
+  secondsOf: (step: number) => number,
+  tell: (words: readonly WordTime[]) => void,
+): WordTimes {
+  let told = 0
+  return {
+    update(handed, endStep) {
+      const words: WordTime[] = []
+      while (told < handed.length) {
+        const text = written[told]
+        let next = told + 1
+        while (written[next] === '') next += 1
+        // The last word ends with the text.
+        const end = next < written.length ? handed[next]?.step : endStep
+        if (end === undefined) break
+        if (text !== undefined)
+          words.push({ text, start: Math.max(0, secondsOf(handed[told]!.step)), end: secondsOf(end) })
+        told = next
+      }
+      if (words.length > 0) tell(words)
+    },
+  }
+}

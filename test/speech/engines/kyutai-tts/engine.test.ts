@@ -1,0 +1,225 @@
+/** The engine of server C on a tiny model: voices, guidance, word times, cancellation, and the same speech however it is computed. */
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import type { SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
+import {
+  createEngine,
+  createKyutaiEngine,
+  type KyutaiEngineOptions,
+} from '../../../../speech/engines/kyutai-tts/engine.ts'
+import { chunkLimits } from '../../../../speech/engines/kyutai-tts/pace.ts'
+import { AppError } from '../../../../src/errors.ts'
+import { suite } from '../../../suite.ts'
+import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
+import { makeKyutaiModel, makeVoice } from './model.ts'
+
+const test = suite('the engine kyutai-tts')
+
+const [folder, cacheFolder, voicesFolder] = [join(temporaryFolder(), 'tiny'), temporaryFolder(), temporaryFolder()]
+const made = (async () => {
+  await makeKyutaiModel(folder)
+  await makeVoice(join(voicesFolder, 'alba.safetensors'))
+  await makeVoice(join(voicesFolder, 'vctk/p225_023.wav.1e68beda@240.safetensors'), undefined, { seed: 6, frames: 3 })
+})()
+
+async function withEngine(
+  work: (engine: SpeechEngine) => Promise<void>,
+  options: Partial<KyutaiEngineOptions> = {},
+): Promise<void> {
+  await made
+  const engine = createKyutaiEngine({ folder, cacheFolder, voices: [voicesFolder], ...options })
+  await engine.load()
+  try {
+    await work(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
+const text = 'The other thing: it is late, and (so) on.'
+const preset = (voice: string): VoiceSource => ({ kind: 'preset', voice })
+
+async function speak(
+  engine: SpeechEngine,
+  source: VoiceSource = preset('alba'),
+  request: {
+    readonly seed?: number
+    readonly text?: string
+    readonly cfg_coef?: number
+    readonly onWords?: (words: readonly WordTime[]) => void
+  } = {},
+): Promise<Float32Array> {
+  const voice = await engine.prepareVoice(source)
+  const pieces: Float32Array[] = []
+  for await (const piece of engine.synthesize({ text, seed: 3, ...request, voice })) pieces.push(piece)
+  return joined(pieces)
+}
+
+async function refusal(work: () => Promise<unknown>): Promise<AppError> {
+  const thrown = await work().catch((reason: unknown) => reason)
+  assert.instance(thrown, AppError, String(thrown))
+  return thrown as AppError
+}
+
+test('a seed repeats the speech, another seed, voice or guidance changes it', () =>
+  withEngine(async (engine) => {
+    assert.equal(engine.capabilities.languages, ['English', 'French'])
+    assert.is(engine.capabilities.voiceSuffix, '.1e68beda@240.safetensors')
+    const first = await speak(engine)
+    assert.ok(first.length > 0 && first.length % 24 === 0, 'whole frames')
+    assert.ok(first.every((sample) => Math.abs(sample) <= 1))
+    assertSameSound(await speak(engine, preset('Alba')), first)
+    assertSameSound(await speak(engine, preset('alba-casual')), first)
+    assertSameSound(await speak(engine, undefined, { cfg_coef: 2 }), first)
+    for (const other of [
+      await speak(engine, undefined, { seed: 4 }),
+      await speak(engine, preset('vctk-p225')),
+      await speak(engine, undefined, { cfg_coef: 4 }),
+    ])
+      assertOtherSound(other, first)
+    // Voices of other lengths and back: what was heard before leaves nothing behind.
+    assertSameSound(await speak(engine), first)
+  }))
+
+test('the nearest guidance that the model was trained with is taken', () =>
+  withEngine(async (engine) => {
+    assertSameSound(
+      await speak(engine, undefined, { cfg_coef: 1.7 }),
+      await speak(engine, undefined, { cfg_coef: 1.5 }),
+    )
+    assertSameSound(await speak(engine, undefined, { cfg_coef: 10 }), await speak(engine, undefined, { cfg_coef: 4 }))
+  }))
+
+test('words are told as they were written, with their times, up to the end of the speech', () =>
+  withEngine(async (engine) => {
+    const words: WordTime[] = []
+    const samples = await speak(engine, undefined, { onWords: (more) => void words.push(...more) })
+    assert.equal(
+      words.map((word) => word.text),
+      text.split(' '),
+    )
+    let before = 0
+    for (const { start, end } of words) {
+      assert.ok(start >= before && end > start, `${start} to ${end} behind ${before}`)
+      before = end
+    }
+    assert.is(words[0]!.start, 0)
+    const seconds = samples.length / engine.sampleRate
+    assert.ok(before <= seconds && before > seconds - 0.5, `${before} of ${seconds} s`)
+  }))
+
+test('a word that the model reads in parts is one word', () =>
+  withEngine(async (engine) => {
+    const words: WordTime[] = []
+    await speak(engine, undefined, { text: 'At 10:30 : one:two', onWords: (more) => void words.push(...more) })
+    assert.equal(
+      words.map((word) => word.text),
+      ['At', '10:30', 'one:two'],
+    )
+  }))
+
+test('frames come one by one, a listener that leaves ends the work, and the next text is not disturbed', () =>
+  withEngine(async (engine) => {
+    const whole = await speak(engine)
+    const voice = await engine.prepareVoice(preset('alba'))
+    const heard: Float32Array[] = []
+    for await (const piece of engine.synthesize({ text, voice, seed: 3 })) {
+      heard.push(piece)
+      if (heard.length === 3) break
+    }
+    assertSameSound(joined(heard), whole.slice(0, joined(heard).length))
+    assertSameSound(await speak(engine), whole)
+  }))
+
+test('an abort ends the speech before another frame is made', () =>
+  withEngine(async (engine) => {
+    const voice = await engine.prepareVoice(preset('alba'))
+    const controller = new AbortController()
+    let after = 0
+    const thrown = await (async () => {
+      for await (const _ of engine.synthesize({ text, voice, seed: 3 }, controller.signal)) {
+        if (controller.signal.aborted) after += 1
+        controller.abort(new Error('enough'))
+      }
+    })().catch((reason: unknown) => reason)
+    assert.match(String(thrown), 'enough')
+    assert.is(after, 0)
+    assert.ok((await speak(engine)).length > 0)
+  }))
+
+test('two texts at the same time, in two voices, do not disturb each other', () =>
+  withEngine(async (engine) => {
+    const alone = [await speak(engine), await speak(engine, preset('vctk-p225'))]
+    const together = await Promise.all([speak(engine), speak(engine, preset('vctk-p225'))])
+    for (const [index, heard] of together.entries()) assertSameSound(heard, alone[index]!)
+  }))
+
+test('a decoder in a process of its own makes the same samples', async () => {
+  const heard: Float32Array[] = []
+  for (const decoder of ['here', 'process'] as const)
+    await withEngine(async (engine) => void heard.push(await speak(engine)), { decoder })
+  assertSameSound(heard[1]!, heard[0]!)
+})
+
+test('fewer codebooks sound otherwise, and more than the model has are refused', async () => {
+  const heard: Float32Array[] = []
+  for (const codebooks of [undefined, 4, 2, 1])
+    await withEngine(async (engine) => void heard.push(await speak(engine)), { codebooks })
+  assertSameSound(heard[1]!, heard[0]!)
+  assertOtherSound(heard[2]!, heard[0]!)
+  assert.ok(heard[3]!.length > 0)
+  const engine = createKyutaiEngine({ folder, cacheFolder, codebooks: 5 })
+  const { code, message } = await refusal(() => engine.load())
+  assert.is(code, 'configuration')
+  assert.match(message, 'has 4 codebooks, not 5')
+})
+
+test('a text without words is silence, and odd ones are spoken', () =>
+  withEngine(async (engine) => {
+    for (const nothing of ['', ' : ', '()']) assert.is((await speak(engine, undefined, { text: nothing })).length, 0)
+    for (const odd of ['.', '\ud800', '👩‍👩‍👧', 'x'.repeat(300), '<break time="0.5s"/> a', '<s> <pad> <unk>'])
+      assert.ok((await speak(engine, undefined, { text: odd })).length > 0, odd)
+  }))
+
+test('voices that are not there or of another model are refused by name', () =>
+  withEngine(async (engine) => {
+    const happy = await refusal(() => engine.prepareVoice(preset('expresso-happy')))
+    assert.is(happy.code, 'not_found')
+    assert.match(happy.details.join(), /ex03-ex01_happy.*--non-commercial/s)
+    const unknown = await refusal(() => engine.prepareVoice(preset('__proto__')))
+    assert.match(unknown.details.join(), 'vctk-p225')
+    const clone = { kind: 'clone', samples: new Float32Array(9000), sampleRate: 3000 } as const
+    assert.is((await refusal(() => engine.prepareVoice(clone))).code, 'unavailable')
+    const path = join(temporaryFolder(), 'voice.safetensors')
+    for (const [change, says] of [
+      [{ metadata: { sig: 'd6ef30c7', epoch: '1000' } }, /made for the model d6ef30c7@1000/],
+      [{ frames: 2000 }, /2000 frames, and 1500 are the most/],
+    ] as const) {
+      await makeVoice(path, undefined, change)
+      const refused = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
+      assert.match(`${refused.message} ${refused.details.join()}`, says)
+    }
+    await makeVoice(path, { voice: 17 } as never)
+    const shaped = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
+    assert.match(shaped.details.join(), /shape \[1,17,6\], expected \[1, 16, frames\]/)
+  }))
+
+test('a slow machine gets shorter chunks and in the end more time', () => {
+  assert.equal(chunkLimits(2), { characters: 250, milliseconds: 30_000 })
+  assert.ok(chunkLimits(0.5).characters < 250)
+  assert.is(chunkLimits(0.05).characters, 60)
+  assert.ok(chunkLimits(0.05).milliseconds > 60_000)
+})
+
+test('options that are none of its own are named', () => {
+  assert.throws(
+    () => createEngine({ folder: '', cacheFolder: 3 }),
+    (thrown: unknown) => {
+      const { code, details } = thrown as AppError
+      return code === 'configuration' && /folder.*\n.*cacheFolder/s.test(details.join('\n'))
+    },
+  )
+})
+
+test.run()
