@@ -10,7 +10,11 @@ type Method = (...given: unknown[]) => unknown
  * command loads the stores alone that it asks. Its methods fail with AppErrors; a failed load is tried again by the
  * next call. A method that is synchronous may be so from the second call on.
  */
-export function atFirstUse<S extends object>(methods: Methods<S>, load: () => Promise<S>, onBusy?: (waitedMs: number) => void): S {
+export function atFirstUse<S extends object>(
+  methods: Methods<S>,
+  load: () => Promise<S>,
+  onBusy?: (waitedMs: number) => void,
+): S {
   let loading: Promise<void> | undefined
   let store: Record<string, Method> | undefined
   const loaded = async () => {
