@@ -22,7 +22,6 @@ import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { allNamesOf, createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
-import { openSettledClock } from '../storage/files/settled-clock.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
@@ -128,7 +127,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     limit: settings.pluginLimit,
   })
   const now = () => performance.now()
-  const settledClock = openSettledClock(paths.data)
+  const settled = once(async () => (await import('../storage/files/settled-clock.ts')).openSettledClock(paths.data))
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
@@ -168,7 +167,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
         redact,
         isService,
         waits,
-        settledClock,
+        settledClock: await settled(),
       },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
@@ -195,7 +194,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     responseArea = openResponses({
       store: stores.responses,
       settings,
-      settledClock,
+      settledClock: await settled(),
       isService: options.service === true,
     })
     return responseArea
@@ -214,7 +213,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
-    return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock }))
+    return closing(
+      await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock: await settled() }),
+    )
   })
 
   return {
