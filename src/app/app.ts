@@ -23,7 +23,6 @@ import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
 import { liveSettings } from '../settings/live-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
-import { openSettledClock } from '../storage/files/settled-clock.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
@@ -148,7 +147,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
     }),
   })
   const now = () => performance.now()
-  const settledClock = openSettledClock(paths.data)
+  const settled = once(async () => (await import('../storage/files/settled-clock.ts')).openSettledClock(paths.data))
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
@@ -188,7 +187,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
         redact,
         isService,
         waits,
-        settledClock,
+        settledClock: await settled(),
       },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
@@ -215,7 +214,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
     responseArea = openResponses({
       store: stores.responses,
       settings,
-      settledClock,
+      settledClock: await settled(),
       isService: options.service === true,
     })
     return responseArea
@@ -234,7 +233,9 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
     const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
-    return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock }))
+    return closing(
+      await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock: await settled() }),
+    )
   })
 
   const reloader = options.reloads
