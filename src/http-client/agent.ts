@@ -31,6 +31,12 @@ export type Resolve = (
 /** A longer body is cut off: bytes. */
 const defaultLongestBody = 64 * 1024 * 1024
 
+/**
+ * Connections to one host at once. Each stream holds one for as long as it lasts, and a request that waits for one runs into
+ * its deadlines: a thousand streams need a thousand.
+ */
+const mostConnections = 4096
+
 /** The parts of a URL that a connection needs. */
 interface Place {
   readonly origin: string
@@ -96,7 +102,7 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
     let agent = agents.get(connectMs)
     if (!agent) {
       agent = new Agent({
-        connections: 256,
+        connections: mostConnections,
         pipelining: 1,
         keepAliveTimeout: 30_000,
         maxHeaderSize: 16 * 1024,

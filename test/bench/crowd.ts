@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { cheapHashes } from '../cheap-bcrypt.ts'
 import { goodPassword, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
-import { openSlowSockets, openStreams } from '../server/crowd.ts'
+import { openSlowSockets, openStreams, patient } from '../server/crowd.ts'
 import { createMeasures, sampleOf } from '../soak/measure.ts'
 import { openLoadProvider } from '../soak/provider.ts'
 
@@ -11,6 +12,9 @@ const slowSockets = 500
 const probes = 300
 const probeMs = 20
 
+/** The heap of the daemon, which V8 fills before it collects: MiB. */
+const heapMebibytes = 192
+
 /** A thousand paced streams at once; 500 slow sockets beside measured requests; and the memory before and after. */
 export async function bench(): Promise<void> {
   const provider = await openLoadProvider()
@@ -18,13 +22,18 @@ export async function bench(): Promise<void> {
     CUSTOM_API_KEY: 'sk-of-the-bench',
     AICHAT_LIMIT_REQUESTS_PER_USER: '5000',
     AICHAT_LOG_LEVEL: 'error',
+    // What is never given back would not fit in.
+    NODE_OPTIONS: `${cheapHashes.NODE_OPTIONS} --max-old-space-size=${heapMebibytes}`,
   })
   try {
     const { body } = await daemon.call('POST', '/api/auth/register', {
       body: { username: 'ada', password: goodPassword },
     })
     for (const name of ['paced', 'large', 'healthy'])
-      await daemon.call('POST', '/api/plugins/install', { token: body.token, body: provider.plugin(name, name) })
+      await daemon.call('POST', '/api/plugins/install', {
+        token: body.token,
+        body: { ...provider.plugin(name, name), ...patient },
+      })
     const memory = () => sampleOf(daemon.child.pid!, 0)
     await openStreams(daemon.url, body.token, 'paced:model-paced', 50)
     const before = memory()

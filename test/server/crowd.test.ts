@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { goodPassword, spawnDaemon } from '../daemon.ts'
 import { openLoadProvider } from '../soak/provider.ts'
 import { suite } from '../suite.ts'
-import { openSlowSockets, openStreams } from './crowd.ts'
+import { openSlowSockets, openStreams, patient } from './crowd.ts'
 
 const test = suite('a crowd of clients')
 
@@ -16,7 +16,10 @@ test('many paced streams at once come to their end beside clients that stop in t
       body: { username: 'ada', password: goodPassword },
     })
     for (const name of ['paced', 'large'])
-      await daemon.call('POST', '/api/plugins/install', { token: body.token, body: provider.plugin(name, name) })
+      await daemon.call('POST', '/api/plugins/install', {
+        token: body.token,
+        body: { ...provider.plugin(name, name), ...patient },
+      })
     const slow = await openSlowSockets(daemon.url, body.token, 'large:model-large', 60)
     const { complete } = await openStreams(daemon.url, body.token, 'paced:model-paced', 100)
     assert.is(complete, 100)

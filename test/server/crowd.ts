@@ -61,3 +61,6 @@ export async function openSlowSockets(
     }),
   )
 }
+
+/** Deadlines that a busy machine keeps, for plugins of a crowd. */
+export const patient = { timeouts: { connect: 30_000, first_byte: 60_000, idle: 60_000, total: 300_000 } }

@@ -44,6 +44,7 @@ const paceMs = 50
 export async function openLoadProvider(): Promise<LoadProvider> {
   const fault = faultServer()
   const healthy = completionEvents(Array.from({ length: 20 }, (_, index) => `word${index} `))
+  const large = Buffer.from(completionEvents(Array.from({ length: 4_000 }, () => 'x'.repeat(250))).join(''))
   const server = createServer(async (incoming, response) => {
     const pieces: Buffer[] = []
     try {
@@ -72,7 +73,7 @@ export async function openLoadProvider(): Promise<LoadProvider> {
     }
     if (name === 'large' && isStream) {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(completionEvents(Array.from({ length: 4_000 }, () => 'x'.repeat(250))).join(''))
+      response.end(large)
       return
     }
     if (works || name === 'paced' || name === 'large') {
