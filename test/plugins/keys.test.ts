@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openApp } from '../../src/app/app.ts'
 import { AppError } from '../../src/errors.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -28,9 +29,10 @@ function openedSettings(PLUGIN_KEY_HOSTS: string) {
   return readSettings({ AICHAT_HOME: '/nonexistent', PLUGIN_KEY_HOSTS }, {})
 }
 
-test('a plugin file edited on the disk to name a variable of ours is not used', async () => {
+test('a plugin file edited on the disk to name a variable of ours is not used: the version before stays, if there is one', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
-  const installation = openInstallation({ JWT_SECRET: key, CUSTOM_API_KEY: key })
+  const secret = `${key}-of-ours`
+  const installation = openInstallation({ JWT_SECRET: secret, CUSTOM_API_KEY: key })
   await installation.app.plugins.install(pluginAt(stand.url))
   writeFileSync(
     join(installation.home, 'plugins', 'custom.json'),
@@ -40,11 +42,19 @@ test('a plugin file edited on the disk to name a variable of ours is not used', 
   )
   await new Promise((resolve) => setTimeout(resolve, 10))
   const { router } = await installation.app.chat()
-  const failure = await router.complete({ request: question, plugin: 'custom' }).catch((reason: unknown) => reason)
+  await router.complete({ request: question, plugin: 'custom' })
+  assert.equal(
+    stand.received.map(({ headers }) => headers['authorization']),
+    [`Bearer ${key}`],
+  )
+  assert.match(installation.app.plugins.broken()[0]!.problems.join(), /names a variable of aichat/)
+  const started = openApp(readSettings({ AICHAT_HOME: installation.home, JWT_SECRET: secret, CUSTOM_API_KEY: key }))
+  const fresh = (await started.chat()).router
+  const failure = await fresh.complete({ request: question, plugin: 'custom' }).catch((reason: unknown) => reason)
   assert.instance(failure, AppError)
   assert.is((failure as AppError).code, 'not_found')
-  assert.is(stand.received.length, 0)
-  assert.match(installation.app.plugins.broken()[0]!.problems.join(), /names a variable of aichat/)
+  assert.is(stand.received.length, 1)
+  await started.close()
   await installation.close()
   await stand.close()
 })

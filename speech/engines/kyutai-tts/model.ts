@@ -9,6 +9,7 @@ import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
+import { openedModel } from '../opened-model.ts'
 import { openTokenizer, type Tokenizer } from '../pocket-tts/tokenizer.ts'
 import { loadDecoder, openCodecFile, openDecoderProcess } from './codec.ts'
 import { type Conditions, readConditions } from './conditions.ts'
@@ -68,13 +69,8 @@ export interface KyutaiModel {
  * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
  * `unavailable`, since a request for speech does not contain the model.
  */
-export async function openKyutaiModel(options: KyutaiModelOptions, signal?: AbortSignal): Promise<KyutaiModel> {
-  try {
-    return await openModel(options, signal)
-  } catch (thrown) {
-    if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown
-    throw new AppError('unavailable', thrown.message, { details: thrown.details, cause: thrown })
-  }
+export function openKyutaiModel(options: KyutaiModelOptions, signal?: AbortSignal): Promise<KyutaiModel> {
+  return openedModel(() => openModel(options, signal))
 }
 
 async function openModel(options: KyutaiModelOptions, signal: AbortSignal | undefined): Promise<KyutaiModel> {

@@ -12,6 +12,7 @@ import { buildMimiEncoder, encoderShape } from '../../blocks/mimi-encoder.ts'
 import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
+import { openedModel } from '../opened-model.ts'
 import {
   type ConfigurationOverrides,
   overridden,
@@ -70,13 +71,8 @@ export interface PocketModel {
  * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
  * `unavailable`, since a request for speech does not contain the model.
  */
-export async function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
-  try {
-    return await openModel(options, signal)
-  } catch (thrown) {
-    if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown
-    throw new AppError('unavailable', thrown.message, { details: thrown.details, cause: thrown })
-  }
+export function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
+  return openedModel(() => openModel(options, signal))
 }
 
 async function openModel(options: PocketModelOptions, signal: AbortSignal | undefined): Promise<PocketModel> {

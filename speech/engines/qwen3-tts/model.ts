@@ -9,6 +9,7 @@ import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
+import { openedModel } from '../opened-model.ts'
 import { buildCodecEncoder } from './codec-encoder.ts'
 import { type QwenConfiguration, readConfiguration } from './configuration.ts'
 import { loadDecoder, openCodecFile, openDecoderProcess } from './decoder.ts'
@@ -62,13 +63,8 @@ export interface QwenModel extends PromptTables {
  * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
  * `unavailable`, since a request for speech does not contain the model.
  */
-export async function openQwenModel(options: QwenModelOptions, signal?: AbortSignal): Promise<QwenModel> {
-  try {
-    return await openModel(options, signal)
-  } catch (thrown) {
-    if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown
-    throw new AppError('unavailable', thrown.message, { details: thrown.details, cause: thrown })
-  }
+export function openQwenModel(options: QwenModelOptions, signal?: AbortSignal): Promise<QwenModel> {
+  return openedModel(() => openModel(options, signal))
 }
 
 async function openModel(options: QwenModelOptions, signal: AbortSignal | undefined): Promise<QwenModel> {
