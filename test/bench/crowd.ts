@@ -13,7 +13,7 @@ const probes = 300
 const probeMs = 20
 
 /** The heap of the daemon, which V8 fills before it collects: MiB. */
-const heapMebibytes = 192
+const heapMebibytes = 384
 
 /** A thousand paced streams at once; 500 slow sockets beside measured requests; and the memory before and after. */
 export async function bench(): Promise<void> {
@@ -46,6 +46,9 @@ export async function bench(): Promise<void> {
     }
     print(`alone: ${await probed(daemon, body.token)}`)
     const slow = await openSlowSockets(daemon.url, body.token, 'large:model-large', slowSockets)
+    const unread = Math.floor(slowSockets / 3)
+    print(`while ${unread} answers of 1 MB arrive that nobody reads: ${await probed(daemon, body.token)}`)
+    await sleep(5_000)
     print(
       `beside ${slowSockets} slow sockets: ${await probed(daemon, body.token)}; ${memory().mebibytes.toFixed(0)} MiB`,
     )
