@@ -69,10 +69,16 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
     },
     async load(signal) {
       if (model) return
-      model = await openQwenModel(settings, signal)
-      const streams = openStreams(model)
-      pace = await measurePace(model, streams.language)
-      idle.push(streams)
+      const loaded = await openQwenModel(settings, signal)
+      try {
+        const streams = openStreams(loaded)
+        pace = await measurePace(loaded, streams.language)
+        idle.push(streams)
+        model = loaded
+      } catch (thrown) {
+        await loaded.close()
+        throw thrown
+      }
     },
     async prepareVoice(source, signal) {
       const handle = { key: keyOf(source) }
