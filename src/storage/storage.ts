@@ -13,6 +13,7 @@ import type { PluginStore } from '../plugins/store.ts'
 import type { LedgerStore } from '../usage/ledger/ledger.ts'
 import type { LimitStore } from '../usage/limits/store.ts'
 import type { PriceStore } from '../usage/prices/store.ts'
+import type { PostgresSettings } from './postgres/storage.ts'
 import type { Changes } from './shared/changes.ts'
 import type { StorageCopies } from './shared/copies.ts'
 import type { StorageUse } from './shared/storage-use.ts'
@@ -59,20 +60,22 @@ export interface Storage {
 }
 
 /** Plain data, which a child process can be handed. */
-export type StorageSettings = SqliteSettings
+export type StorageSettings = SqliteSettings | PostgresSettings
 
 /**
  * Opens the storage and brings it to the newest schema. Throws `configuration` when it is damaged, lost, or written by a
  * newer aichat; nothing is changed then.
  */
 export async function openStorage(settings: StorageSettings, use: StorageUse = {}): Promise<Storage> {
+  if ('url' in settings) return (await import('./postgres/storage.ts')).openPostgresStorage(settings, use)
   const { openSqliteStorage } = await import('./sqlite/storage.ts')
   return openSqliteStorage(settings, use)
 }
 
 /** Whether nothing was ever stored there: a command that only notes something then opens no storage. */
-export async function isStorageAbsent({ folder }: StorageSettings): Promise<boolean> {
-  return (await import('./sqlite/storage.ts')).isSqliteAbsent(folder)
+export async function isStorageAbsent(settings: StorageSettings): Promise<boolean> {
+  if ('url' in settings) return false
+  return (await import('./sqlite/storage.ts')).isSqliteAbsent(settings.folder)
 }
 
 /** Copies of the whole database, for backups of everything. */

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
+import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
+import { methods } from '../shared/store-methods.ts'
 import { refuseLostAccounts } from './accounts-mark.ts'
 import { createChanges } from './changes.ts'
 import type { Database } from './connection.ts'
 import { isAbsent, openDatabase, refuseDamaged } from './database.ts'
-import { translated } from './errors.ts'
+import { translated, translating } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
-import { atFirstUse, type Methods } from './lazy-store.ts'
 import { createPatience } from './patience.ts'
 import { createQuota } from './quota.ts'
 import { openReader } from './reader.ts'
-import { methods } from './store-methods.ts'
 import { storedSize } from './stored-size.ts'
 
 /** A data folder on this machine, with the database in one file and the plugins in files of their own. */
@@ -35,7 +35,8 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const quota = createQuota(db, settings.limits)
   const readers = new Set<Database>()
   const onBusy = createPatience(db)
-  const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S => atFirstUse(names, load, onBusy)
+  const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S =>
+    atFirstUse(names, async () => translating(await load(), onBusy))
   return {
     accounts: lazily(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
     loginFailures: lazily(methods.loginFailures, async () =>

@@ -1,5 +1,3 @@
-import { translating } from './errors.ts'
-
 /** The names of a store's methods, all of them. */
 export type Methods<S> = Readonly<Record<keyof S, true>>
 
@@ -10,15 +8,11 @@ type Method = (...given: unknown[]) => unknown
  * command loads the stores alone that it asks. Its methods fail with AppErrors; a failed load is tried again by the
  * next call. A method that is synchronous may be so from the second call on.
  */
-export function atFirstUse<S extends object>(
-  methods: Methods<S>,
-  load: () => Promise<S>,
-  onBusy?: (waitedMs: number) => void,
-): S {
+export function atFirstUse<S extends object>(methods: Methods<S>, load: () => Promise<S>): S {
   let loading: Promise<void> | undefined
   let store: Record<string, Method> | undefined
   const loaded = async () => {
-    store = translating(await load(), onBusy) as Record<string, Method>
+    store = (await load()) as Record<string, Method>
   }
   const methodOf =
     (name: string): Method =>

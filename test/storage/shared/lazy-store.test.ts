@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
-import { atFirstUse } from '../../../src/storage/sqlite/lazy-store.ts'
+import { atFirstUse } from '../../../src/storage/shared/lazy-store.ts'
+import { translating } from '../../../src/storage/sqlite/errors.ts'
 import { suite } from '../../suite.ts'
 
 const lazy = suite('a store that is loaded at its first use')
@@ -38,7 +39,7 @@ lazy('is loaded by the next call after a load that failed, and fails with AppErr
   }
   const { twice } = atFirstUse<Store>(methods, async () => {
     if (loads++ === 0) throw new Error('cannot be loaded')
-    return { ...store, twice: failing }
+    return translating({ ...store, twice: failing })
   })
   const first = await twice(1).catch((reason: Error) => reason.message)
   assert.is(first, 'cannot be loaded')

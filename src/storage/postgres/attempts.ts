@@ -1,0 +1,36 @@
+/** Milliseconds until the first new attempt to connect after one that failed, and at most. */
+const firstWait = 50
+const longestWait = 1000
+
+/**
+ * Bounds the attempts to connect of one process to a database that is away: after one that failed, none is made for 50 ms, then
+ * 100 ms, up to a second, each with up to half of it added at random; whatever asks meanwhile fails at once.
+ */
+export interface ConnectAttempts {
+  /** Throws the last failure while no attempt may be made. */
+  allow(): void
+  succeeded(): void
+  failed(reason: unknown): void
+}
+
+export function createConnectAttempts(now: () => number = () => performance.now()): ConnectAttempts {
+  let wait = 0
+  let until = 0
+  let last: unknown
+  return {
+    allow() {
+      if (now() < until) throw last
+    },
+    succeeded() {
+      wait = 0
+      until = 0
+    },
+    failed(reason) {
+      last = reason
+      // Several that were under way together count as one.
+      if (now() < until) return
+      wait = Math.min(longestWait, wait === 0 ? firstWait : wait * 2)
+      until = now() + wait * (1 + Math.random() / 2)
+    },
+  }
+}

@@ -1,0 +1,241 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { createConnectAttempts } from './attempts.ts'
+import { isAway, isSerialisationFailure } from './errors.ts'
+import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
+import { writeInto } from './write-into.ts'
+
+/** Transactions at a time of one process. */
+const mostTransactions = 8
+
+/** Milliseconds for a connection to be made, with its login. */
+const connectTimeout = 1000
+
+/** Milliseconds that a statement may take, and wait for a lock. */
+const statementTimeout = 10_000
+const lockTimeout = 5000
+
+/** Attempts of a transaction that the server could not serialise. */
+const mostAttempts = 3
+
+/** Compiling a query costs more than any query here takes; a plan that fits all parameters is the right one for scopes of any size. */
+const sessionSettings = {
+  jit: 'off',
+  statement_timeout: String(statementTimeout),
+  lock_timeout: String(lockTimeout),
+  idle_in_transaction_session_timeout: '60000',
+} as const
+
+/** The type numbers of int8 and numeric (https://www.postgresql.org/docs/current/datatype-oid.html): sums are numeric. */
+const int8 = 20
+const numeric = 1700
+
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (format !== 'binary' && (oid === int8 || oid === numeric)) return Number
+    return pg.types.getTypeParser(oid, format)
+  },
+}
+
+/**
+ * Opens a PostgreSQL database by its URL; connects with the first statement. A pooler that refuses settings at the start of a
+ * session (PgBouncer) gets them with each transaction instead. No statement has a name, so that a pooler may run each one on
+ * another connection.
+ */
+export function openDatabase(url: string): Database {
+  const attempts = createConnectAttempts()
+  /** False once a pooler refused settings at the start of a session. */
+  let takesSettings = true
+  const clientSettings = (): pg.ClientConfig => ({
+    connectionString: url,
+    types: types as pg.CustomTypesConfig,
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+    application_name: 'aichat',
+    ...(takesSettings && {
+      options: Object.entries(sessionSettings)
+        .map(([name, value]) => `-c ${name}=${value}`)
+        .join(' '),
+    }),
+  })
+  const live = new Set<pg.Client>()
+  let reading: Promise<pg.Client> | undefined
+  let waiting: (() => void)[] = []
+  let idle: pg.Client[] = []
+  let working = 0
+  let isClosed = false
+
+  async function connected(settings: pg.ClientConfig & { pipeline?: boolean } = {}): Promise<pg.Client> {
+    if (isClosed) throw new Error('Client was closed')
+    attempts.allow()
+    const withSettings = takesSettings
+    const client = new pg.Client({ ...clientSettings(), ...settings })
+    // Each statement under way fails by itself.
+    client.on('error', () => forget(client))
+    client.on('end', () => forget(client))
+    live.add(client)
+    try {
+      await client.connect()
+      attempts.succeeded()
+      return client
+    } catch (reason) {
+      forget(client)
+      if (withSettings && /unsupported startup parameter/i.test(String((reason as Error).message))) {
+        takesSettings = false
+        return connected(settings)
+      }
+      if (isAway(reason)) attempts.failed(reason)
+      throw reason
+    }
+  }
+
+  function forget(client: pg.Client): void {
+    if (!live.delete(client)) return
+    idle = idle.filter((one) => one !== client)
+    client.end().catch(() => {})
+  }
+
+  /** The connection of all reads that stand alone: pipelined, and made anew after it ended. */
+  function reader(): Promise<pg.Client> {
+    reading ??= connected({ pipeline: true }).then(
+      (client) => {
+        client.once('end', () => {
+          reading = undefined
+        })
+        if (!live.has(client)) reading = undefined
+        return client
+      },
+      (reason) => {
+        reading = undefined
+        throw reason
+      },
+    )
+    return reading
+  }
+
+  async function take(copies = false): Promise<pg.Client> {
+    while (working >= mostTransactions) await new Promise<void>((resolve) => waiting.push(resolve))
+    working++
+    try {
+      // A pipelined connection cannot copy.
+      if (copies) return await connected()
+      return idle.pop() ?? (await connected({ pipeline: true }))
+    } catch (reason) {
+      give()
+      throw reason
+    }
+  }
+
+  function give(client?: pg.Client): void {
+    working--
+    if (client && live.has(client)) idle.push(client)
+    waiting.shift()?.()
+  }
+
+  async function attempt<R>(work: (tx: Transaction) => Promise<R>, options: TransactionOptions): Promise<R> {
+    const client = await take(options.copies)
+    try {
+      const tx = transactionOn(client)
+      await client.query(beginning(options, takesSettings))
+      const result = await work(tx)
+      await client.query('COMMIT')
+      return result
+    } catch (reason) {
+      if (isAway(reason)) forget(client)
+      else await client.query('ROLLBACK').catch(() => forget(client))
+      throw reason
+    } finally {
+      if (options.copies) forget(client)
+      give(client)
+    }
+  }
+
+  const database: Database = {
+    ...statementsOf(reader),
+    async run(text, values) {
+      const client = await take()
+      try {
+        return (await client.query(text, values as unknown[])).rowCount ?? 0
+      } catch (reason) {
+        if (isAway(reason)) forget(client)
+        throw reason
+      } finally {
+        give(client)
+      }
+    },
+    async transaction(work, options = {}) {
+      for (let made = 1; ; made++) {
+        try {
+          return await attempt(work, options)
+        } catch (reason) {
+          if (!isSerialisationFailure(reason) || made >= mostAttempts) throw reason
+          await delay(made * 10 * (1 + Math.random()))
+        }
+      }
+    },
+    async listen(channel, onNotify) {
+      const client = await connected()
+      client.on('notification', ({ payload }) => onNotify(payload ?? ''))
+      await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
+      await new Promise<void>((resolve) => {
+        client.once('end', resolve)
+        if (!live.has(client)) resolve()
+      })
+    },
+    name: nameOf(url),
+    drop(reason) {
+      for (const client of [...live]) {
+        // Its statements fail at once; `end` would wait for them.
+        ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(
+          reason,
+        )
+        forget(client)
+      }
+    },
+    async close() {
+      isClosed = true
+      const clients = [...live]
+      live.clear()
+      idle = []
+      await Promise.all(clients.map((client) => client.end().catch(() => {})))
+      for (const next of waiting) next()
+      waiting = []
+    },
+  }
+  return database
+}
+
+/** `postgres://user@host:port/name`, without password and parameters. */
+export function nameOf(url: string): string {
+  const { protocol, username, host, pathname } = new URL(url)
+  return `${protocol}//${username ? `${username}@` : ''}${host}${pathname}`
+}
+
+function statementsOf(client: () => Promise<pg.Client> | pg.Client): Sql {
+  const query = async (text: string, values?: readonly unknown[]) => (await client()).query(text, values as unknown[])
+  return {
+    rows: async <R>(text: string, values?: readonly unknown[]) => (await query(text, values)).rows as R[],
+    row: async <R>(text: string, values?: readonly unknown[]) => (await query(text, values)).rows[0] as R | undefined,
+    run: async (text, values) => (await query(text, values)).rowCount ?? 0,
+  }
+}
+
+function transactionOn(client: pg.Client): Transaction {
+  return {
+    ...statementsOf(() => client),
+    script: async (text) => void (await client.query(text)),
+    copyIn: (text, chunks) => writeInto(client.query(copyFrom(text)), chunks),
+    copyOut: (text) => client.query(copyTo(text)),
+  }
+}
+
+/** One statement begins a transaction and sets what holds in it: `SET LOCAL` reaches no other, also behind a pooler. */
+function beginning({ level, readOnly, statementTimeout }: TransactionOptions, takesSettings: boolean): string {
+  const modes = [level && `ISOLATION LEVEL ${level.toUpperCase()}`, readOnly && 'READ ONLY'].filter(Boolean)
+  const settings = Object.entries({
+    ...(takesSettings ? {} : sessionSettings),
+    ...(statementTimeout !== undefined && { statement_timeout: String(statementTimeout) }),
+  })
+  return [`BEGIN ${modes.join(' ')}`, ...settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`)].join('; ')
+}

@@ -1,0 +1,10 @@
+import type { StoredLimits } from '../shared/limits.ts'
+import type { OwnChanges } from './changes.ts'
+import type { Database } from './sql.ts'
+
+/** The parts that all stores of one opened storage share. */
+export interface Context {
+  readonly db: Database
+  readonly changes: OwnChanges
+  readonly limits: StoredLimits
+}

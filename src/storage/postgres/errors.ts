@@ -1,0 +1,86 @@
+import { AppError } from '../../errors.ts'
+
+/** Seconds after which a database that was away may be asked again. */
+const retryAfter = 2
+
+/** SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html) of a server that goes away or is not ready. */
+const away = /^(?:08|57P0[1-5]|25006|53300)/
+
+/** Codes of sockets and of names that are not resolved, and those of the driver for a connection that ended. */
+const offline =
+  /^(?:ECONN|EPIPE$|ENOTFOUND$|EAI_AGAIN$|EHOSTUNREACH$|ENETUNREACH$|ENETDOWN$|ETIMEDOUT$|EADDRNOTAVAIL$|ENOENT$)/
+
+/** The SQLSTATE or system code of a failure; an empty text for none. */
+export function codeOf(thrown: unknown): string {
+  return String((thrown as { code?: unknown } | null)?.code ?? '')
+}
+
+/** Whether a failure means that the database cannot be reached, or not be written at this server. */
+export function isAway(thrown: unknown): boolean {
+  if (thrown instanceof AppError) return false
+  const code = codeOf(thrown)
+  if (away.test(code) || offline.test(code)) return true
+  return (
+    thrown instanceof Error &&
+    /^(?:Connection terminated|timeout expired|Query read timeout|Client (?:was closed|has encountered))/.test(
+      thrown.message,
+    )
+  )
+}
+
+/** Whether the server asks for another attempt of the whole transaction. */
+export function isSerialisationFailure(thrown: unknown): boolean {
+  return /^40(?:001|P01)$/.test(codeOf(thrown))
+}
+
+/** A failure of PostgreSQL or of its driver as an AppError that names the remedy; any other value comes back as it is. */
+export function translated(thrown: unknown): unknown {
+  if (thrown instanceof AppError) return thrown
+  const code = codeOf(thrown)
+  if (isAway(thrown)) return unreachable(thrown)
+  if (!/^[0-9A-Z]{5}$/.test(code)) return thrown
+  if (isSerialisationFailure(thrown) || code === '55P03')
+    return new AppError('busy', 'The database is busy with another write', { cause: thrown, retryAfter: 1 })
+  if (code === '57014') return new AppError('busy', 'The database took too long', { cause: thrown, retryAfter: 5 })
+  if (code === '53100') return new AppError('io', "The database's disk is full", { cause: thrown, retryAfter: 30 })
+  if (code.startsWith('53'))
+    return new AppError('busy', 'The database is out of resources', { cause: thrown, retryAfter: 5 })
+  if (code.startsWith('58'))
+    return new AppError('io', "The database's disk could not be read or written", { cause: thrown, retryAfter: 30 })
+  if (/^(?:28|3D|3F|42501|0P)/.test(code))
+    return new AppError('configuration', 'The database refuses this installation', {
+      details: [(thrown as Error).message, 'Check DATABASE_URL, and the rights of its role'],
+      cause: thrown,
+    })
+  if (code.startsWith('XX'))
+    return new AppError('configuration', 'The database is damaged', {
+      details: [(thrown as Error).message, 'Restore it from a backup'],
+      cause: thrown,
+    })
+  return new AppError('internal', 'Internal server error', { cause: thrown })
+}
+
+/** A database that cannot be reached now. */
+export function unreachable(cause: unknown): AppError {
+  return new AppError('unavailable', 'The database cannot be reached', { cause, retryAfter })
+}
+
+/** The store with methods that fail with AppErrors in place of PostgreSQL's. */
+export function translating<S extends object>(store: S): S {
+  const methods = Object.entries(store as Record<string, (...given: unknown[]) => unknown>)
+  return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method)])) as S
+}
+
+function withAppErrors(method: (...given: unknown[]) => unknown): (...given: unknown[]) => unknown {
+  const failed = (reason: unknown): never => {
+    throw translated(reason)
+  }
+  return (...given) => {
+    try {
+      const result = method(...given)
+      return result instanceof Promise ? result.catch(failed) : result
+    } catch (reason) {
+      return failed(reason)
+    }
+  }
+}

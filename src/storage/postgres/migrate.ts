@@ -1,0 +1,48 @@
+import { AppError } from '../../errors.ts'
+import type { Migration } from './migration.ts'
+import type { Database } from './sql.ts'
+
+/** The number of the lock under which one process at a time changes the schema; any number that no other program uses. */
+const lock = 4_706_883_219
+
+/**
+ * Brings the schema to its newest version, in one transaction: of processes that start together, one does it and the others
+ * wait. Migrations of a newer aichat that only add are left as they are: it may run beside this one.
+ */
+export async function migrate(db: Database, migrations: readonly Migration[]): Promise<void> {
+  const known = await appliedTo(db)
+  if (known && migrations.every(({ name }) => known.has(name))) return
+  await db.transaction(
+    async (tx) => {
+      await tx.row('SELECT pg_advisory_xact_lock($1)', [lock])
+      await tx.script(`CREATE TABLE IF NOT EXISTS migration (
+        name text COLLATE "C" PRIMARY KEY,
+        applied_at bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+      )`)
+      const applied = new Set((await tx.rows<{ name: string }>('SELECT name FROM migration')).map(({ name }) => name))
+      for (const { name, up } of migrations) {
+        if (applied.has(name)) continue
+        await (typeof up === 'string' ? tx.script(up) : up(tx))
+        await tx.run('INSERT INTO migration (name) VALUES ($1)', [name])
+      }
+    },
+    { statementTimeout: 0 },
+  )
+}
+
+/** The names of the applied migrations; undefined for a database without any. Throws `configuration` for a server that is too old. */
+async function appliedTo(db: Database): Promise<ReadonlySet<string> | undefined> {
+  const state = await db.row<{ version: number; there: boolean }>(
+    `SELECT current_setting('server_version_num')::int AS version, to_regclass('migration') IS NOT NULL AS there`,
+  )
+  if (state!.version < oldest)
+    throw new AppError('configuration', `PostgreSQL ${Math.floor(state!.version / 10_000)} is too old`, {
+      details: ['Use PostgreSQL 15 or newer'],
+    })
+  if (!state!.there) return undefined
+  const rows = await db.rows<{ name: string }>('SELECT name FROM migration')
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** PostgreSQL 15: `bit_count` came with 14, and 15 is the oldest that the tests run. */
+const oldest = 150_000

@@ -1,0 +1,51 @@
+/** Statements of one connection, or of one transaction. Parameters are `$1`, `$2`, …; int8 columns come as numbers, bytea as Buffers. */
+export interface Sql {
+  /** All rows of a query. */
+  rows<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
+  /** The first row of a query. */
+  row<R extends object>(text: string, values?: readonly unknown[]): Promise<R | undefined>
+  /** Runs a statement that writes; resolves with the number of its rows. */
+  run(text: string, values?: readonly unknown[]): Promise<number>
+}
+
+/**
+ * Statements inside of one transaction. Statements that are begun together are sent together and run in that order. After one
+ * that failed, all fail: to go on, set a savepoint.
+ */
+export interface Transaction extends Sql {
+  /** Several statements without parameters. */
+  script(text: string): Promise<void>
+  /** `COPY … FROM STDIN`: writes the chunks in its format. For transactions that copy. */
+  copyIn(text: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>
+  /** `COPY … TO STDOUT`: the chunks, cut anywhere. To be read to its end before the next statement. */
+  copyOut(text: string): AsyncIterable<Uint8Array>
+}
+
+export interface TransactionOptions {
+  /** `read committed` unless given; under the others the server may ask for another attempt, and the work is run again. */
+  readonly level?: 'read committed' | 'repeatable read' | 'serializable'
+  readonly readOnly?: boolean
+  /** Milliseconds that one statement may take; 0 for any time. The connection's own unless given. */
+  readonly statementTimeout?: number
+  /** Whether it copies: on a connection of its own then. */
+  readonly copies?: boolean
+}
+
+/**
+ * A database that several processes share. Its own `rows` and `row` are for reads that wait for no lock: they go together
+ * over one connection. All else fails with the driver's errors, see `translated`.
+ */
+export interface Database extends Sql {
+  /**
+   * Runs the work in a transaction of its own, and again, up to three times, where the server could not serialise it with
+   * others or ended a deadlock: it changes nothing but rows.
+   */
+  transaction<R>(work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
+  /** Hears of notifications on a channel until its connection ends, and resolves then; a pooler may deliver none. */
+  listen(channel: string, onNotify: (payload: string) => void): Promise<void>
+  /** Without password. */
+  readonly name: string
+  /** Breaks all connections; those under way fail as unreachable. The next statement connects again. */
+  drop(reason: Error): void
+  close(): Promise<void>
+}
