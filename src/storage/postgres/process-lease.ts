@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { processMark } from '../shared/process-mark.ts'
 import type { Database, Sql } from './sql.ts'
 
 /** Seconds after which a process that does not renew its lease counts as ended, by the server's clock. */
@@ -21,7 +21,7 @@ export interface ProcessLease {
 }
 
 export function createProcessLease(db: Database): ProcessLease {
-  const mark = randomUUID()
+  const mark = processMark()
   let held = 0
   let timer: NodeJS.Timeout | undefined
   const renew = async (sql: Sql) => {

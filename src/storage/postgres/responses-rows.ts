@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ItemPage, NewResponse, Reader, ResponseBounds, ResponseObject } from '../../chat/responses/store.ts'
+import { hasEnded } from '../shared/process-mark.ts'
 import { firstOutput, type Written } from '../shared/response-rows.ts'
 import { isRunning } from './process-lease.ts'
 import type { Sql, Transaction } from './sql.ts'
@@ -169,18 +170,17 @@ export async function removeResponse(
   ])
 }
 
-/** Unfinished responses whose process has ended, and all from before a time but this process's own. */
+/** Unfinished responses whose process has ended. */
 export async function unfinishedLeft(
   sql: Sql,
-  own: string,
-  before: number,
 ): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]> {
-  const rows = await sql.rows<{ owner: string; document: string }>(
-    `SELECT user_id AS owner, document FROM response JOIN response_thread USING (thread_id)
-      WHERE process <> $1 AND (created_at < $2 OR NOT ${isRunning('process')})`,
-    [own, before],
+  const rows = await sql.rows<{ owner: string; document: string; process: string; runs: boolean }>(
+    `SELECT user_id AS owner, document, process, ${isRunning('process')} AS runs
+       FROM response JOIN response_thread USING (thread_id) WHERE process IS NOT NULL`,
   )
-  return rows.map(({ owner, document }) => ({ owner, response: JSON.parse(document) }))
+  return rows
+    .filter(({ process, runs }) => !runs || hasEnded(process))
+    .map(({ owner, document }) => ({ owner, response: JSON.parse(document) }))
 }
 
 function insertItems(tx: Transaction, number: number, { items }: Written): Promise<number> | undefined {

@@ -147,7 +147,8 @@ export function createResponseStore({ db }: Context): ResponseStore {
         statementTimeout: 0,
       })
     },
-    orphans: (before) => unfinishedLeft(db, lease.mark, before),
+    // Leases show the processes of all machines, so that none has to be given up by its age.
+    orphans: () => unfinishedLeft(db),
   }
 }
 
