@@ -21,6 +21,10 @@ export interface PostgresServer {
   stop(mode?: 'fast' | 'immediate'): Promise<void>
   /** Starts it again on the same port and data. */
   start(): Promise<void>
+  /** Lets transactions begin as one that turned into a standby does: writes are refused with 25006. For all sessions. */
+  turn(state: 'read-only' | 'writable'): Promise<void>
+  /** Ends the sessions of a database with 57P01, as an administrator does; resolves with their number. */
+  terminate(database: string): Promise<number>
   /** Stops it where it runs and removes its data. */
   close(): Promise<void>
 }
@@ -102,6 +106,20 @@ export async function openPostgres({ durable = false, settings = {} }: PostgresO
       const text = await runProgram([join(bin, 'psql'), address, ...format, '-c', sql])
       const rows = text.replace(/\n$/, '')
       return rows === '' ? [] : rows.split('\x1e').map((row) => row.split('\x1f'))
+    },
+    async turn(state: 'read-only' | 'writable') {
+      const value = state === 'read-only' ? 'on' : 'off'
+      await server.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`)
+      await server.query('SELECT pg_reload_conf()')
+      // The server reads its files a moment later.
+      const isTurned = async () => (await server.query('SHOW default_transaction_read_only'))[0]![0] === value
+      while (!(await isTurned()));
+    },
+    async terminate(database: string) {
+      const [row] = await server.query(
+        `SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname = '${database}'`,
+      )
+      return Number(row![0])
     },
     async stop(mode: 'fast' | 'immediate' = 'fast') {
       await program?.stop(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
