@@ -10,8 +10,12 @@ export interface Program {
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
+/** The user and the group of `nobody` on Debian. */
+export const nobody = 65_534
+
 /** The programs of PostgreSQL refuse to run as root. */
-const asNobody = process.getuid?.() === 0 ? ['--reuid', 'nobody', '--regid', 'nogroup', '--clear-groups'] : []
+const asNobody =
+  process.getuid?.() === 0 ? ['--reuid', String(nobody), '--regid', String(nobody), '--clear-groups'] : []
 
 /**
  * Starts a program, as `nobody` where this process is root, and resolves once stderr matches `ready`. Linux sends it SIGQUIT

@@ -2,7 +2,7 @@ import { chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { haveProgram } from '../../debian.ts'
-import { freePort, type Program, runProgram, startProgram } from './program.ts'
+import { freePort, nobody, type Program, runProgram, startProgram } from './program.ts'
 
 /** A real PostgreSQL on a port of loopback, with its data in a temporary folder. */
 export interface PostgresServer {
@@ -31,9 +31,6 @@ export interface PostgresServer {
 
 /** The user who owns the databases, and the password; the superuser `postgres` needs none. */
 export const databaseUser = { name: 'aichat', password: 'database-password' } as const
-
-/** The user and the group of `nobody` on Debian. */
-const nobody = 65_534
 
 const versions = '/usr/lib/postgresql'
 
