@@ -1,5 +1,4 @@
 import * as assert from 'uvu/assert'
-import { goodPassword } from '../../daemon.ts'
 import { openInstances } from './instances.ts'
 import { postgresSuite } from './suite.ts'
 
@@ -18,19 +17,11 @@ test('requests go to each in turn; one that was killed is answered for with 502 
     assert.equal(await statuses(), [200, 502])
     await instances.restart(1)
     assert.equal(await statuses(), [200, 200])
-  } finally {
-    await instances.close()
-  }
-})
-
-test('a chat at an instance is answered by the provider that they share', async () => {
-  const instances = await openInstances(await server().newDatabase(), { count: 1 })
-  try {
-    const { body } = await instances.call('POST', '/api/auth/register', {
-      body: { username: 'admin', password: goodPassword },
-    })
-    const token = body.token
-    console.log(body, await instances.call('POST', '/api/plugins', { token, body: instances.plugin }))
+    const token = await instances.setUp()
+    const body = { messages: [{ role: 'user', content: 'Hi' }] }
+    const chat = await instances.all[0]!.call('POST', '/v1/chat/completions', { token, body })
+    assert.is(chat.body.choices[0].message.content, 'Hello big wide world')
+    assert.is(instances.provider.received.length, 1)
   } finally {
     await instances.close()
   }

@@ -1,7 +1,15 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CallApi, callApi, removeHome, type SpawnedDaemon, spawnDaemon } from '../../daemon.ts'
+import {
+  type CallApi,
+  type CallOptions,
+  callApi,
+  goodPassword,
+  removeHome,
+  type SpawnedDaemon,
+  spawnDaemon,
+} from '../../daemon.ts'
 import { type Answer, openStandIn, type StandIn } from '../../fake-provider.ts'
 import { faultServer } from '../../fault-server.ts'
 import { pluginAt } from '../../installation.ts'
@@ -16,8 +24,8 @@ export interface Instances {
   /** Asks through the balancer. */
   readonly call: CallApi
   readonly provider: StandIn
-  /** The plugin of the provider, to install at one of them. */
-  readonly plugin: Record<string, unknown>
+  /** Creates the administrator `admin` and activates the provider's plugin at the first one; resolves with a token. */
+  setUp(): Promise<string>
   /** Starts one again in its data folder after it was stopped. */
   restart(index: number): Promise<SpawnedDaemon>
   close(): Promise<void>
@@ -50,7 +58,18 @@ export async function openInstances(
     url: balancer.url,
     call: callApi(balancer.url),
     provider,
-    plugin: pluginAt(`${provider.url}/healthy`),
+    async setUp() {
+      const ask = async (path: string, options: CallOptions) => {
+        // The balancer is not the machine of an instance: the first administrator is created on it.
+        const { status, body } = await all[0]!.call('POST', path, options)
+        if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`)
+        return body
+      }
+      const { token } = await ask('/api/auth/register', { body: { username: 'admin', password: goodPassword } })
+      await ask('/api/plugins/install', { token, body: pluginAt(`${provider.url}/healthy`) })
+      await ask('/api/plugins/activate/custom', { token })
+      return token
+    },
     async restart(index) {
       all[index] = await start(homes[index]!)
       return all[index]
