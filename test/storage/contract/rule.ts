@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { StoredLimits } from '../../../src/storage/shared/limits.ts'
 import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 
@@ -44,6 +45,8 @@ export interface StorageUnderTest {
   readonly name: string
   create(limits: StoredLimits): Promise<{
     readonly settings: StorageSettings
+    /** Opens it where the settings alone do not say how. */
+    readonly open?: typeof openStorage
     isIdle(): Promise<boolean>
     remove(): Promise<void>
   }>
@@ -60,14 +63,14 @@ export interface Flaw {
 const unlimited: StoredLimits = { memories: 1e9, bytes: 1e15 }
 
 /** Opens a storage, with its flaw if it is given one. */
-export async function openFlawed(settings: StorageSettings, flaw?: Flaw): Promise<Storage> {
-  const storage = await openStorage(flaw?.settings?.(settings) ?? settings)
+export async function openFlawed(settings: StorageSettings, flaw?: Flaw, open = openStorage): Promise<Storage> {
+  const storage = await open(flaw?.settings?.(settings) ?? settings)
   return flaw?.wrap?.(storage) ?? storage
 }
 
 /** Tests one rule on an empty storage; throws where it is broken. */
 export async function check(rule: Rule, storage: StorageUnderTest, flaw?: Flaw): Promise<void> {
-  const { settings, isIdle, remove } = await storage.create(rule.limits ?? unlimited)
+  const { settings, open, isIdle, remove } = await storage.create(rule.limits ?? unlimited)
   const opened: Storage[] = []
   try {
     await rule.holds({
@@ -75,7 +78,7 @@ export async function check(rule: Rule, storage: StorageUnderTest, flaw?: Flaw):
       flaw: flaw && partOf(flaw),
       isIdle,
       async open() {
-        const one = await openFlawed(settings, flaw)
+        const one = await openFlawed(settings, flaw, open)
         opened.push(one)
         return one
       },
@@ -89,4 +92,13 @@ export async function check(rule: Rule, storage: StorageUnderTest, flaw?: Flaw):
 /** The part of the suite that a rule or flaw belongs to. */
 export function partOf({ store, topic }: Pick<Rule, 'store' | 'topic'>): string {
   return `${store} ${topic}`
+}
+
+/** A change by another connection on a shared database is seen so soon at the latest: milliseconds, generous beside its second. */
+const longestLag = 5000
+
+/** Waits until a connection sees the write of another one; throws where it never does. */
+export async function seen(check: () => boolean, what: string): Promise<void> {
+  for (const begin = performance.now(); !check(); await delay(10))
+    if (performance.now() - begin > longestLag) throw new Error(`never seen: ${what}`)
 }

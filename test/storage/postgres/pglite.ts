@@ -1,0 +1,178 @@
+import { PGlite } from '@electric-sql/pglite'
+import { vector } from '@electric-sql/pglite-pgvector'
+import { migrate } from '../../../src/storage/postgres/migrate.ts'
+import { migrations } from '../../../src/storage/postgres/migrations.ts'
+import type { Database, Sql, Transaction, TransactionOptions } from '../../../src/storage/postgres/sql.ts'
+
+/**
+ * PostgreSQL with pgvector in this process, in memory. It has one session: all its databases are the same one, and a transaction
+ * waits for the end of the one before, even of another database. It obeys no timeout and has no connection to lose.
+ */
+export interface InProcess {
+  /** One more connection, as it were. */
+  database(): Database
+  /** Makes it as after its migrations, without making the tables anew. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Numbers of types (https://www.postgresql.org/docs/current/datatype-oid.html): values are as the driver `pg` gives them. */
+const bytea = 17
+const numbers = { 20: Number, 1700: Number }
+
+/** Milliseconds after which a transaction that waits for the session fails, as one that waits for a lock does. */
+const lockTimeout = 5000
+
+/** Starts one with the product's tables: 4 s of CPU time, so that a test file has one and resets it. */
+export async function openInProcess(): Promise<InProcess> {
+  const pglite = await PGlite.create({
+    extensions: { vector },
+    parsers: { ...numbers, [bytea]: (text: string) => Buffer.from(text.slice(2), 'hex') },
+    serializers: { [bytea]: (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}` },
+  })
+  const session = createSession()
+  const inProcess: InProcess = {
+    database: () => databaseOn(pglite, session),
+    reset: () => session(async () => void (await pglite.exec(reset))),
+    close: () => pglite.close(),
+  }
+  await pglite.exec('CREATE EXTENSION IF NOT EXISTS vector')
+  await migrate(inProcess.database(), migrations)
+  await pglite.exec(remember)
+  return inProcess
+}
+
+/** Keeps the rows that migrations made beside their tables. */
+const remember = `CREATE SCHEMA made;
+DO $$
+DECLARE name text; is_empty boolean;
+BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration' LOOP
+    EXECUTE format('SELECT NOT EXISTS (SELECT FROM public.%I)', name) INTO is_empty;
+    IF NOT is_empty THEN EXECUTE format('CREATE TABLE made.%I AS TABLE public.%I', name, name); END IF;
+  END LOOP;
+END $$`
+
+/** Removes the rows of all tables, without their triggers and foreign keys, and puts back what migrations made. */
+const reset = `SET session_replication_role = replica;
+DO $$
+DECLARE name text;
+BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration' LOOP
+    EXECUTE format('DELETE FROM public.%I', name);
+  END LOOP;
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'made' LOOP
+    EXECUTE format('INSERT INTO public.%I OVERRIDING SYSTEM VALUE TABLE made.%I', name, name);
+  END LOOP;
+  FOR name IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL LOOP
+    EXECUTE format('ALTER SEQUENCE public.%I RESTART', name);
+  END LOOP;
+END $$;
+RESET session_replication_role`
+
+/** Does one piece of work after the other; rejects with `lock_not_available` for one that waited too long. */
+type Session = <R>(work: () => Promise<R>) => Promise<R>
+
+function createSession(): Session {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (work) => {
+    const before = last
+    let release = () => {}
+    last = new Promise<void>((resolve) => {
+      release = resolve
+    }).then(() => before)
+    try {
+      await within(before)
+      return await work()
+    } finally {
+      release()
+    }
+  }
+}
+
+async function within(turn: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((_, reject) => {
+    const reason = new Error('PGlite has one session, which another transaction holds')
+    timer = setTimeout(() => reject(Object.assign(reason, { code: '55P03' })), lockTimeout)
+  })
+  try {
+    await Promise.race([turn, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function databaseOn(pglite: PGlite, session: Session): Database {
+  let isClosed = false
+  const leaving = new Set<() => Promise<void>>()
+  const inSession: Session = async (work) => {
+    if (isClosed) throw new Error('Client was closed')
+    return session(work)
+  }
+  const direct = statementsOn(pglite)
+  return {
+    rows: (text, values) => inSession(() => direct.rows(text, values)),
+    row: (text, values) => inSession(() => direct.row(text, values)),
+    run: (text, values) => inSession(() => direct.run(text, values)),
+    transaction: (work, options = {}) =>
+      inSession(async () => {
+        await pglite.exec(beginning(options))
+        try {
+          const result = await work(transactionOn(pglite))
+          await pglite.exec('COMMIT')
+          return result
+        } catch (reason) {
+          await pglite.exec('ROLLBACK')
+          throw reason
+        }
+      }),
+    async listen(channel, onNotify) {
+      const leave = await pglite.listen(channel, onNotify)
+      leaving.add(leave)
+      return { rows: (text, values) => inSession(() => direct.rows(text, values)), close: () => void leave() }
+    },
+    name: 'pglite:',
+    drop() {},
+    async close() {
+      isClosed = true
+      for (const leave of leaving) await leave()
+    },
+  }
+}
+
+function beginning({ level = 'read committed', readOnly = false }: TransactionOptions): string {
+  return `BEGIN ISOLATION LEVEL ${level}${readOnly ? ' READ ONLY' : ''}`
+}
+
+function statementsOn(pglite: PGlite): Sql {
+  const query = <R>(text: string, values: readonly unknown[] = []) =>
+    pglite.query<R>(
+      text,
+      values.map((value) => (value === undefined ? null : value)),
+    )
+  return {
+    rows: async <R>(text: string, values?: readonly unknown[]) => (await query<R>(text, values)).rows,
+    row: async <R>(text: string, values?: readonly unknown[]) => (await query<R>(text, values)).rows[0],
+    run: async (text, values) => {
+      const { rows, affectedRows } = await query(text, values)
+      return affectedRows || rows.length
+    },
+  }
+}
+
+function transactionOn(pglite: PGlite): Transaction {
+  return {
+    ...statementsOn(pglite),
+    script: async (text) => void (await pglite.exec(text)),
+    async copyIn(text, chunks) {
+      const parts: Uint8Array<ArrayBuffer>[] = []
+      for await (const chunk of chunks) parts.push(new Uint8Array(chunk))
+      await pglite.query(text.replace(/\bFROM STDIN\b/i, `FROM '/dev/blob'`), [], { blob: new Blob(parts) })
+    },
+    async *copyOut(text) {
+      const { blob } = await pglite.query(text.replace(/\bTO STDOUT\b/i, `TO '/dev/blob'`))
+      yield new Uint8Array(await blob!.arrayBuffer())
+    },
+  }
+}
