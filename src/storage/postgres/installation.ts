@@ -34,7 +34,10 @@ interface Found {
  * or that another JWT_SECRET goes with: it would open the first-time setup to anybody, or end every login. Writes nothing.
  * Resolves with undefined for a database that is new.
  */
-export async function refuseMistaken(db: Database, { folder, secretPrints }: InstallationParts): Promise<Found | undefined> {
+export async function refuseMistaken(
+  db: Database,
+  { folder, secretPrints }: InstallationParts,
+): Promise<Found | undefined> {
   const known = readInstallationMark(folder)
   const row = await read(db)
   if (!row) {

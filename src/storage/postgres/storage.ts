@@ -12,7 +12,9 @@ import { type InstallationParts, joinInstallation, refuseMistaken } from './inst
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { openPlugins } from './plugins.ts'
+import { createProcessLease } from './process-lease.ts'
 import type { Database } from './sql.ts'
+import { storedSize } from './stored-size.ts'
 
 /** A PostgreSQL database that several installations share. */
 export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 'folder'> {
@@ -49,7 +51,10 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   if (!isMigrated) await migrate(db, migrations)
   const id = await joinInstallation(db, settings, found)
   // In this order: the plugins are then as new as the marks.
-  const [, plugins] = await Promise.all([changes.ask(), openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins })])
+  const [, plugins] = await Promise.all([
+    changes.ask(),
+    openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
+  ])
   return { id, plugins }
 }
 
@@ -64,7 +69,8 @@ function storageOf(
   settings: Pick<PostgresSettings, 'limits'>,
   { id, plugins }: OpenParts,
 ) {
-  const context: Context = { db, changes, limits: settings.limits }
+  const lease = createProcessLease(db)
+  const context: Context = { db, changes, limits: settings.limits, lease }
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<(context: Context) => S>): S =>
     atFirstUse(names, async () => translating((await load())(context)))
   return {
@@ -100,11 +106,16 @@ function storageOf(
     },
     hasLimits: changes.hasLimits,
     size: async () => {
-      throw new Error('Not written yet')
+      try {
+        return await storedSize(db)
+      } catch (reason) {
+        throw translated(reason)
+      }
     },
     check: async () => `${db.name} answers`,
     deferCleanup() {},
     async close() {
+      lease.close()
       await changes.close()
       await db.close()
     },
