@@ -84,7 +84,9 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
 
   function onAnswer(rows: readonly Polled[], askedAt: number): void {
     if (rows[0]?.read_only)
-      throw Object.assign(new Error('The database takes no writes now: it is a standby or read-only'), { code: '25006' })
+      throw Object.assign(new Error('The database takes no writes now: it is a standby or read-only'), {
+        code: '25006',
+      })
     answeredAt = Math.max(answeredAt, askedAt)
     if (away) setAway(undefined)
     const changed = rows.filter(({ kind, number }) => numbers.get(kind) !== number)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { installationMarkOf, readInstallationMark, writeInstallationMark } from '../files/installation-mark.ts'
+import { installationMarkOf, readInstallationMark } from '../../installation-id.ts'
+import { replaceFile } from '../files/atomic.ts'
 import { codeOf } from './errors.ts'
 import type { Database, Sql } from './sql.ts'
 
@@ -34,7 +35,10 @@ interface Found {
  * or that another JWT_SECRET goes with: it would open the first-time setup to anybody, or end every login. Writes nothing.
  * Resolves with undefined for a database that is new.
  */
-export async function refuseMistaken(db: Database, { folder, secretPrints }: InstallationParts): Promise<Found | undefined> {
+export async function refuseMistaken(
+  db: Database,
+  { folder, secretPrints }: InstallationParts,
+): Promise<Found | undefined> {
   const known = readInstallationMark(folder)
   const row = await read(db)
   if (!row) {
@@ -66,7 +70,7 @@ export async function joinInstallation(
     ])
   const { id, isCurrent } = found ?? (await refuseMistaken(db, parts))!
   if (current && !isCurrent) await db.run('UPDATE installation SET secret_print = $1', [current])
-  if (readInstallationMark(parts.folder) === undefined) writeInstallationMark(parts.folder, id)
+  if (readInstallationMark(parts.folder) === undefined) replaceFile(installationMarkOf(parts.folder), `${id}\n`)
   return id
 }
 

@@ -61,7 +61,9 @@ export async function openPlugins(parts: PluginParts): Promise<PluginStore> {
       ),
     async remove(id) {
       const removed = await changes.writing('plugins', async (tx) => {
-        const row = await tx.row<{ document: string | null }>('SELECT document FROM plugin WHERE id = $1 FOR UPDATE', [id])
+        const row = await tx.row<{ document: string | null }>('SELECT document FROM plugin WHERE id = $1 FOR UPDATE', [
+          id,
+        ])
         await tx.run('UPDATE plugin SET document = NULL, backup = NULL WHERE id = $1', [id])
         await tx.run('DELETE FROM plugin WHERE id = $1 AND NOT hidden', [id])
         return row !== undefined && row.document !== null

@@ -45,11 +45,15 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
 async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
   // One round trip where all is as it was.
   const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
-  if (use.readOnly || use.create === false) return { id: found?.id ?? '', plugins: openPluginFiles(settings) }
-  if (!isMigrated) await migrate(db, migrations)
-  const id = await joinInstallation(db, settings, found)
+  const mayWrite = !use.readOnly && use.create !== false
+  if (mayWrite && !isMigrated) await migrate(db, migrations)
+  const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
+  if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
-  const [, plugins] = await Promise.all([changes.ask(), openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins })])
+  const [, plugins] = await Promise.all([
+    changes.ask(),
+    openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
+  ])
   return { id, plugins }
 }
 
@@ -102,7 +106,13 @@ function storageOf(
     size: async () => {
       throw new Error('Not written yet')
     },
-    check: async () => `${db.name} answers`,
+    async check() {
+      try {
+        return await (await import('./check.ts')).checkDatabase(db, migrations)
+      } catch (reason) {
+        throw translated(reason)
+      }
+    },
     deferCleanup() {},
     async close() {
       await changes.close()
