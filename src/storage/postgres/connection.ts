@@ -157,7 +157,7 @@ export function openDatabase(url: string): Database {
     async run(text, values) {
       const client = await take()
       try {
-        return (await client.query(text, values as unknown[])).rowCount ?? 0
+        return (await client.query(text, values?.map(storable))).rowCount ?? 0
       } catch (reason) {
         if (isAway(reason)) forget(client)
         throw reason
@@ -206,12 +206,18 @@ export function openDatabase(url: string): Database {
 }
 
 function statementsOf(client: () => Promise<pg.Client> | pg.Client): Sql {
-  const query = async (text: string, values?: readonly unknown[]) => (await client()).query(text, values as unknown[])
+  const query = async (text: string, values?: readonly unknown[]) => (await client()).query(text, values?.map(storable))
   return {
     rows: async <R>(text: string, values?: readonly unknown[]) => (await query(text, values)).rows as R[],
     row: async <R>(text: string, values?: readonly unknown[]) => (await query(text, values)).rows[0] as R | undefined,
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
   }
+}
+
+/** PostgreSQL's texts hold no U+0000 (https://www.postgresql.org/docs/current/datatype-character.html): U+FFFD stands in its place. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+  return Array.isArray(value) ? value.map(storable) : value
 }
 
 function transactionOn(client: pg.Client): Transaction {

@@ -33,6 +33,11 @@ export function isSerialisationFailure(thrown: unknown): boolean {
   return /^40(?:001|P01)$/.test(codeOf(thrown))
 }
 
+/** Whether a row was refused because another one has its key (unique_violation). */
+export function isTaken(thrown: unknown): boolean {
+  return codeOf(thrown) === '23505'
+}
+
 /** A failure of PostgreSQL or of its driver as an AppError that names the remedy; any other value comes back as it is. */
 export function translated(thrown: unknown): unknown {
   if (thrown instanceof AppError) return thrown

@@ -6,8 +6,9 @@ import {
   type Scope,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from './connection.ts'
-import { goesOn, pauseFor, releasePages, yieldToEventLoop } from './housekeeping.ts'
+import { goesOn, pauseFor, releasePages } from './housekeeping.ts'
 import { createMemoryReader } from './memories-read.ts'
 import { findScope, type ScopeRow, scopesAfter } from './memories-scope.ts'
 import { createMemoryWriter } from './memories-write.ts'

@@ -7,10 +7,10 @@ import {
   snapshotBatch,
 } from '../../personas/package/archive.ts'
 import { knownSecret } from '../files/own-secret.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { adaptationRows } from './adaptations.ts'
 import type { Database } from './connection.ts'
 import { translated, translating } from './errors.ts'
-import { yieldToEventLoop } from './housekeeping.ts'
 import { entryOf, type Row } from './memories-rows.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
 import { revisionOf } from './persona-read.ts'

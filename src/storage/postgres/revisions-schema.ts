@@ -1,0 +1,38 @@
+/**
+ * The script that raises a persona's revision with every statement that writes rows of a table, for the migration that creates
+ * it: see SQLite's revisions-schema.ts. `persona` is SQL for the persona's id in a row whose alias is given, or a query for it.
+ */
+export function revised(
+  table: string,
+  persona: (row: string) => string,
+  events: readonly ('INSERT' | 'UPDATE' | 'DELETE')[] = ['INSERT', 'UPDATE', 'DELETE'],
+): string {
+  return events
+    .map((event) => {
+      const name = `revision_${table}_${event.toLowerCase()}`
+      return `
+        CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          UPDATE persona_revision SET revision = revision + 1
+           WHERE persona_id IN (SELECT ${persona('r')} FROM written r);
+          RETURN NULL;
+        END $$;
+        CREATE TRIGGER ${name} AFTER ${event} ON ${table}
+          REFERENCING ${event === 'DELETE' ? 'OLD' : 'NEW'} TABLE AS written
+          FOR EACH STATEMENT EXECUTE FUNCTION ${name}();`
+    })
+    .join('')
+}
+
+/** The persona of the scope whose number is given as SQL: for tables of memories. */
+export function personaOfScope(scope: string): string {
+  return `(SELECT s.persona_id FROM memory_scope s WHERE s.scope_id = ${scope})`
+}
+
+/** The script for `memory_scope`, whose memories move from persona to persona with it. */
+export const revisedByScope = `
+  CREATE FUNCTION revision_scope_moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE persona_revision SET revision = revision + 1 WHERE persona_id IN (OLD.persona_id, NEW.persona_id);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER revision_scope_moved AFTER UPDATE OF persona_id, user_id ON memory_scope
+    FOR EACH ROW EXECUTE FUNCTION revision_scope_moved();`
