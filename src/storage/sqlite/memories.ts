@@ -6,10 +6,11 @@ import {
   type Scope,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
+import type { ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { goesOn, pauseFor, releasePages, yieldToEventLoop } from './housekeeping.ts'
 import { createMemoryReader } from './memories-read.ts'
-import { findScope, type ScopeRow, scopesAfter } from './memories-scope.ts'
+import { findScope, scopesAfter } from './memories-scope.ts'
 import { createMemoryWriter } from './memories-write.ts'
 import type { Quota } from './quota.ts'
 import { hideMemories, removeHidden } from './removal.ts'
