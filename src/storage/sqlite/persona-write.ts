@@ -10,12 +10,12 @@ import type {
   StagedPersona,
 } from '../../personas/package/archive.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
+import { digestOf } from '../shared/memory-rows.ts'
 import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './connection.ts'
 import { translating } from './errors.ts'
 import { emptyWriteAheadLog } from './housekeeping.ts'
-import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
 import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
