@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import type { Eviction, RetentionPolicy } from '../../personas/memory/memory.ts'
+import { evictionOf } from './memory-rows.ts'
 
 /** The memories that are removed in one transaction. */
 export interface Slice {
@@ -17,6 +18,40 @@ export interface Stored {
   /** How many of them were not there before, and how many of the others were not pinned before. */
   readonly fresh: number
   readonly newlyPinned: number
+}
+
+/** A memory that may be removed. */
+export interface Leaving {
+  readonly memory_id: number
+  readonly id: string
+  readonly timestamp: number
+  readonly importance: number
+  /** Characters. */
+  readonly size: number
+}
+
+/** Orders by number. */
+export function byNumber(one: Leaving, other: Leaving): number {
+  return one.memory_id - other.memory_id
+}
+
+export const noSlice: Slice = { evicted: [], numbers: [], more: false }
+
+/**
+ * As many of the expired and then of the surplus memories as one transaction takes. @param most the number that was asked for;
+ * `excess` is how many have to go beside the expired ones
+ */
+export function sliceOf(
+  expired: readonly Leaving[],
+  surplus: readonly Leaving[],
+  { excess, most, now }: { readonly excess: number; readonly most: number; readonly now: number },
+): Slice {
+  const going = firstSlice([...expired, ...surplus])
+  return {
+    evicted: going.map((each, at) => evictionOf(each, at < expired.length ? 'retention_days' : 'max_memories', now)),
+    numbers: going.map(({ memory_id }) => memory_id),
+    more: going.length > 0 && (expired.length === most || going.length < expired.length + excess),
+  }
 }
 
 /**

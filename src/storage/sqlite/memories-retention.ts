@@ -1,16 +1,7 @@
 import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
-import { firstSlice, refuseStaying, refuseUncleaned, type Slice, type Stored } from '../shared/memory-retention.ts'
-import { evictionOf } from '../shared/memory-rows.ts'
+import { byNumber, type Leaving, noSlice, refuseStaying, refuseUncleaned, type Slice, type Stored, sliceOf } from '../shared/memory-retention.ts'
 import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
-
-interface Leaving {
-  readonly memory_id: number
-  readonly id: string
-  readonly timestamp: number
-  readonly importance: number
-  readonly size: number
-}
 
 /**
  * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours with
@@ -20,11 +11,6 @@ export const rowsAtOnce = 16
 
 /** Least worth memories that are told apart from the others to find a surplus in its place; the walk takes some milliseconds. */
 const mostMarked = 50_000
-
-/** Orders by number. */
-function byNumber(one: Leaving, other: Leaving): number {
-  return one.memory_id - other.memory_id
-}
 
 /** Applies a persona's retention policy. Every method expects to run inside the caller's transaction. */
 export function createRetention(db: Database) {
@@ -79,19 +65,14 @@ export function createRetention(db: Database) {
   /** The next `most` of the too old, then of the least worth until the count fits; just stored ones go last. */
   function next(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[], most: number): Slice {
     const { cleanup, maxMemories, maxAge, now } = policy
-    if (!cleanup) return { evicted: [], numbers: [], more: false }
+    if (!cleanup) return noSlice
     const old = expired.all(row.scope_id, now - maxAge, most)
     const excess = Math.max(0, row.memories - old.length - maxMemories)
     const limit = Math.min(excess, most - old.length)
     const staying = [...spared, ...old.map(({ memory_id }) => memory_id)]
     const asked = { scope: row.scope_id, spared: JSON.stringify(staying), limit }
     const surplus = limit <= 0 ? [] : excess > most ? inPlace(asked, excess) : leastWorth.all(asked).sort(byNumber)
-    const going = firstSlice([...old, ...surplus])
-    return {
-      evicted: going.map((each, at) => evictionOf(each, at < old.length ? 'retention_days' : 'max_memories', now)),
-      numbers: going.map(({ memory_id }) => memory_id),
-      more: going.length > 0 && (old.length === most || going.length < old.length + excess),
-    }
+    return sliceOf(old, surplus, { excess, most, now })
   }
 
   /** A large surplus in the order of its numbers: neighbours go together, and few that stay are written anew. */
