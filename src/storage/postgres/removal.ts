@@ -1,5 +1,5 @@
 import type { Scope } from '../../personas/memory/memory.ts'
-import { rangeOf } from '../sqlite/memories-scope.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
 import { codeOf, isAway } from './errors.ts'
 import type { Database, Transaction } from './sql.ts'
 
