@@ -23,8 +23,10 @@ import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
 import { liveSettings } from '../settings/live-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
+import type { SharedDatabase } from '../storage/shared/shared-database.ts'
+import type { StorageUse } from '../storage/shared/storage-use.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
-import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
+import { isStorageAbsent, openPlugins, openStorage, type Storage } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
 import { environmentSecrets } from './environment-secrets.ts'
@@ -37,6 +39,7 @@ import type { PriceArea } from './prices.ts'
 import type { createReloader, Reloader } from './reload.ts'
 import type { ResponseArea } from './responses.ts'
 import type { OwnRecord } from './service-record.ts'
+import { storageSettingsOf } from './storage-settings.ts'
 import type { ToolServers } from './tool-servers.ts'
 import type { UsageArea } from './usage.ts'
 import type { Waits } from './waits.ts'
@@ -82,6 +85,8 @@ export interface App {
   prices(): Promise<PriceArea>
   /** The ledger of usage, prices and limits. */
   usage(): Promise<UsageArea>
+  /** The database that instances share; undefined for the one of the data folder. */
+  readonly database: SharedDatabase | undefined
   /** The size of what is stored; undefined while no storage is open. */
   storedSize(): Promise<StoredSize | undefined>
   /**
@@ -116,8 +121,20 @@ export interface AppOptions {
   readonly waits?: Waits
 }
 
-/** The composition root: opens each area at its first use, and closes them in reverse order. */
-export function openApp(given: Settings, options: AppOptions = {}): App {
+/**
+ * Opens the product. Its plugins lie in the database where instances share one, which is opened for them: throws `configuration`
+ * where it cannot be used, and `unavailable` where it cannot be reached.
+ */
+export async function openApp(settings: Settings, options: AppOptions = {}): Promise<App> {
+  if (!settings.database) return composeApp(settings, options)
+  return composeApp(settings, options, await openStorage(storageSettingsOf(settings), useOf(options)))
+}
+
+/**
+ * The composition root: opens each area at its first use, and closes them in reverse order. Without a storage that is open
+ * already, that of the data folder is opened when it is needed.
+ */
+export function composeApp(given: Settings, options: AppOptions = {}, shared?: Storage): App {
   const { waits = {}, overrides = {} } = options
   const live = liveSettings({ ...given, ...overrides })
   const { settings } = live
@@ -135,7 +152,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
   const sources = [fromEnvironment, ...keychain, secrets]
   const keys = createKeys(sources, () => plugins.keyRules())
   const storageSettings = storageSettingsOf(settings)
-  const store = openPlugins(storageSettings)
+  const store = shared?.plugins ?? openPlugins(storageSettings)
   const plugins: PluginHost = createPluginHost({
     store,
     keys,
@@ -158,9 +175,9 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
   const speechCounts = createSpeechCounts()
   const imports = createImportCounts()
   const remarkListeners = new Set<RemarkListener>()
-  let opened: Storage | undefined
+  let opened = shared
   const storage = once(async () => {
-    opened = await openStorage(storageSettings, { check: options.service === true })
+    opened ??= await openStorage(storageSettings, useOf(options))
     return opened
   })
   const models = once(async () => {
@@ -311,6 +328,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
       const { openToolServers } = await import('./tool-servers.ts')
       return closing(openToolServers(settings, { ownPorts }))
     }),
+    database: shared?.shared,
     storedSize: async () => opened?.size(),
     async checkStorage() {
       const examined = await openStorage(storageSettings, { create: false })
@@ -362,11 +380,6 @@ async function askOwnModel(
   return { text: textOf(reply.choices[0]?.message.content), model: report.model }
 }
 
-/** The data folder's storage, held to the limits of the settings. */
-function storageSettingsOf({ paths, limits }: Settings): StorageSettings {
-  return {
-    folder: paths.data,
-    bundledPlugins: packageFolder('plugins'),
-    limits: { bytes: limits.storedBytesPerUser, memories: limits.storedMemoriesPerUser },
-  }
+function useOf({ service = false }: AppOptions): StorageUse {
+  return { service }
 }

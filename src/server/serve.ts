@@ -62,7 +62,7 @@ export async function serve(
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
   const tls = tlsOf(options)
   const record = openServiceRecord(settings.paths.state)
-  const app = openApp(settings, {
+  const app = await openApp(settings, {
     service: true,
     record,
     reloads: createReloader,

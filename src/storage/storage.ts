@@ -16,6 +16,7 @@ import type { PriceStore } from '../usage/prices/store.ts'
 import type { PostgresSettings } from './postgres/storage.ts'
 import type { Changes } from './shared/changes.ts'
 import type { StorageCopies } from './shared/copies.ts'
+import type { SharedDatabase } from './shared/shared-database.ts'
 import type { StorageUse } from './shared/storage-use.ts'
 import type { StoredSize } from './shared/stored-size.ts'
 import type { SqliteSettings } from './sqlite/storage.ts'
@@ -47,6 +48,8 @@ export interface Storage {
   /** Limits, and the accounts of their budgets. */
   readonly limits: LimitStore
   readonly changes: Changes
+  /** The database, where several instances share it. */
+  readonly shared: SharedDatabase | undefined
   /** Whether any limit is set: asked by commands, which load nothing of limits where there is none. */
   hasLimits(): boolean
   /** The size of what is kept, from sums: cheap, however much it is. */

@@ -41,7 +41,7 @@ export async function examine(cli: Cli, { backup = false, service = false }: Doc
 }
 
 async function examineInstallation(settings: Settings, findings: Finding[]): Promise<void> {
-  const app = openApp(settings)
+  const app = await openApp(settings)
   try {
     findings.push(...folders(settings))
     await runCheck(findings, 'database', async () => ({ detail: await app.checkStorage() }))
@@ -57,7 +57,7 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
 
 /** Checks the newest backup alone. */
 async function examineBackup(settings: Settings, findings: Finding[]): Promise<void> {
-  const app = openApp(settings)
+  const app = await openApp(settings)
   try {
     const { checkNewestBackup } = await import('./doctor-backup.ts')
     await runCheck(findings, 'backup', () => checkNewestBackup(app))

@@ -2,13 +2,14 @@ import type { AuditEntry, LiveSession, Session, UserCounts } from '../../account
 import { dayMs, keptEntries, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
 import type { Sql, Transaction } from './sql.ts'
 
-/** The login with its user as they are now. */
-export function findSession(sql: Sql, id: string): Promise<LiveSession | undefined> {
-  return sql.row(
-    `SELECT s.user_id, u.username, u.role, u.token_version, s.expires_at
-     FROM login_session s JOIN account u ON u.id = s.user_id WHERE s.id = $1`,
-    [id],
+/** Logins with their users as they are now, by their ids. */
+export async function findSessions(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, LiveSession>> {
+  const rows = await sql.rows<LiveSession & { id: string }>(
+    `SELECT s.id, s.user_id, u.username, u.role, u.token_version, s.expires_at
+     FROM login_session s JOIN account u ON u.id = s.user_id WHERE s.id = ANY($1)`,
+    [ids],
   )
+  return new Map(rows.map(({ id, ...session }) => [id, session]))
 }
 
 /** Opens a login, and sweeps old ones. False where the password was changed while it was being checked. */

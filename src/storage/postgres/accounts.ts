@@ -11,8 +11,9 @@ import {
 } from '../../accounts/users.ts'
 import { accountOf, keysOf, type UserRow, userOf } from '../shared/account-rows.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
-import { addEntry, closeSessions, countAccounts, findSession, openSession } from './accounts-sessions.ts'
+import { addEntry, closeSessions, countAccounts, findSessions, openSession } from './accounts-sessions.ts'
 import type { Context } from './context.ts'
+import { inOneQuery } from './in-one-query.ts'
 import { oneWriter } from './one-writer.ts'
 import type { Sql, Transaction } from './sql.ts'
 
@@ -20,7 +21,8 @@ import type { Sql, Transaction } from './sql.ts'
 export function createAccountStore({ db, changes }: Context): AccountStore {
   const session = createSessionCache(
     () => changes.mark('accounts'),
-    (id) => findSession(db, id),
+    inOneQuery((ids) => findSessions(db, ids)),
+    changes.grace,
   )
   /** A write that may change a login: all processes drop their cached logins after it. */
   const writing = <R>(write: (tx: Transaction) => Promise<R>) =>

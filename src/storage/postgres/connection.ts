@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { databaseName } from '../../settings/database-url.ts'
 import { createConnectAttempts } from './attempts.ts'
 import { isAway, isSerialisationFailure } from './errors.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
@@ -181,15 +182,13 @@ export function openDatabase(url: string): Database {
     },
     async listen(channel, onNotify) {
       const client = await connected()
-      client.on('notification', ({ payload }) => onNotify(payload ?? ''))
+      client.on('notification', onNotify)
       await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
-      await new Promise<void>((resolve) => {
-        client.once('end', resolve)
-        if (!live.has(client)) resolve()
-      })
+      return { rows: statementsOf(() => client).rows, close: () => forget(client) }
     },
-    name: nameOf(url),
+    name: databaseName(url),
     drop(reason) {
+      attempts.failed(reason)
       for (const client of [...live]) {
         // Its statements fail at once; `end` would wait for them.
         ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(
@@ -208,12 +207,6 @@ export function openDatabase(url: string): Database {
     },
   }
   return database
-}
-
-/** `postgres://user@host:port/name`, without password and parameters. */
-export function nameOf(url: string): string {
-  const { protocol, username, host, pathname } = new URL(url)
-  return `${protocol}//${username ? `${username}@` : ''}${host}${pathname}`
 }
 
 interface Taken {

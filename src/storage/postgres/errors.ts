@@ -42,6 +42,8 @@ export function isTaken(thrown: unknown): boolean {
 export function translated(thrown: unknown): unknown {
   if (thrown instanceof AppError) return thrown
   const code = codeOf(thrown)
+  if (code === '25006')
+    return new AppError('unavailable', 'The database takes no writes now', { cause: thrown, retryAfter })
   if (isAway(thrown)) return unreachable(thrown)
   if (!/^[0-9A-Z]{5}$/.test(code)) return thrown
   if (isSerialisationFailure(thrown) || code === '55P03')

@@ -41,14 +41,16 @@ export async function unusedKeys(sql: Sql, since: number, now: number): Promise<
   return withSecrets(sql, rows)
 }
 
-export async function findLive(sql: Sql, digest: string): Promise<LiveKey | undefined> {
-  const row = await sql.row<LiveRow>(
-    `SELECT k.id, k.user_id, u.username, u.role, k.scopes, k.models, k.plugins, k.personas, k.expires_at, k.revoked_at,
-       s.valid_until
-     FROM api_key_secret s JOIN api_key k ON k.id = s.key_id LEFT JOIN account u ON u.id = k.user_id WHERE s.digest = $1`,
-    [digest],
+/** Keys as they are now, by the digests of their secrets. */
+export async function findLive(sql: Sql, digests: readonly string[]): Promise<ReadonlyMap<string, LiveKey>> {
+  const rows = await sql.rows<LiveRow & { digest: string }>(
+    `SELECT s.digest, k.id, k.user_id, u.username, u.role, k.scopes, k.models, k.plugins, k.personas, k.expires_at,
+       k.revoked_at, s.valid_until
+     FROM api_key_secret s JOIN api_key k ON k.id = s.key_id LEFT JOIN account u ON u.id = k.user_id
+     WHERE s.digest = ANY($1)`,
+    [digests],
   )
-  return row && liveOf(digest, row)
+  return new Map(rows.map(({ digest, ...row }) => [digest, liveOf(digest, row)]))
 }
 
 /** Counts live keys, of one user or of all. */

@@ -2,6 +2,7 @@ import type { KeyBounds, KeyStore, KeyUse, LiveKey, NewKey, NewSecret } from '..
 import { mostDead, textsOf } from '../shared/key-rows.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import type { Context } from './context.ts'
+import { inOneQuery } from './in-one-query.ts'
 import { countLive, findKey, findLive, isLive, listKeys, unusedKeys } from './keys-rows.ts'
 import { oneWriter } from './one-writer.ts'
 import type { Transaction } from './sql.ts'
@@ -10,7 +11,8 @@ import type { Transaction } from './sql.ts'
 export function createKeyStore({ db, changes }: Context): KeyStore {
   const byDigest = createSessionCache<LiveKey>(
     () => changes.mark('accounts'),
-    (digest) => findLive(db, digest),
+    inOneQuery((digests) => findLive(db, digests)),
+    changes.grace,
   )
   /** A write that may end a key: all processes drop their cached keys after it. */
   const writing = <R>(write: (tx: Transaction) => Promise<R>) =>
