@@ -189,8 +189,7 @@ async function reindexed(
 ): Promise<void> {
   if (changed.length === 0) return
   const gained = await reindex(tx, { scopeId, changed, before })
-  if (gained !== 0)
-    await tx.run('UPDATE memory_scope SET length = length + $1 WHERE scope_id = $2', [gained, scopeId])
+  if (gained !== 0) await tx.run('UPDATE memory_scope SET length = length + $1 WHERE scope_id = $2', [gained, scopeId])
 }
 
 /** Writes an edit; `hasGrown` says whether it takes more characters than before. */
