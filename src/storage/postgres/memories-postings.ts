@@ -1,6 +1,6 @@
 import type { SpellingLookup } from '../../personas/memory/memory.ts'
-import { mostPostings } from '../shared/memory-scoring.ts'
 import { width } from '../shared/memory-scope.ts'
+import { mostPostings } from '../shared/memory-scoring.ts'
 import { insertRows } from './insert-rows.ts'
 import { blockOf, indexedBeginning, indexedTerm, readBlock, writeBlock } from './memories-blocks.ts'
 import type { Transaction } from './sql.ts'

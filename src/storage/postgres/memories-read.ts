@@ -1,11 +1,4 @@
-import type {
-  Eviction,
-  ListOptions,
-  MemoryEntry,
-  PendingPage,
-  Scope,
-  Unexpired,
-} from '../../personas/memory/memory.ts'
+import type { Eviction, ListOptions, MemoryEntry, PendingPage, Scope, Unexpired } from '../../personas/memory/memory.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { conditionsOf, Parameters } from './memories-filter.ts'
 import { isScope, valuesOfScope } from './memories-scope.ts'
@@ -13,8 +6,7 @@ import { joinedVector, type VectorRow, vectorColumns, vectorIn } from './memorie
 import type { Sql } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
-const columns =
-  'memory.memory_id, memory.id, memory.content, memory.timestamp, memory.importance, memory.metadata'
+const columns = 'memory.memory_id, memory.id, memory.content, memory.timestamp, memory.importance, memory.metadata'
 const ofScope = `FROM memory_scope JOIN memory USING (scope_id) WHERE ${isScope}`
 
 /** Each read is one statement, and so sees one state of the database. */

@@ -15,12 +15,7 @@ import type { VectorColumn } from './vectors-table.ts'
  * Searches a scope in two round trips: the words' part, which is scored here, and then vectors and rows together. Where the
  * server has no pgvector, the vectors are compared here and the rows are a third one.
  */
-export async function searchMemories(
-  sql: Sql,
-  column: VectorColumn,
-  scope: Scope,
-  query: SearchQuery,
-): Promise<Found> {
+export async function searchMemories(sql: Sql, column: VectorColumn, scope: Scope, query: SearchQuery): Promise<Found> {
   const [index, passing] = await Promise.all([
     readIndex(sql, scope, query),
     query.filter && readPassing(sql, scope, query.filter),

@@ -1,5 +1,5 @@
 import type { Scope } from '../../personas/memory/memory.ts'
-import { rangeOf } from '../sqlite/memories-scope.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
 import { codeOf, isAway } from './errors.ts'
 import type { Database, Transaction } from './sql.ts'
 
@@ -42,6 +42,11 @@ const stopping = new WeakSet<Database>()
 /** Has removals end with the slice that is under way: for a service that stops. The next start finishes them. */
 export function deferCleanup(db: Database): void {
   stopping.add(db)
+}
+
+/** Whether work in slices may go on. */
+export function goesOn(db: Database): boolean {
+  return !stopping.has(db)
 }
 
 /**

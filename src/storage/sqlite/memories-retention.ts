@@ -1,5 +1,14 @@
 import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
-import { byNumber, type Leaving, noSlice, refuseStaying, refuseUncleaned, type Slice, type Stored, sliceOf } from '../shared/memory-retention.ts'
+import {
+  byNumber,
+  type Leaving,
+  noSlice,
+  refuseStaying,
+  refuseUncleaned,
+  type Slice,
+  type Stored,
+  sliceOf,
+} from '../shared/memory-retention.ts'
 import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 
