@@ -6,7 +6,7 @@ import { insertRows } from './insert-rows.ts'
 import { isScope, lockScope, valuesOfScope } from './memories-scope.ts'
 import type { Transaction } from './sql.ts'
 
-const status = visibleStatus('p', '$3')
+const status = visibleStatus('p', '$3::bigint')
 
 const select = `SELECT p.id, p.content, p.confidence, p.model, m.id AS memory_id, ${status} AS status, p.accepted_as,
     p.created_at`
