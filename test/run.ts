@@ -4,7 +4,7 @@
  * with `AICHAT_TEST_ALONE=1`, which gives each file a process of its own.
  * uvu's exit code alone is not enough: a file that runs nothing and a throwing `before` hook both exit 0.
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -71,7 +71,10 @@ function openScratch(): string {
     return bavail * bsize >= 4 * 2 ** 30
   }
   const isInMemory = process.env['TMPDIR'] === undefined && existsSync(memory) && isRoomy()
-  return mkdtempSync(join(isInMemory ? memory : tmpdir(), 'aichat-suite-'))
+  const folder = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'aichat-suite-'))
+  // Lets the servers that refuse to run as root reach their own folders in it, whose names they are told.
+  chmodSync(folder, 0o711)
+  return folder
 }
 
 function removeScratch(): void {

@@ -1,15 +1,17 @@
-import { suite } from '../../suite.ts'
-import { postgresAt } from './postgres.ts'
-import { check, partOf } from './rule.ts'
+import { postgresSuite } from '../postgres/suite.ts'
+import { postgresOn } from './postgres.ts'
+import { check, partOf, type StorageUnderTest } from './rule.ts'
 import { rules } from './rules.ts'
 
-const test = suite('the contract of storage, kept by PostgreSQL')
+const { test, server, run } = postgresSuite('the contract of storage, kept by PostgreSQL')
+const chosen = process.env['AICHAT_TEST_STORES']?.split(',')
+let storage: StorageUnderTest | undefined
 
-const url = process.env.AICHAT_TEST_POSTGRES
-const chosen = process.env.AICHAT_TEST_STORES?.split(',')
+for (const rule of rules)
+  if (chosen?.includes(rule.store) ?? true)
+    test(`${partOf(rule)}: ${rule.says}`, () => {
+      storage ??= postgresOn(server())
+      return check(rule, storage)
+    })
 
-if (url)
-  for (const rule of rules.filter(({ store }) => chosen?.includes(store) ?? true))
-    test(`${partOf(rule)}: ${rule.says}`, () => check(rule, postgresAt(url)))
-
-test.run()
+run()

@@ -1,46 +1,52 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import { openStorage } from '../../../src/storage/storage.ts'
+import { remember, reset } from '../postgres/reset.ts'
+import type { PostgresServer } from '../postgres/server.ts'
 import { storageIn } from '../test-storage.ts'
 import type { StorageUnderTest } from './rule.ts'
 
-/** PostgreSQL in a new database of a server, given by the URL of one of its databases. */
-export function postgresAt(serverUrl: string): StorageUnderTest {
-  let count = 0
+/** PostgreSQL in one database of a server, which is reset after each rule. */
+export function postgresOn(server: PostgresServer): StorageUnderTest {
+  let migrated: Promise<string> | undefined
   return {
     name: 'PostgreSQL',
     async create(limits) {
       const folder = mkdtempSync(join(tmpdir(), 'aichat-contract-'))
-      const name = `contract_${process.pid}_${count++}`
-      const on = async <R>(work: (client: pg.Client) => Promise<R>, url = serverUrl): Promise<R> => {
-        const client = new pg.Client({ connectionString: url })
-        await client.connect()
-        try {
-          return await work(client)
-        } finally {
-          await client.end()
-        }
-      }
-      await on((client) => client.query(`CREATE DATABASE ${name}`))
-      const url = new URL(serverUrl)
-      url.pathname = `/${name}`
+      migrated ??= migratedOn(server)
+      const url = await migrated
+      const name = databaseOf(url)
       return {
-        settings: { ...storageIn(folder), limits, url: String(url) },
+        settings: { ...storageIn(folder), limits, url },
         async isIdle() {
-          const { rows } = await on((client) =>
-            client.query(
-              `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)`,
-              [name],
-            ),
+          const busy = await server.query(
+            `SELECT pid FROM pg_stat_activity
+              WHERE datname = '${name}' AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)`,
           )
-          return rows.length === 0
+          return busy.length === 0
         },
         async remove() {
-          await on((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
+          // A process that died in a rule may have left a transaction behind.
+          await server.terminate(name)
+          await server.query(reset, name)
           rmSync(folder, { recursive: true, force: true })
         },
       }
     },
   }
+}
+
+async function migratedOn(server: PostgresServer): Promise<string> {
+  const url = await server.newDatabase()
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-contract-'))
+  const storage = await openStorage({ ...storageIn(folder), url })
+  await storage.close()
+  rmSync(folder, { recursive: true, force: true })
+  await server.query(remember, databaseOf(url))
+  return url
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1)
 }

@@ -44,6 +44,8 @@ export interface StorageUnderTest {
   readonly name: string
   create(limits: StoredLimits): Promise<{
     readonly settings: StorageSettings
+    /** Opens it where the settings alone do not say how. */
+    readonly open?: typeof openStorage
     isIdle(): Promise<boolean>
     remove(): Promise<void>
   }>
@@ -60,14 +62,14 @@ export interface Flaw {
 const unlimited: StoredLimits = { memories: 1e9, bytes: 1e15 }
 
 /** Opens a storage, with its flaw if it is given one. */
-export async function openFlawed(settings: StorageSettings, flaw?: Flaw): Promise<Storage> {
-  const storage = await openStorage(flaw?.settings?.(settings) ?? settings)
+export async function openFlawed(settings: StorageSettings, flaw?: Flaw, open = openStorage): Promise<Storage> {
+  const storage = await open(flaw?.settings?.(settings) ?? settings)
   return flaw?.wrap?.(storage) ?? storage
 }
 
 /** Tests one rule on an empty storage; throws where it is broken. */
 export async function check(rule: Rule, storage: StorageUnderTest, flaw?: Flaw): Promise<void> {
-  const { settings, isIdle, remove } = await storage.create(rule.limits ?? unlimited)
+  const { settings, open, isIdle, remove } = await storage.create(rule.limits ?? unlimited)
   const opened: Storage[] = []
   try {
     await rule.holds({
@@ -75,7 +77,7 @@ export async function check(rule: Rule, storage: StorageUnderTest, flaw?: Flaw):
       flaw: flaw && partOf(flaw),
       isIdle,
       async open() {
-        const one = await openFlawed(settings, flaw)
+        const one = await openFlawed(settings, flaw, open)
         opened.push(one)
         return one
       },
