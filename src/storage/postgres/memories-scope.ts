@@ -26,6 +26,13 @@ export function lockScope(tx: Transaction, scope: Scope): Promise<ScopeRow | und
  * removed since the caller looked, and nothing may be stored under another user's.
  */
 export async function makeScope(tx: Transaction, scope: Scope): Promise<ScopeRow> {
+  // The row that was waited for may have left with its memories meanwhile: then another look makes the next one.
+  const row = (await takeScope(tx, scope)) ?? (await takeScope(tx, scope))
+  if (!row) throw personaGone(scope)
+  return row
+}
+
+async function takeScope(tx: Transaction, scope: Scope): Promise<ScopeRow | undefined> {
   const [, row] = await Promise.all([
     // Without the second condition every write would take a number of the sequence.
     tx.run(
@@ -36,7 +43,6 @@ export async function makeScope(tx: Transaction, scope: Scope): Promise<ScopeRow
     ),
     lockScope(tx, scope),
   ])
-  if (!row) throw personaGone(scope)
   return row
 }
 

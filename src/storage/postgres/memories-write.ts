@@ -23,6 +23,7 @@ import { labelColumns, memoryTypes, type NewRow, newRow } from './memories-rows.
 import { isScope, lockScope, makeScope, valuesOfScope } from './memories-scope.ts'
 import { nothingBefore, reindex, type TermsBefore, termsBefore } from './memories-text.ts'
 import { type NumberedVector, putVectors, readVectors } from './memories-vectors.ts'
+import { hideScope } from './removal.ts'
 import type { Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
@@ -53,7 +54,8 @@ export async function addMemories(
   const [row, known] = await Promise.all([
     makeScope(tx, scope),
     tx.rows<KnownRow>(
-      `SELECT memory.*, digest FROM memory_scope JOIN memory USING (scope_id) WHERE ${isScope} AND digest = ANY ($3)`,
+      `SELECT ${memoryColumns}, digest, stored_at FROM memory_scope JOIN memory USING (scope_id)
+        WHERE ${isScope} AND digest = ANY ($3)`,
       [...valuesOfScope(scope), digests],
     ),
   ])
@@ -305,6 +307,16 @@ export async function wipeSlice(
     going.map(({ memory_id }) => memory_id),
   )
   return { wiped: going.length, more: going.length < rows.length || rows.length === slice.memories }
+}
+
+/** All memories of a scope leave at once, and are removed afterwards; the record of evictions stays. Resolves with how many they are. */
+export async function hideMemories(tx: Transaction, scope: Scope): Promise<number> {
+  const row = await lockScope(tx, scope)
+  if (!row || row.memories === 0) return 0
+  await hideScope(tx, scope)
+  const { scope_id } = await makeScope(tx, scope)
+  await tx.run('UPDATE memory_eviction SET scope_id = $1 WHERE scope_id = $2', [scope_id, row.scope_id])
+  return row.memories
 }
 
 /** Enforces the policy once. */

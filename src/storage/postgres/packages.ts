@@ -4,12 +4,13 @@ import { extentOf } from './persona-read.ts'
 import { openSnapshot } from './persona-snapshot.ts'
 import { dryRun, stagePersona } from './persona-write.ts'
 import { removeHidden } from './removal.ts'
+import { vectorColumn } from './vectors-column.ts'
 
 /** Whole personas in PostgreSQL, across the stores that hold their parts. */
 export function createPersonaArchive(context: Context): PersonaArchive {
   const { db } = context
   return {
-    snapshot: (scope) => openSnapshot(db, scope),
+    snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope),
     extent: (scope) => extentOf(db, scope),
     async greeting({ personaId, userId }) {
       const row = await db.row<{ greeting: string | null }>(
