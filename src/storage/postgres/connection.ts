@@ -10,6 +10,9 @@ import { writeInto } from './write-into.ts'
 /** Transactions at a time of one process. */
 const mostTransactions = 8
 
+/** Held ones of one process, which write or read whole personas: each on a connection of its own. */
+const mostHeld = { writing: 4, reading: 8 } as const
+
 /** Milliseconds for a connection to be made, with its login. */
 const connectTimeout = 1000
 
@@ -62,9 +65,13 @@ export function openDatabase(url: string): Database {
   })
   const live = new Set<pg.Client>()
   let reading: Promise<pg.Client> | undefined
-  let waiting: (() => void)[] = []
+  const places = {
+    short: createPlaces(mostTransactions),
+    // A replacement that is written waits for a reader, which backs the persona up: they never wait for each other's places.
+    writing: createPlaces(mostHeld.writing),
+    reading: createPlaces(mostHeld.reading),
+  }
   let idle: pg.Client[] = []
-  let working = 0
   let isClosed = false
 
   async function connected(settings: pg.ClientConfig & { pipeline?: boolean } = {}): Promise<pg.Client> {
@@ -115,27 +122,26 @@ export function openDatabase(url: string): Database {
     return reading
   }
 
-  async function take(copies = false): Promise<pg.Client> {
-    while (working >= mostTransactions) await new Promise<void>((resolve) => waiting.push(resolve))
-    working++
+  async function take({ copies, readOnly }: TransactionOptions = {}): Promise<Taken> {
+    const place = copies ? places[readOnly ? 'reading' : 'writing'] : places.short
+    await place.enter()
     try {
       // A pipelined connection cannot copy.
-      if (copies) return await connected()
-      return idle.pop() ?? (await connected({ pipeline: true }))
+      const client = copies ? await connected() : (idle.pop() ?? (await connected({ pipeline: true })))
+      const give = () => {
+        if (copies) forget(client)
+        else if (live.has(client)) idle.push(client)
+        place.leave()
+      }
+      return { client, give }
     } catch (reason) {
-      give()
+      place.leave()
       throw reason
     }
   }
 
-  function give(client?: pg.Client): void {
-    working--
-    if (client && live.has(client)) idle.push(client)
-    waiting.shift()?.()
-  }
-
   async function attempt<R>(work: (tx: Transaction) => Promise<R>, options: TransactionOptions): Promise<R> {
-    const client = await take(options.copies)
+    const { client, give } = await take(options)
     try {
       const tx = transactionOn(client)
       await client.query(beginning(options, takesSettings))
@@ -147,22 +153,21 @@ export function openDatabase(url: string): Database {
       else await client.query('ROLLBACK').catch(() => forget(client))
       throw reason
     } finally {
-      if (options.copies) forget(client)
-      give(client)
+      give()
     }
   }
 
   const database: Database = {
     ...statementsOf(reader),
     async run(text, values) {
-      const client = await take()
+      const { client, give } = await take()
       try {
         return (await client.query(text, values?.map(storable))).rowCount ?? 0
       } catch (reason) {
         if (isAway(reason)) forget(client)
         throw reason
       } finally {
-        give(client)
+        give()
       }
     },
     async transaction(work, options = {}) {
@@ -198,11 +203,38 @@ export function openDatabase(url: string): Database {
       live.clear()
       idle = []
       await Promise.all(clients.map((client) => client.end().catch(() => {})))
+      for (const place of Object.values(places)) place.leaveAll()
+    },
+  }
+  return database
+}
+
+interface Taken {
+  readonly client: pg.Client
+  /** Gives the connection back, and its place. */
+  give(): void
+}
+
+/** So many at a time; further ones wait in their order. */
+function createPlaces(most: number) {
+  let taken = 0
+  let waiting: (() => void)[] = []
+  return {
+    async enter(): Promise<void> {
+      while (taken >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+      taken++
+    },
+    leave(): void {
+      taken--
+      waiting.shift()?.()
+    },
+    /** Lets all that wait go on, and fail. */
+    leaveAll(): void {
+      taken = 0
       for (const next of waiting) next()
       waiting = []
     },
   }
-  return database
 }
 
 function statementsOf(client: () => Promise<pg.Client> | pg.Client): Sql {

@@ -47,9 +47,10 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
 async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
   // One round trip where all is as it was.
   const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
-  if (use.readOnly || use.create === false) return { id: found?.id ?? '', plugins: openPluginFiles(settings) }
-  if (!isMigrated) await migrate(db, migrations)
-  const id = await joinInstallation(db, settings, found)
+  const mayWrite = !use.readOnly && use.create !== false
+  if (mayWrite && !isMigrated) await migrate(db, migrations)
+  const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
+  if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
   const [, plugins] = await Promise.all([
     changes.ask(),
@@ -112,7 +113,13 @@ function storageOf(
         throw translated(reason)
       }
     },
-    check: async () => `${db.name} answers`,
+    async check() {
+      try {
+        return await (await import('./check.ts')).checkDatabase(db, migrations)
+      } catch (reason) {
+        throw translated(reason)
+      }
+    },
     deferCleanup() {},
     async close() {
       lease.close()

@@ -5,6 +5,7 @@ import { algorithm } from '../../personas/adaptation/rules.ts'
 import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import { snapshotBatch } from '../../personas/package/archive.ts'
+import { decodeLearned, encodeLearned, recordOf, type StateRow, textOfRecord } from '../shared/adaptation-rows.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from './connection.ts'
 import type { Quota } from './quota.ts'
@@ -84,14 +85,14 @@ export function adaptationRows(db: Database) {
     if (!row) return { learned: nothingLearned(), head: emptyLog }
     const { sequence, hash } = row
     // Written by other rules: the log is the truth, and gives the state anew.
-    const learned = row.algorithm === algorithm ? decode(row.learned) : fold(log(scope))
+    const learned = row.algorithm === algorithm ? decodeLearned(row.learned) : fold(log(scope))
     return { learned, head: { sequence, hash } }
   }
 
   /** The state as it is cached, or undefined where none is. */
   function cached(scope: Scope): Learned | undefined {
     const row = state.get(scope.personaId, scope.userId)
-    return row && decode(row.learned)
+    return row && decodeLearned(row.learned)
   }
 
   function append(scope: Scope, record: AdaptationRecord, learned: Learned): boolean {
@@ -155,34 +156,14 @@ export function adaptationRows(db: Database) {
   /** Writes records to a persona's log, and no state. */
   function write(personaId: string, added: readonly AdaptationRecord[]): void {
     begin.run({ id: personaId })
-    for (const record of added) {
-      // The owner stands in the persona's row alone: a persona that gets another owner keeps its log as it is.
-      const { persona_id: _persona, user_id: _user, ...content } = record
-      insert.run(record.sequence, record.id, record.idempotency_key ?? null, JSON.stringify(content), personaId)
-    }
+    for (const record of added)
+      insert.run(record.sequence, record.id, record.idempotency_key ?? null, textOfRecord(record), personaId)
   }
 
   function save(scope: Scope, learned: Learned, head: LogHead): boolean {
-    return cache.run(algorithm, head.sequence, head.hash, encode(learned), scope.personaId, scope.userId).changes === 1
+    return (
+      cache.run(algorithm, head.sequence, head.hash, encodeLearned(learned), scope.personaId, scope.userId).changes ===
+      1
+    )
   }
-}
-
-interface StateRow {
-  readonly algorithm: string
-  readonly sequence: number
-  readonly hash: string
-  readonly learned: string
-}
-
-function recordOf(scope: Scope, text: string): AdaptationRecord {
-  return { ...JSON.parse(text), persona_id: scope.personaId, user_id: scope.userId }
-}
-
-function encode(learned: Learned): string {
-  return JSON.stringify({ ...learned, traits: [...learned.traits], preferences: [...learned.preferences] })
-}
-
-function decode(text: string): Learned {
-  const { traits, preferences, ...rest } = JSON.parse(text)
-  return { ...rest, traits: new Map(traits), preferences: new Map(preferences) }
 }

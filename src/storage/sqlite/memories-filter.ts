@@ -1,6 +1,6 @@
 import type { MemoryFilter } from '../../personas/memory/memory.ts'
+import type { ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
-import type { ScopeRow } from './memories-scope.ts'
 
 /** The speaker of a memory as its index has it; '' for none, and for a label that is no text. */
 const speakerColumn = `CASE json_type(metadata, '$.speaker') WHEN 'text' THEN metadata ->> '$.speaker' ELSE '' END`

@@ -10,12 +10,13 @@ import type {
   SearchQuery,
   Unexpired,
 } from '../../personas/memory/memory.ts'
+import { entryOf, memoryColumns, type Row } from '../shared/memory-rows.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { isLoreRow } from './lore-schema.ts'
 import { conditionsOf, createFilters, valuesOfFilter } from './memories-filter.ts'
 import { createPostings } from './memories-postings.ts'
-import { entryOf, memoryColumns, type Row } from './memories-rows.ts'
-import { findScope, rangeOf } from './memories-scope.ts'
+import { findScope } from './memories-scope.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 
 type FoundRow = [

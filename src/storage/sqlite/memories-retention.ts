@@ -1,42 +1,17 @@
-import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
 import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
+import {
+  byNumber,
+  type Leaving,
+  noSlice,
+  refuseStaying,
+  refuseUncleaned,
+  type Slice,
+  type Stored,
+  sliceOf,
+} from '../shared/memory-retention.ts'
+import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
-import { evictionOf } from './memories-rows.ts'
-import { rangeOf, type ScopeRow } from './memories-scope.ts'
 
-/** The memories that are removed in one transaction. */
-export interface Slice {
-  readonly evicted: readonly Eviction[]
-  /** The memories' numbers. */
-  readonly numbers: readonly number[]
-  /** Whether more has to go. */
-  readonly more: boolean
-}
-
-/** The memories that a write has just stored. */
-export interface Stored {
-  readonly numbers: readonly number[]
-  /** How many of them were not there before, and how many of the others were not pinned before. */
-  readonly fresh: number
-  readonly newlyPinned: number
-}
-
-interface Leaving {
-  readonly memory_id: number
-  readonly id: string
-  readonly timestamp: number
-  readonly importance: number
-  readonly size: number
-}
-
-/**
- * Memories, and characters of them, that are removed in one transaction: some ten milliseconds' work. One of the greatest
- * length alone is more.
- */
-export const slice = { memories: 50, characters: 20_000 } as const
-
-/**
 /**
  * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours with
  * their context written anew. Each costs about a millisecond, since its words are overwritten in the index.
@@ -45,23 +20,6 @@ export const rowsAtOnce = 16
 
 /** Least worth memories that are told apart from the others to find a surplus in its place; the walk takes some milliseconds. */
 const mostMarked = 50_000
-
-/** As many of the rows as one transaction takes, one at least. */
-export function firstSlice<T extends { readonly size: number }>(rows: readonly T[]): readonly T[] {
-  let left: number = slice.characters
-  let count = 0
-  for (const { size } of rows.slice(0, slice.memories)) {
-    left -= size
-    if (left < 0 && count > 0) break
-    count++
-  }
-  return rows.slice(0, count)
-}
-
-/** Orders by number. */
-function byNumber(one: Leaving, other: Leaving): number {
-  return one.memory_id - other.memory_id
-}
 
 /** Applies a persona's retention policy. Every method expects to run inside the caller's transaction. */
 export function createRetention(db: Database) {
@@ -104,45 +62,26 @@ export function createRetention(db: Database) {
   return { refuseFull, next, record }
 
   /** Throws `invalid` when the stored and the pinned memories together are too many. */
-  function refuseFull(row: ScopeRow, { cleanup, maxMemories }: RetentionPolicy, stored: Stored): void {
-    if (row.memories <= maxMemories) return
-    if (!cleanup) {
-      if (stored.fresh === 0) return
-      throw new AppError(
-        'invalid',
-        `The persona's memory is full: it may hold ${counted(maxMemories, 'memory', 'memories')}`,
-        {
-          details: ['Wipe some, raise memory_settings.max_memories, or set memory_settings.auto_cleanup to true'],
-        },
-      )
-    }
+  function refuseFull(row: ScopeRow, policy: RetentionPolicy, stored: Stored): void {
+    if (row.memories <= policy.maxMemories) return
+    if (!policy.cleanup) return refuseUncleaned(policy, stored)
     if (stored.fresh + stored.newlyPinned === 0) return
     const loose = stored.fresh === 0 ? 0 : looseAmong.get(JSON.stringify(stored.numbers))!
     const staying = pinned.get(row.scope_id)! + loose
-    if (staying <= maxMemories) return
-    throw new AppError(
-      'invalid',
-      `The persona's memory is full: it may hold ${counted(maxMemories, 'memory', 'memories')}, and pinned ones are never removed`,
-      { details: ['Wipe some of the pinned ones, or raise memory_settings.max_memories'] },
-    )
+    refuseStaying(policy, staying)
   }
 
   /** The next `most` of the too old, then of the least worth until the count fits; just stored ones go last. */
   function next(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[], most: number): Slice {
     const { cleanup, maxMemories, maxAge, now } = policy
-    if (!cleanup) return { evicted: [], numbers: [], more: false }
+    if (!cleanup) return noSlice
     const old = expired.all(row.scope_id, now - maxAge, most)
     const excess = Math.max(0, row.memories - old.length - maxMemories)
     const limit = Math.min(excess, most - old.length)
     const staying = [...spared, ...old.map(({ memory_id }) => memory_id)]
     const asked = { scope: row.scope_id, spared: JSON.stringify(staying), limit }
     const surplus = limit <= 0 ? [] : excess > most ? inPlace(asked, excess) : leastWorth.all(asked).sort(byNumber)
-    const going = firstSlice([...old, ...surplus])
-    return {
-      evicted: going.map((each, at) => evictionOf(each, at < old.length ? 'retention_days' : 'max_memories', now)),
-      numbers: going.map(({ memory_id }) => memory_id),
-      more: going.length > 0 && (old.length === most || going.length < old.length + excess),
-    }
+    return sliceOf(old, surplus, { excess, most, now })
   }
 
   /** A large surplus in the order of its numbers: neighbours go together, and few that stay are written anew. */

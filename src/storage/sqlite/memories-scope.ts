@@ -1,28 +1,6 @@
-import { AppError } from '../../errors.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { numbersAfter, personaGone, type ScopeRow, width } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
-
-export interface ScopeRow {
-  readonly scope_id: number
-  readonly last_number: number
-  readonly memories: number
-  /** Of all its memories' terms together, in characters. */
-  readonly length: number
-}
-
-/** The numbers of one scope's memories, both ends included. */
-export interface NumberRange {
-  readonly low: number
-  readonly high: number
-}
-
-/** Numbers per scope; with 2^24 of them two to the power of 29 scopes stay exact in a JavaScript number. */
-const width = 2 ** 24
-
-/** The range that every statement about a scope's memories is limited to. */
-export function rangeOf(scopeId: number): NumberRange {
-  return { low: scopeId * width, high: scopeId * width + width - 1 }
-}
 
 /**
  * SQL for a memory's number within its scope: how far it lies above `low`. An integer, where a difference to a bound `low`
@@ -56,7 +34,7 @@ export function makeScope(db: Database, scope: Scope): ScopeRow {
        ON CONFLICT DO NOTHING`,
   ).run(scope.personaId, scope.userId)
   const row = findScope(db, scope)
-  if (!row) throw new AppError('not_found', `No persona "${scope.personaId}"`)
+  if (!row) throw personaGone(scope)
   return row
 }
 
@@ -87,9 +65,10 @@ export function scopesAfter(db: Database, after: number): { readonly number: num
 
 /** The next `count` numbers of a scope. */
 export function takeNumbers(db: Database, scope: ScopeRow, count: number): number[] {
-  const last = scope.last_number + count
-  if (last >= width) throw new AppError('internal', 'A persona cannot store more than sixteen million memories')
-  db.prepare('UPDATE memory_scope SET last_number = ? WHERE scope_id = ?').run(last, scope.scope_id)
-  const { low } = rangeOf(scope.scope_id)
-  return Array.from({ length: count }, (_, at) => low + scope.last_number + 1 + at)
+  const numbers = numbersAfter(scope, count)
+  db.prepare('UPDATE memory_scope SET last_number = ? WHERE scope_id = ?').run(
+    scope.last_number + count,
+    scope.scope_id,
+  )
+  return numbers
 }

@@ -1,21 +1,6 @@
-import {
-  aboutTerms,
-  gap,
-  isQuestion,
-  type Neighbour,
-  reach,
-  writeContext,
-} from '../../personas/memory/ranking-index.ts'
-import { termsOf } from '../../personas/memory/ranking-terms.ts'
+import { gap, reach } from '../../personas/memory/ranking-index.ts'
+import { aboutOf, analysed, contextOf, type Known, type Near, type TextRow } from '../shared/memory-text.ts'
 import type { Database } from './connection.ts'
-
-interface TextRow {
-  memory_id: number
-  content: string
-  timestamp: number
-  metadata: string
-  conversation: string
-}
 
 /** The full-text index of memories. Every method expects to run inside the caller's transaction. */
 export function createTextIndex(db: Database) {
@@ -148,44 +133,4 @@ export function createTextIndex(db: Database) {
       ...nearest(later).map((row, at) => ({ row, distance: 1 + at })),
     ]
   }
-}
-
-interface Near {
-  readonly row: TextRow
-  readonly distance: number
-}
-
-type Known = Map<number, { readonly terms: string; readonly question: boolean }>
-
-/** A memory's terms, made once per write however many neighbours it has. */
-function analysed(row: TextRow, known: Known) {
-  const seen = known.get(row.memory_id) ?? { terms: termsOf(row.content).join(' '), question: isQuestion(row.content) }
-  known.set(row.memory_id, seen)
-  return seen
-}
-
-/**
- * Characters of a memory that has context of its own: a longer one says enough. A row of the index is written whole, so
- * that six of the greatest length would otherwise be written anew whenever one is put between them.
- */
-const longestWithContext = 4_000
-
-function contextOf(row: TextRow, around: readonly Near[], known: Known): string {
-  return row.content.length > longestWithContext ? '' : writeContext(around.map((near) => neighbour(near, known)))
-}
-
-/**
- * Characters of a neighbour's terms that count as context: a message of a conversation is shorter, and a word between six memories of the
- * greatest length would take all of theirs into the index.
- */
-const longestNeighbour = 1_000
-
-function neighbour({ row, distance }: Near, known: Known): Neighbour {
-  const { terms, question } = analysed(row, known)
-  if (terms.length <= longestNeighbour) return { distance, question, terms }
-  return { distance, question, terms: terms.slice(0, terms.lastIndexOf(' ', longestNeighbour) + 1).trimEnd() }
-}
-
-function aboutOf(row: TextRow): string {
-  return aboutTerms({ timestamp: row.timestamp, metadata: JSON.parse(row.metadata) })
 }

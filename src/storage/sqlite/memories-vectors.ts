@@ -1,25 +1,14 @@
 import type { EmbeddingSpace, Vector } from '../../personas/memory/memory.ts'
+import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
+import { bytesOf, exactComponents, sketched, sketchOf, valuesOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'
 import type { Passing } from './memories-filter.ts'
-import { rangeOf, type ScopeRow } from './memories-scope.ts'
-import { bytesOf, sketchOf, valuesOf } from './vector-bytes.ts'
 
 interface SpaceRow {
   readonly space_id: number
   readonly key: string
   readonly model: string
   readonly dimension: number
-}
-
-/**
- * Components up to which a scope's vectors are all compared, half a millisecond's work. Where there are more, the nearest by
- * their sketches are compared: an exact scan of the choice of an inexact one.
- */
-const exactComponents = 2 ** 19
-
-/** How many of the nearest by sketch are compared exactly: a few times the limit, and a share of a large scope. */
-function sketched(limit: number, memories: number): number {
-  return 3 * limit + (memories >> 6)
 }
 
 /** The vectors of memories. Every method expects to run inside the caller's transaction. */

@@ -14,10 +14,12 @@ import {
   type Vector,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
+import { firstSlice, slice } from '../shared/memory-retention.ts'
+import { digestOf, entryOf, memoryColumns, type Row, rowOf, worthOf } from '../shared/memory-rows.ts'
+import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
-import { createRetention, firstSlice, rowsAtOnce, slice } from './memories-retention.ts'
-import { digestOf, entryOf, memoryColumns, type Row, rowOf, worthOf } from './memories-rows.ts'
-import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './memories-scope.ts'
+import { createRetention, rowsAtOnce } from './memories-retention.ts'
+import { findScope, makeScope, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 

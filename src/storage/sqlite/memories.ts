@@ -7,10 +7,11 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
+import type { ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { goesOn, pauseFor, releasePages } from './housekeeping.ts'
 import { createMemoryReader } from './memories-read.ts'
-import { findScope, type ScopeRow, scopesAfter } from './memories-scope.ts'
+import { findScope, scopesAfter } from './memories-scope.ts'
 import { createMemoryWriter } from './memories-write.ts'
 import type { Quota } from './quota.ts'
 import { hideMemories, removeHidden } from './removal.ts'

@@ -8,17 +8,18 @@ import {
 } from '../../personas/package/archive.ts'
 import { knownSecret } from '../files/own-secret.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
+import { entryOf, type Row } from '../shared/memory-rows.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
+import { valuesOf } from '../shared/vector-bytes.ts'
 import { adaptationRows } from './adaptations.ts'
 import type { Database } from './connection.ts'
 import { translated, translating } from './errors.ts'
-import { entryOf, type Row } from './memories-rows.ts'
-import { findScope, rangeOf } from './memories-scope.ts'
+import { findScope } from './memories-scope.ts'
 import { revisionOf } from './persona-read.ts'
 import { personaRows } from './personas.ts'
 import { openReader } from './reader.ts'
 import { sealKeyOf } from './seals.ts'
 import { checkSeals } from './seals-check.ts'
-import { valuesOf } from './vector-bytes.ts'
 
 /**
  * Opens a snapshot on a connection of its own: a transaction that reads sees the database as it is now, and the

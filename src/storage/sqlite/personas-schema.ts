@@ -1,6 +1,6 @@
+import { sketchOf, valuesOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'
 import type { Migration } from './migration.ts'
-import { sketchOf, valuesOf } from './vector-bytes.ts'
 
 /** Personas, their memories, and saved conversations. */
 export const personaMigrations: readonly Migration[] = [

@@ -1,29 +1,9 @@
 import type { Persona, PersonaStore } from '../../personas/persona.ts'
+import { type PersonaRow, personaOf, rowOfPersona } from '../shared/persona-rows.ts'
 import type { Database } from './connection.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import type { Quota } from './quota.ts'
 import { hidePersona, removeHidden } from './removal.ts'
-
-interface Row {
-  id: string
-  user_id: string
-  name: string
-  model: string
-  description: string | null
-  system_prompt: string | null
-  parameters: string
-  embedding_model: string | null
-  memory_settings: string | null
-  mutation_settings: string | null
-  extra: string | null
-  created_at: number
-  updated_at: number
-}
-
-/** The column of unknown fields, which also holds the names of servers. */
-interface Extra extends Readonly<Record<string, unknown>> {
-  readonly mcp_servers?: readonly string[]
-}
 
 /** Personas in SQLite. */
 export function createPersonaStore(db: Database, quota?: Quota): PersonaStore {
@@ -53,7 +33,7 @@ export function createPersonaStore(db: Database, quota?: Quota): PersonaStore {
     },
     async list(owner) {
       return db
-        .prepare<[string], Row>('SELECT * FROM persona WHERE user_id = ? ORDER BY created_at, id')
+        .prepare<[string], PersonaRow>('SELECT * FROM persona WHERE user_id = ? ORDER BY created_at, id')
         .all(owner)
         .map(personaOf)
     },
@@ -92,49 +72,15 @@ export function personaRows(db: Database) {
            embedding_model = excluded.embedding_model, memory_settings = excluded.memory_settings,
            mutation_settings = excluded.mutation_settings, extra = excluded.extra, updated_at = excluded.updated_at
          WHERE user_id = excluded.user_id`,
-      ).run(rowOf(persona))
+      ).run(rowOfPersona(persona))
     },
     find(id: string): Persona | undefined {
-      const row = db.prepare<[string], Row>(`SELECT * FROM persona WHERE id = ? AND user_id NOT LIKE '~%'`).get(id)
+      const row = db
+        .prepare<[string], PersonaRow>(`SELECT * FROM persona WHERE id = ? AND user_id NOT LIKE '~%'`)
+        .get(id)
       return row && personaOf(row)
     },
     /** Hides it from every user at once; `removeHidden` then removes its rows. */
     remove: (id: string, owner: string) => hidePersona(db, id, owner),
-  }
-}
-
-function rowOf(persona: Persona): Row {
-  const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
-  const { mcp_servers, ...columns } = persona
-  return {
-    ...columns,
-    description: persona.description ?? null,
-    system_prompt: persona.system_prompt ?? null,
-    parameters: JSON.stringify(persona.parameters),
-    embedding_model: persona.embedding_model ?? null,
-    memory_settings: json(persona.memory_settings),
-    mutation_settings: json(persona.mutation_settings),
-    // No package brings this name, see knownPersonaFields in import-persona.ts.
-    extra: json(mcp_servers ? { ...persona.extra, mcp_servers } : persona.extra),
-  }
-}
-
-function personaOf(row: Row): Persona {
-  const { mcp_servers, ...extra } = (row.extra === null ? {} : JSON.parse(row.extra)) as Extra
-  return {
-    id: row.id,
-    user_id: row.user_id,
-    name: row.name,
-    model: row.model,
-    ...(row.description !== null && { description: row.description }),
-    ...(row.system_prompt !== null && { system_prompt: row.system_prompt }),
-    parameters: JSON.parse(row.parameters),
-    ...(row.embedding_model !== null && { embedding_model: row.embedding_model }),
-    ...(row.memory_settings !== null && { memory_settings: JSON.parse(row.memory_settings) }),
-    ...(row.mutation_settings !== null && { mutation_settings: JSON.parse(row.mutation_settings) }),
-    ...(mcp_servers && { mcp_servers }),
-    ...(row.extra !== null && { extra }),
-    created_at: row.created_at,
-    updated_at: row.updated_at,
   }
 }

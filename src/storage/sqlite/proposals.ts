@@ -1,22 +1,11 @@
 import type { Scope } from '../../personas/memory/memory.ts'
-import { claimMs, type Proposal, type ProposalStatus, type ProposalStore } from '../../personas/memory/proposal.ts'
+import type { ProposalStore } from '../../personas/memory/proposal.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
+import { type ProposalRow, proposalOf, visibleStatus } from '../shared/proposal-rows.ts'
 import type { Database } from './connection.ts'
-import { findScope, rangeOf } from './memories-scope.ts'
+import { findScope } from './memories-scope.ts'
 
-interface Row {
-  readonly id: string
-  readonly content: string
-  readonly confidence: number
-  readonly model: string
-  readonly memory_id: string
-  readonly status: ProposalStatus
-  readonly accepted_as: string | null
-  readonly created_at: number
-}
-
-/** The status as callers see it: a begun acceptance of a process that ended is open again. */
-const status = `CASE WHEN memory_proposal.status <> 'claimed' THEN memory_proposal.status
-  WHEN claimed_at < @now - ${claimMs} THEN 'open' ELSE 'accepted' END`
+const status = visibleStatus('memory_proposal', '@now')
 
 const select = `SELECT memory_proposal.id, memory_proposal.content, confidence, model, memory.id AS memory_id,
     ${status} AS status, accepted_as, created_at
@@ -33,7 +22,7 @@ export function createProposalStore(db: Database): ProposalStore {
       if (!range) return { proposals: [], total: 0 }
       const where = `${inScope} AND ${status} = @wanted`
       const proposals = db
-        .prepare<[object], Row>(`${select} WHERE ${where} ORDER BY number DESC LIMIT @limit OFFSET @offset`)
+        .prepare<[object], ProposalRow>(`${select} WHERE ${where} ORDER BY number DESC LIMIT @limit OFFSET @offset`)
         .all({ ...range, wanted, limit, offset, now })
       const total = db
         .prepare<[object], number>(`SELECT count(*) FROM memory_proposal WHERE ${where}`)
@@ -44,7 +33,7 @@ export function createProposalStore(db: Database): ProposalStore {
     async find(scope, id, now) {
       const range = rangeOfScope(scope)
       const where = `${inScope} AND memory_proposal.id = @id`
-      const row = range && db.prepare<[object], Row>(`${select} WHERE ${where}`).get({ ...range, id, now })
+      const row = range && db.prepare<[object], ProposalRow>(`${select} WHERE ${where}`).get({ ...range, id, now })
       return row && proposalOf(row)
     },
     claim: async (scope, id, now) => decide(scope, id, now, `status = 'claimed', claimed_at = @now`),
@@ -96,8 +85,4 @@ export function createProposalStore(db: Database): ProposalStore {
     const isKept = db.prepare<[string], 1>('SELECT 1 FROM memory_proposal WHERE id = ?').pluck()
     return added.map(({ id }) => id).filter((id) => isKept.get(id) === 1)
   }
-}
-
-function proposalOf({ accepted_as, ...row }: Row): Proposal {
-  return { ...row, ...(accepted_as !== null && { accepted_as }) }
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { firstSlice, slice } from '../shared/memory-retention.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { goesOn, isFailureOfDatabase, pauseFor, releasePages } from './housekeeping.ts'
-import { firstSlice, slice } from './memories-retention.ts'
-import { findScope, makeScope, rangeOf } from './memories-scope.ts'
+import { findScope, makeScope } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 
 /**

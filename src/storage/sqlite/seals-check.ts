@@ -1,7 +1,8 @@
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { SealReport } from '../../personas/package/archive.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
-import { findScope, rangeOf } from './memories-scope.ts'
+import { findScope } from './memories-scope.ts'
 import {
   added,
   createSealMaker,

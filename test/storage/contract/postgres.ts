@@ -2,19 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorage } from '../../../src/storage/storage.ts'
+import { remember, reset } from '../postgres/reset.ts'
 import type { PostgresServer } from '../postgres/server.ts'
 import { storageIn } from '../test-storage.ts'
 import type { StorageUnderTest } from './rule.ts'
 
-/** PostgreSQL in a new database of a server each: a copy of one that was migrated once. */
+/** PostgreSQL in one database of a server, which is reset after each rule. */
 export function postgresOn(server: PostgresServer): StorageUnderTest {
   let migrated: Promise<string> | undefined
   return {
     name: 'PostgreSQL',
     async create(limits) {
       const folder = mkdtempSync(join(tmpdir(), 'aichat-contract-'))
-      migrated ??= migratedIn(server)
-      const url = await server.newDatabase(await migrated)
+      migrated ??= migratedOn(server)
+      const url = await migrated
       const name = databaseOf(url)
       return {
         settings: { ...storageIn(folder), limits, url },
@@ -26,7 +27,9 @@ export function postgresOn(server: PostgresServer): StorageUnderTest {
           return busy.length === 0
         },
         async remove() {
-          await server.query(`DROP DATABASE ${name} WITH (FORCE)`)
+          // A process that died in a rule may have left a transaction behind.
+          await server.terminate(name)
+          await server.query(reset, name)
           rmSync(folder, { recursive: true, force: true })
         },
       }
@@ -34,13 +37,14 @@ export function postgresOn(server: PostgresServer): StorageUnderTest {
   }
 }
 
-async function migratedIn(server: PostgresServer): Promise<string> {
+async function migratedOn(server: PostgresServer): Promise<string> {
   const url = await server.newDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'aichat-contract-'))
   const storage = await openStorage({ ...storageIn(folder), url })
   await storage.close()
   rmSync(folder, { recursive: true, force: true })
-  return databaseOf(url)
+  await server.query(remember, databaseOf(url))
+  return url
 }
 
 function databaseOf(url: string): string {

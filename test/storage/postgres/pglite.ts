@@ -3,6 +3,7 @@ import { vector } from '@electric-sql/pglite-pgvector'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { migrations } from '../../../src/storage/postgres/migrations.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from '../../../src/storage/postgres/sql.ts'
+import { remember, reset } from './reset.ts'
 
 /**
  * PostgreSQL with pgvector in this process, in memory. It has one session: all its databases are the same one, and a transaction
@@ -41,34 +42,6 @@ export async function openInProcess(): Promise<InProcess> {
   await pglite.exec(remember)
   return inProcess
 }
-
-/** Keeps the rows that migrations made beside their tables. */
-const remember = `CREATE SCHEMA made;
-DO $$
-DECLARE name text; is_empty boolean;
-BEGIN
-  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration' LOOP
-    EXECUTE format('SELECT NOT EXISTS (SELECT FROM public.%I)', name) INTO is_empty;
-    IF NOT is_empty THEN EXECUTE format('CREATE TABLE made.%I AS TABLE public.%I', name, name); END IF;
-  END LOOP;
-END $$`
-
-/** Removes the rows of all tables, without their triggers and foreign keys, and puts back what migrations made. */
-const reset = `SET session_replication_role = replica;
-DO $$
-DECLARE name text;
-BEGIN
-  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration' LOOP
-    EXECUTE format('DELETE FROM public.%I', name);
-  END LOOP;
-  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'made' LOOP
-    EXECUTE format('INSERT INTO public.%I OVERRIDING SYSTEM VALUE TABLE made.%I', name, name);
-  END LOOP;
-  FOR name IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL LOOP
-    EXECUTE format('ALTER SEQUENCE public.%I RESTART', name);
-  END LOOP;
-END $$;
-RESET session_replication_role`
 
 /** Does one piece of work after the other; rejects with `lock_not_available` for one that waited too long. */
 type Session = <R>(work: () => Promise<R>) => Promise<R>

@@ -9,10 +9,11 @@ export interface PostgresSuite {
   readonly run: () => void
 }
 
-export function postgresSuite(name: string, options?: PostgresOptions): PostgresSuite {
+/** A suite; `hasOthers` says whether what else it needs is there. */
+export function postgresSuite(name: string, options?: PostgresOptions, hasOthers = true): PostgresSuite {
   const inner = suite(name)
   let server: PostgresServer | undefined
-  const isThere = havePostgres()
+  const isThere = havePostgres() && hasOthers
   if (isThere) {
     inner.before(async () => {
       server = await openPostgres(options)

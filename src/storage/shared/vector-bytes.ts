@@ -19,3 +19,14 @@ export function bytesOf(values: Float32Array): Buffer {
 export function valuesOf(bytes: Buffer): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer)
 }
+
+/**
+ * Components up to which a scope's vectors are all compared, half a millisecond's work. Where there are more, the nearest by
+ * their sketches are compared: an exact scan of the choice of an inexact one.
+ */
+export const exactComponents = 2 ** 19
+
+/** How many of the nearest by sketch are compared exactly: a few times the limit, and a share of a large scope. */
+export function sketched(limit: number, memories: number): number {
+  return 3 * limit + (memories >> 6)
+}

@@ -1,0 +1,190 @@
+import type { SpellingLookup } from '../../personas/memory/memory.ts'
+import { width } from '../shared/memory-scope.ts'
+import { mostPostings } from '../shared/memory-scoring.ts'
+import { insertRows } from './insert-rows.ts'
+import { blockOf, indexedBeginning, indexedTerm, readBlock, writeBlock } from './memories-blocks.ts'
+import type { Transaction } from './sql.ts'
+
+/** The terms of a memory, each list as it is stored. */
+export interface IndexedText {
+  readonly terms: string
+  readonly about: string
+  readonly context: string
+}
+
+interface BlockRow {
+  readonly term: string
+  readonly block: number
+  readonly own: Buffer
+  readonly around: Buffer
+}
+
+/** The memories that a set of a block gains and loses. */
+interface SetChange {
+  readonly added: number[]
+  readonly removed: number[]
+}
+
+/** Gathers what changes in the full-text index of a scope, and writes each of its rows once. */
+export function createPostingChanges(scopeId: number) {
+  const changes = new Map<string, { term: string; block: number; own: SetChange; around: SetChange }>()
+
+  return {
+    /** Replaces the terms of a memory; it is new without `old`, and gone without `fresh`. */
+    change(memoryId: number, old: IndexedText | undefined, fresh: IndexedText | undefined): void {
+      const number = memoryId & (width - 1)
+      compare(number, 'own', ownTerms(old), ownTerms(fresh))
+      compare(number, 'around', aroundTerms(old), aroundTerms(fresh))
+    },
+
+    /** Expects that the caller has locked the scope. */
+    async write(tx: Transaction): Promise<void> {
+      if (changes.size === 0) return
+      const all = [...changes.values()]
+      const [terms, blocks] = [all.map(({ term }) => term), all.map(({ block }) => block)]
+      const found = await tx.rows<BlockRow>(
+        `SELECT term, block, own, around FROM unnest($2::text[], $3::int[]) AS asked (term, block)
+           JOIN memory_posting p USING (term, block) WHERE p.scope_id = $1`,
+        [scopeId, terms, blocks],
+      )
+      const known = new Map(found.map((row) => [keyOf(row.term, row.block), row]))
+      const rows = all.map(({ term, block, own, around }) => {
+        const before = known.get(keyOf(term, block))
+        return {
+          scope_id: scopeId,
+          term,
+          block,
+          own: changed(block, before?.own, own),
+          around: changed(block, before?.around, around),
+        }
+      })
+      const isEmpty = ({ own, around }: (typeof rows)[number]) => own.length === 0 && around.length === 0
+      const empty = rows.filter(isEmpty)
+      await Promise.all([
+        insertRows(
+          tx,
+          'memory_posting',
+          { scope_id: 'int', term: 'text', block: 'int', own: 'bytea', around: 'bytea' },
+          rows.filter((row) => !isEmpty(row)),
+          'ON CONFLICT (scope_id, term, block) DO UPDATE SET own = excluded.own, around = excluded.around',
+        ),
+        empty.length > 0 &&
+          tx.run(
+            `DELETE FROM memory_posting p USING unnest($2::text[], $3::int[]) AS empty (term, block)
+              WHERE p.scope_id = $1 AND p.term = empty.term AND p.block = empty.block`,
+            [scopeId, empty.map(({ term }) => term), empty.map(({ block }) => block)],
+          ),
+      ])
+    },
+  }
+
+  function compare(
+    number: number,
+    set: 'own' | 'around',
+    before: ReadonlySet<string>,
+    after: ReadonlySet<string>,
+  ): void {
+    for (const term of after) if (!before.has(term)) of(term, number)[set].added.push(number)
+    for (const term of before) if (!after.has(term)) of(term, number)[set].removed.push(number)
+  }
+
+  function of(asked: string, number: number) {
+    const term = indexedTerm(asked)
+    const block = blockOf(number)
+    const key = keyOf(term, block)
+    const known = changes.get(key)
+    if (known) return known
+    const fresh = { term, block, own: { added: [], removed: [] }, around: { added: [], removed: [] } }
+    changes.set(key, fresh)
+    return fresh
+  }
+}
+
+function keyOf(term: string, block: number): string {
+  return `${block} ${term}`
+}
+
+function changed(block: number, before: Buffer | undefined, { added, removed }: SetChange): Buffer {
+  if (before && added.length === 0 && removed.length === 0) return before
+  const numbers = new Set(before ? readBlock(block, before) : [])
+  for (const number of removed) numbers.delete(number)
+  for (const number of added) numbers.add(number)
+  return writeBlock(numbers)
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+function ownTerms(text: IndexedText | undefined): ReadonlySet<string> {
+  return text ? setOf(text.terms) : nothing
+}
+
+/** The mark at the beginning of a line of context is no term. */
+function aroundTerms(text: IndexedText | undefined): ReadonlySet<string> {
+  if (!text) return nothing
+  const lines = text.context.split('\n').map((line) => line.slice(line.indexOf(' ') + 1))
+  return setOf([text.about, ...lines].join(' '))
+}
+
+function setOf(terms: string): ReadonlySet<string> {
+  const set = new Set(terms.split(' '))
+  set.delete('')
+  return set
+}
+
+/** A range of terms that a search looks up. */
+export interface Lookup {
+  readonly low: string
+  /** The end of the range for a lookup of a beginning; null for one of a whole term. */
+  readonly high: string | null
+}
+
+/** The lookups of a query: first its terms, then those for the words that are spelled like them. */
+export function lookupsOf(
+  terms: readonly string[],
+  alike: readonly (readonly SpellingLookup[])[] = [],
+): readonly Lookup[] {
+  return [
+    ...terms.map((term) => ({ low: indexedTerm(term), high: null })),
+    ...alike.flat().map(({ text, isPrefix }) =>
+      isPrefix
+        ? // No text of Unicode sorts behind its last character.
+          { low: indexedBeginning(text), high: `${indexedBeginning(text)}\u{10ffff}` }
+        : { low: indexedTerm(text), high: null },
+    ),
+  ]
+}
+
+/** A set that a search has found. */
+export interface FoundSet {
+  readonly block: number
+  readonly bytes: Buffer
+}
+
+/**
+ * The numbers within the scope that these sets hold and that pass, the newest first, and no more than one term may bring where
+ * the scope is large.
+ */
+export function numbersIn(sets: readonly FoundSet[], memories: number, passes?: ReadonlySet<number>): number[] {
+  const most = memories > mostPostings ? mostPostings : Number.POSITIVE_INFINITY
+  const found = new Set<number>()
+  for (const [block, bytes] of newestFirst(sets)) {
+    const numbers = bytes.flatMap((each) => readBlock(block, each))
+    // Those of several terms are in order only together.
+    if (bytes.length > 1) numbers.sort((a, b) => a - b)
+    for (const number of numbers.reverse()) {
+      if (found.size >= most) return [...found]
+      if (!passes || passes.has(number)) found.add(number)
+    }
+  }
+  return [...found]
+}
+
+function newestFirst(sets: readonly FoundSet[]): [block: number, sets: Buffer[]][] {
+  const blocks = new Map<number, Buffer[]>()
+  for (const { block, bytes } of sets) {
+    const known = blocks.get(block)
+    if (known) known.push(bytes)
+    else blocks.set(block, [bytes])
+  }
+  return [...blocks].sort(([one], [other]) => other - one)
+}

@@ -1,0 +1,47 @@
+import { codeOf } from './errors.ts'
+import type { Database } from './sql.ts'
+import type { VectorColumn } from './vectors-table.ts'
+
+const columns = new WeakMap<Database, Promise<VectorColumn>>()
+
+/** The SQLSTATE of a statement that names a column which is not there. */
+const undefinedColumn = '42703'
+
+/**
+ * Runs work that reads or writes vectors, and again where another process has changed the database over to pgvector
+ * meanwhile: it changes nothing but rows, in one transaction.
+ */
+export async function withVectors<R>(db: Database, work: (column: VectorColumn) => Promise<R>): Promise<R> {
+  try {
+    return await work(await vectorColumn(db))
+  } catch (reason) {
+    if (codeOf(reason) !== undefinedColumn) throw reason
+    columns.delete(db)
+    return work(await vectorColumn(db))
+  }
+}
+
+/** How this database keeps vectors; asked once. */
+export function vectorColumn(db: Database): Promise<VectorColumn> {
+  const known = columns.get(db)
+  if (known) return known
+  const reading = readColumn(db).catch((reason) => {
+    columns.delete(db)
+    throw reason
+  })
+  columns.set(db, reading)
+  return reading
+}
+
+async function readColumn(db: Database): Promise<VectorColumn> {
+  const row = await db.row<{ attname: VectorColumn }>(
+    `SELECT attname FROM pg_attribute
+      WHERE attrelid = to_regclass('memory_vector') AND attname IN ('vector', 'bytes') AND NOT attisdropped`,
+  )
+  return row!.attname
+}
+
+/** SQL for a vector's bytes, see vector-wire.ts. */
+export function wireOf(column: VectorColumn, table = 'memory_vector'): string {
+  return column === 'vector' ? `vector_send(${table}.vector)` : `${table}.bytes`
+}

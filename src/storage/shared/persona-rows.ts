@@ -1,0 +1,78 @@
+import type { Persona } from '../../personas/persona.ts'
+
+/** A persona as its table keeps it; settings and fields that no column has as JSON. */
+export interface PersonaRow {
+  id: string
+  user_id: string
+  name: string
+  model: string
+  description: string | null
+  system_prompt: string | null
+  parameters: string
+  embedding_model: string | null
+  memory_settings: string | null
+  mutation_settings: string | null
+  extra: string | null
+  created_at: number
+  updated_at: number
+}
+
+/** The column of unknown fields, which also holds the names of servers. */
+interface Extra extends Readonly<Record<string, unknown>> {
+  readonly mcp_servers?: readonly string[]
+}
+
+/** The columns of a `PersonaRow`, in its order. */
+export const personaColumns = [
+  'id',
+  'user_id',
+  'name',
+  'model',
+  'description',
+  'system_prompt',
+  'parameters',
+  'embedding_model',
+  'memory_settings',
+  'mutation_settings',
+  'extra',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof PersonaRow)[]
+
+/** The row of a persona. */
+export function rowOfPersona(persona: Persona): PersonaRow {
+  const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+  const { mcp_servers, ...columns } = persona
+  return {
+    ...columns,
+    description: persona.description ?? null,
+    system_prompt: persona.system_prompt ?? null,
+    parameters: JSON.stringify(persona.parameters),
+    embedding_model: persona.embedding_model ?? null,
+    memory_settings: json(persona.memory_settings),
+    mutation_settings: json(persona.mutation_settings),
+    // No package brings this name, see knownPersonaFields in import-persona.ts.
+    extra: json(mcp_servers ? { ...persona.extra, mcp_servers } : persona.extra),
+  }
+}
+
+/** The persona of a row. */
+export function personaOf(row: PersonaRow): Persona {
+  const { mcp_servers, ...extra } = (row.extra === null ? {} : JSON.parse(row.extra)) as Extra
+  return {
+    id: row.id,
+    user_id: row.user_id,
+    name: row.name,
+    model: row.model,
+    ...(row.description !== null && { description: row.description }),
+    ...(row.system_prompt !== null && { system_prompt: row.system_prompt }),
+    parameters: JSON.parse(row.parameters),
+    ...(row.embedding_model !== null && { embedding_model: row.embedding_model }),
+    ...(row.memory_settings !== null && { memory_settings: JSON.parse(row.memory_settings) }),
+    ...(row.mutation_settings !== null && { mutation_settings: JSON.parse(row.mutation_settings) }),
+    ...(mcp_servers && { mcp_servers }),
+    ...(row.extra !== null && { extra }),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
