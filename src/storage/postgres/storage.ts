@@ -13,7 +13,9 @@ import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
+import { createProcessLease } from './process-lease.ts'
 import type { Database } from './sql.ts'
+import { storedSize } from './stored-size.ts'
 
 /** A PostgreSQL database that several installations share. */
 export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 'folder'> {
@@ -69,7 +71,8 @@ function storageOf(
   settings: Pick<PostgresSettings, 'limits'>,
   { id, plugins }: OpenParts,
 ) {
-  const context: Context = { db, changes, limits: settings.limits }
+  const lease = createProcessLease(db)
+  const context: Context = { db, changes, limits: settings.limits, lease }
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<(context: Context) => S>): S =>
     atFirstUse(names, async () => translating((await load())(context)))
   return {
@@ -105,7 +108,11 @@ function storageOf(
     },
     hasLimits: changes.hasLimits,
     size: async () => {
-      throw new Error('Not written yet')
+      try {
+        return await storedSize(db)
+      } catch (reason) {
+        throw translated(reason)
+      }
     },
     async check() {
       try {
@@ -117,6 +124,7 @@ function storageOf(
     patiently,
     deferCleanup() {},
     async close() {
+      lease.close()
       await changes.close()
       await db.close()
     },
