@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type App, openApp } from '../src/app/app.ts'
+import { type App, composeApp } from '../src/app/app.ts'
 import type { Waits } from '../src/app/waits.ts'
 import { localOwner } from '../src/operations/ask.ts'
 import { createServer, type ServerParts } from '../src/server/http-server.ts'
@@ -27,7 +27,7 @@ export interface Installation {
 export function openInstallation(environment: Record<string, string> = {}, waits: Waits = {}): Installation {
   const home = mkdtempSync(join(tmpdir(), 'aichat-test-'))
   // Nothing listens on the discard port: no runner unless a test names one.
-  const app = openApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }), {
+  const app = composeApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }), {
     waits,
   })
   const closers: (() => Promise<void>)[] = []

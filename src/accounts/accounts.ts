@@ -54,7 +54,7 @@ export interface AccountParts {
   readonly initialPassword: () => string | undefined
   /** Problems of the secret of the tokens. */
   readonly secretWarnings: () => readonly string[]
-  /** Milliseconds that only go forward, on a clock that the processes of this machine share. */
+  /** Milliseconds that only go forward. */
   readonly now: () => number
   readonly clock: () => number
   readonly newId: () => string

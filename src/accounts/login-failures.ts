@@ -1,3 +1,5 @@
+import type { MaybePromise } from './users.ts'
+
 /** Failed logins of one subject, such as a network, that still count. */
 export interface Failures {
   /** When they happened, the oldest first; empty while the subject is refused. */
@@ -13,10 +15,16 @@ export interface FailureRule {
 }
 
 /**
- * The failed logins of all processes on one data folder. `now` is in milliseconds on a clock that only goes forward and that
- * the processes of one machine share; what was counted before the machine's last start does not count.
+ * The failed logins of all processes on one storage. `now` is a time of the store's own clock, which they share: what one
+ * counts a moment later than another's `now` counts for it as well. On one machine, what was counted before its last start
+ * does not count.
  */
 export interface LoginFailureStore {
+  /**
+   * Milliseconds on a clock that all processes share, whatever the dates of their machines: that of the machine since its
+   * start, or the database's.
+   */
+  now(): MaybePromise<number>
   read(subject: string, now: number, rule: FailureRule): Promise<Failures>
   /**
    * Counts a failure of a user (a digest) and, with the last one allowed, refuses the subject. False, and nothing is counted,

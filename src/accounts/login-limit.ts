@@ -32,7 +32,7 @@ export interface Allowance {
   readonly resetSeconds: number
 }
 
-/** The limiter of one kind of attempt, over all processes on a data folder. */
+/** The limiter of one kind of attempt, over all processes on a storage. */
 export interface LoginLimit {
   /**
    * Reserves an attempt before its password is looked at, so that a hundred guesses at once are no more than five.
@@ -51,24 +51,30 @@ interface Undecided {
   readonly waiting: (() => void)[]
 }
 
+/** Failures, and the time at which they were read, on the store's clock. */
+interface FailuresNow extends Failures {
+  readonly now: number
+}
+
 export interface LoginLimitParts {
   readonly store: LoginFailureStore
   /** Tells apart what is counted in one store, such as `login`. */
   readonly kind: string
   /** The failure's message. */
   readonly what: string
-  /** Milliseconds that only go forward, shared by the processes: setting the computer's date must free no address. */
-  readonly now: () => number
 }
 
 /**
  * Counts in the store, at the moment when an attempt is decided: of attempts in several processes at once, too, the first
  * five failures are told apart from a success, and no later attempt is. A login without failures before it writes nothing.
  */
-export function createLoginLimit({ store, kind, what, now }: LoginLimitParts): LoginLimit {
+export function createLoginLimit({ store, kind, what }: LoginLimitParts): LoginLimit {
   const undecided = new Map<string, Undecided>()
   const subjectOf = (address: string) => `${kind} ${address}`
-  const read = (address: string) => store.read(subjectOf(address), now(), rule)
+  const read = async (address: string): Promise<FailuresNow> => {
+    const now = await store.now()
+    return { now, ...(await store.read(subjectOf(address), now, rule)) }
+  }
 
   return {
     async reserve(address) {
@@ -92,10 +98,10 @@ export function createLoginLimit({ store, kind, what, now }: LoginLimitParts): L
     },
     check: async (address) => refuse(await read(address)),
     async allowance(address) {
-      const { at, refusedUntil } = await read(address)
-      if (refusedUntil > 0) return { left: 0, resetSeconds: seconds(refusedUntil - now()) }
-      const until = at[0] === undefined ? now() + windowMs : at[0] + windowMs
-      return { left: Math.max(0, allowedFailures - at.length), resetSeconds: seconds(until - now()) }
+      const { at, refusedUntil, now } = await read(address)
+      if (refusedUntil > 0) return { left: 0, resetSeconds: seconds(refusedUntil - now) }
+      const until = (at[0] ?? now) + windowMs
+      return { left: Math.max(0, allowedFailures - at.length), resetSeconds: seconds(until - now) }
     },
   }
 
@@ -107,7 +113,7 @@ export function createLoginLimit({ store, kind, what, now }: LoginLimitParts): L
     }
     const decide = async (outcome: 'fail' | 'forgive', user: string) => {
       try {
-        const counts = await store[outcome](subjectOf(address), digestOf(user), now(), rule)
+        const counts = await store[outcome](subjectOf(address), digestOf(user), await store.now(), rule)
         if (!counts) await read(address).then(refuse)
       } finally {
         settled()
@@ -120,9 +126,9 @@ export function createLoginLimit({ store, kind, what, now }: LoginLimitParts): L
     }
   }
 
-  function refuse({ refusedUntil }: Failures): void {
-    if (refusedUntil <= now()) return
-    const wait = seconds(refusedUntil - now())
+  function refuse({ refusedUntil, now }: FailuresNow): void {
+    if (refusedUntil <= now) return
+    const wait = seconds(refusedUntil - now)
     throw new AppError('rate_limited', what, { details: [`Try again in ${counted(wait, 'second')}`], retryAfter: wait })
   }
 }

@@ -82,7 +82,7 @@ export interface LoginParts {
   readonly tokens: Tokens
   readonly rules: LoginRules
   readonly isDefaultAdministrator: (id: string) => Promise<boolean>
-  /** Milliseconds that only go forward, on a clock that the processes of this machine share. */
+  /** Milliseconds that only go forward. */
   readonly now: () => number
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -95,8 +95,7 @@ const registrations = { limit: 120, windowMs: 60_000 }
 /** Logs users in and out by the rules; limits wrong passwords and registrations. */
 export function createLogins(parts: LoginParts): Logins {
   const { store, passwords, tokens, rules, clock } = parts
-  const limitOf = (kind: string, what: string) =>
-    createLoginLimit({ store: parts.failures, kind, what, now: parts.now })
+  const limitOf = (kind: string, what: string) => createLoginLimit({ store: parts.failures, kind, what })
   const limit = limitOf('login', 'Too many failed login attempts')
   const changes = limitOf('password', 'Too many wrong passwords')
   const newcomers = createRateLimit(registrations, parts.now)

@@ -45,7 +45,7 @@ export function openAccounts(
     },
     secretWarnings: () => secretProblems(readSecret('JWT_SECRET', settings.environment)?.value),
     initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
-    now: machineClock,
+    now: () => performance.now(),
     clock: Date.now,
     newId: randomUUID,
   })
@@ -60,11 +60,6 @@ export function openAccounts(
       }
     },
   }
-}
-
-/** Milliseconds since the start of the machine: the same for all processes, and setting the date does not move it. */
-function machineClock(): number {
-  return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
 /** The part of the composition root that deals with API keys. */

@@ -23,8 +23,10 @@ import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
 import { liveSettings } from '../settings/live-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
+import type { SharedDatabase } from '../storage/shared/shared-database.ts'
+import type { StorageUse } from '../storage/shared/storage-use.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
-import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
+import { isStorageAbsent, openPlugins, openStorage, type Storage } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
 import { environmentSecrets } from './environment-secrets.ts'
@@ -37,6 +39,7 @@ import type { PriceArea } from './prices.ts'
 import type { createReloader, Reloader } from './reload.ts'
 import type { ResponseArea } from './responses.ts'
 import type { OwnRecord } from './service-record.ts'
+import { storageSettingsOf } from './storage-settings.ts'
 import type { ToolServers } from './tool-servers.ts'
 import type { UsageArea } from './usage.ts'
 import type { Waits } from './waits.ts'
@@ -82,6 +85,10 @@ export interface App {
   prices(): Promise<PriceArea>
   /** The ledger of usage, prices and limits. */
   usage(): Promise<UsageArea>
+  /** The database that instances share; undefined for the one of the data folder. */
+  readonly database: SharedDatabase | undefined
+  /** Runs work that saves what was answered already, see `Storage`. */
+  patiently<R>(work: () => Promise<R>): Promise<R>
   /** The size of what is stored; undefined while no storage is open. */
   storedSize(): Promise<StoredSize | undefined>
   /**
@@ -107,6 +114,8 @@ export type RemarkListener = (message: string, fields: Readonly<Record<string, s
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  /** Changes nothing of a database that instances share, not even its schema. */
+  readonly examines?: boolean
   /** How a daemon takes over changes; no command loads it. */
   readonly reloads?: typeof createReloader
   /** The record of the daemon. */
@@ -116,8 +125,20 @@ export interface AppOptions {
   readonly waits?: Waits
 }
 
-/** The composition root: opens each area at its first use, and closes them in reverse order. */
-export function openApp(given: Settings, options: AppOptions = {}): App {
+/**
+ * Opens the product. Its plugins lie in the database where instances share one, which is opened for them: throws `configuration`
+ * where it cannot be used, and `unavailable` where it cannot be reached.
+ */
+export async function openApp(settings: Settings, options: AppOptions = {}): Promise<App> {
+  if (!settings.database) return composeApp(settings, options)
+  return composeApp(settings, options, await openStorage(storageSettingsOf(settings), useOf(options)))
+}
+
+/**
+ * The composition root: opens each area at its first use, and closes them in reverse order. Without a storage that is open
+ * already, that of the data folder is opened when it is needed.
+ */
+export function composeApp(given: Settings, options: AppOptions = {}, shared?: Storage): App {
   const { waits = {}, overrides = {} } = options
   const live = liveSettings({ ...given, ...overrides })
   const { settings } = live
@@ -135,7 +156,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
   const sources = [fromEnvironment, ...keychain, secrets]
   const keys = createKeys(sources, () => plugins.keyRules())
   const storageSettings = storageSettingsOf(settings)
-  const store = openPlugins(storageSettings)
+  const store = shared?.plugins ?? openPlugins(storageSettings)
   const plugins: PluginHost = createPluginHost({
     store,
     keys,
@@ -151,6 +172,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
+  const hop = shared?.shared?.id
   const isListed = ({ plugin, model }: MeteredPlace) =>
     plugin !== null && plugins.find(plugin)?.model_map.includes(model) === true
   const tokens = createTokenCounts(isListed)
@@ -158,14 +180,14 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
   const speechCounts = createSpeechCounts()
   const imports = createImportCounts()
   const remarkListeners = new Set<RemarkListener>()
-  let opened: Storage | undefined
+  let opened = shared
   const storage = once(async () => {
-    opened = await openStorage(storageSettings, { check: options.service === true })
+    opened ??= await openStorage(storageSettings, useOf(options))
     return opened
   })
   const models = once(async () => {
     const { openModels } = await import('./models.ts')
-    return closing(openModels({ settings, plugins, store, keys, ownPorts, now }))
+    return closing(openModels({ settings, plugins, store, keys, ownPorts, hop, now }))
   })
   const personas: App['personas'] = once(async () => {
     const [stores, { openPersonas }, { pulledEmbedders }] = await Promise.all([
@@ -200,7 +222,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
   const chat: App['chat'] = once(async () => {
     const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
     return closing(
-      openChat({ settings, plugins, keys, health, counts: chats, circuits, ownPorts, embedded, metering, waits }),
+      openChat({ settings, plugins, keys, health, counts: chats, circuits, ownPorts, hop, embedded, metering, waits }),
     )
   })
   const packages: App['packages'] = once(async () => {
@@ -280,6 +302,8 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
       const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
       const area = openAccounts(settings, stores)
       reloader?.parts.add(area.prepareReload)
+      // Another instance may have ended logins of streams that are open here.
+      stores.shared?.onChange('accounts', area.accounts.logins.sweep)
       return area.accounts
     }),
     prices,
@@ -290,7 +314,7 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
     }),
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
-      return closing(openSpeech({ settings, plugins, keys, counts: speechCounts })).router
+      return closing(openSpeech({ settings, plugins, keys, hop, counts: speechCounts })).router
     }),
     backups: once(async () => {
       const { openBackups } = await import('./backups.ts')
@@ -311,6 +335,8 @@ export function openApp(given: Settings, options: AppOptions = {}): App {
       const { openToolServers } = await import('./tool-servers.ts')
       return closing(openToolServers(settings, { ownPorts }))
     }),
+    database: shared?.shared,
+    patiently: (work) => (opened ? opened.patiently(work) : work()),
     storedSize: async () => opened?.size(),
     async checkStorage() {
       const examined = await openStorage(storageSettings, { create: false })
@@ -362,11 +388,6 @@ async function askOwnModel(
   return { text: textOf(reply.choices[0]?.message.content), model: report.model }
 }
 
-/** The data folder's storage, held to the limits of the settings. */
-function storageSettingsOf({ paths, limits }: Settings): StorageSettings {
-  return {
-    folder: paths.data,
-    bundledPlugins: packageFolder('plugins'),
-    limits: { bytes: limits.storedBytesPerUser, memories: limits.storedMemoriesPerUser },
-  }
+function useOf({ service = false, examines = false }: AppOptions): StorageUse {
+  return { service, ...(examines && { create: false }) }
 }

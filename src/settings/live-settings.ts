@@ -23,7 +23,7 @@ export function liveSettings(first: Settings): LiveSettings {
     settings: Object.freeze(settings) as Settings,
     replace(next) {
       const kept = Object.fromEntries(
-        ['paths', 'environment', ...Object.values(restartSettings)].map((name) => [
+        ['paths', 'environment', 'database', ...Object.values(restartSettings)].map((name) => [
           name,
           first[name as keyof Settings],
         ]),

@@ -6,6 +6,7 @@ import { suggestion } from '../formats/nearest-name.ts'
 import { printableLine } from '../formats/terminal-text.ts'
 import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
 import { looksLikeKey } from '../plugins/key-shapes.ts'
+import { type DatabasePlace, parseDatabaseUrl } from './database-url.ts'
 import { parseLifetime } from './duration.ts'
 import { resolveAlias } from './model-aliases.ts'
 
@@ -47,6 +48,10 @@ export interface Settings {
   /** Days that responses stay for clients that go on with them; 0 keeps none. */
   readonly responseDays: number
   readonly backup: BackupSettings
+  /** The PostgreSQL database that several instances share; undefined for the one in the data folder. */
+  readonly database: DatabasePlace | undefined
+  /** Seconds that known logins may go on chatting while that database is away. */
+  readonly databaseGrace: number
   readonly ollamaHost: string
   /** The model asked of the local runner when the request names none that it has. */
   readonly localModel: string | undefined
@@ -289,6 +294,11 @@ export const settingNames = {
     what: "address of the S3 service, where it is not Amazon's",
   },
   'backup.s3_region': { variable: 'AWS_REGION', fallback: 'us-east-1', what: 'region of the S3 bucket' },
+  'database.grace': {
+    variable: 'AICHAT_DB_GRACE',
+    fallback: '30',
+    what: 'seconds that chats of checked logins go on while the database of DATABASE_URL is away; 0 for none',
+  },
   'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
@@ -339,6 +349,7 @@ export const restartSettings = {
   'responses.keep_days': 'responseDays',
   'usage.timezone': 'usageZone',
   'usage.keep_days': 'usageDays',
+  'database.grace': 'databaseGrace',
   'local.host': 'ollamaHost',
   'local.model': 'localModel',
   'models.folder': 'modelsFolder',
@@ -403,6 +414,8 @@ export function readSettings(
     usageDays: count(value('usage.keep_days'), 'usage.keep_days', problems),
     responseDays: count(value('responses.keep_days'), 'responses.keep_days', problems, 0),
     backup: backup(value, problems),
+    database: database(environment, problems),
+    databaseGrace: count(value('database.grace'), 'database.grace', problems, 0, longestGrace),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: value('models.folder') || join(paths.data, 'models'),
@@ -604,6 +617,22 @@ function backup(value: (name: SettingName) => string, problems: string[]): Backu
     s3Endpoint: value('backup.s3_endpoint').trim() || undefined,
     s3Region: region,
   }
+}
+
+/** The longest grace: seconds of an hour. A login that was ended is refused after it at the latest. */
+const longestGrace = 3600
+
+function database(environment: Environment, problems: string[]): DatabasePlace | undefined {
+  try {
+    const text = readSecret('DATABASE_URL', environment)?.value.trim()
+    if (!text) return undefined
+    const place = parseDatabaseUrl(text)
+    if (typeof place !== 'string') return place
+    problems.push(`DATABASE_URL ${place}`)
+  } catch (reason) {
+    problems.push((reason as Error).message)
+  }
+  return undefined
 }
 
 function zone(text: string, problems: string[]): string {

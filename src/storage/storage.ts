@@ -16,6 +16,7 @@ import type { PriceStore } from '../usage/prices/store.ts'
 import type { PostgresSettings } from './postgres/storage.ts'
 import type { Changes } from './shared/changes.ts'
 import type { StorageCopies } from './shared/copies.ts'
+import type { SharedDatabase } from './shared/shared-database.ts'
 import type { StorageUse } from './shared/storage-use.ts'
 import type { StoredSize } from './shared/stored-size.ts'
 import type { SqliteSettings } from './sqlite/storage.ts'
@@ -47,12 +48,16 @@ export interface Storage {
   /** Limits, and the accounts of their budgets. */
   readonly limits: LimitStore
   readonly changes: Changes
+  /** The database, where several instances share it. */
+  readonly shared: SharedDatabase | undefined
   /** Whether any limit is set: asked by commands, which load nothing of limits where there is none. */
   hasLimits(): boolean
   /** The size of what is kept, from sums: cheap, however much it is. */
   size(): Promise<StoredSize>
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>
+  /** Runs work that saves what was answered already: where a shared database is away, it is tried again for up to 5 s. */
+  patiently<R>(work: () => Promise<R>): Promise<R>
   /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */
   deferCleanup(): void
   /** Any work in slices ends with the current one; the next process finishes it. */

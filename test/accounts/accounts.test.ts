@@ -434,7 +434,7 @@ async function open(folder: string, { initial, ...rules }: Options) {
   )
   const accounts = createAccounts({
     store,
-    failures: storage.loginFailures,
+    failures: { ...storage.loginFailures, now: () => clock.now },
     passwords: createPasswords(2),
     tokens,
     rules: {

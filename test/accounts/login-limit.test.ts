@@ -175,8 +175,8 @@ async function open() {
   const limitOfProcess = async () => {
     const connection = await openDatabase(path)
     connections.push(connection)
-    const store = createLoginFailureStore(connection)
-    return createLoginLimit({ store, kind: 'login', what: 'Too many failed login attempts', now: () => clock.now })
+    const store = createLoginFailureStore(connection, () => clock.now)
+    return createLoginLimit({ store, kind: 'login', what: 'Too many failed login attempts' })
   }
   connections.push(db)
   const limit = await limitOfProcess()

@@ -80,7 +80,7 @@ function wallOf([program, ...args]: readonly string[], env: NodeJS.ProcessEnv): 
 async function fill(folder: string): Promise<void> {
   const { openApp } = await import('../../src/app/app.ts')
   const { readSettings } = await import('../../src/settings/settings.ts')
-  const app = openApp(readSettings({ AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' }))
+  const app = await openApp(readSettings({ AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' }))
   try {
     const { personas, conversations, memories } = await app.personas()
     for (let number = 0; number < 100; number++)

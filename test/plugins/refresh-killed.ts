@@ -36,7 +36,7 @@ function count(): void {
 
 const { openApp } = await import('../../src/app/app.ts')
 const { readSettings } = await import('../../src/settings/settings.ts')
-const app = openApp(readSettings({ AICHAT_HOME: home, HOME: home, CUSTOM_API_KEY: 'key' }))
+const app = await openApp(readSettings({ AICHAT_HOME: home, HOME: home, CUSTOM_API_KEY: 'key' }))
 const { lists } = await app.models()
 left = Number(step)
 for await (const row of lists.refresh({ plugins: ['custom'] })) if (row.error !== null) process.exitCode = 1

@@ -141,7 +141,7 @@ async function atHome<R>(
 }
 
 async function withBackups<R>(cli: Cli, work: (backups: Backups, progress: Progress) => Promise<R>): Promise<R> {
-  const app: App = openApp(await cli.settings())
+  const app: App = await openApp(await cli.settings())
   const bar = openProgress(cli)
   try {
     return await work(await app.backups(), {

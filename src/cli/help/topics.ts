@@ -46,6 +46,10 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
   ],
   ['JWT_SECRET_PREVIOUS', 'previous JWT_SECRET, whose tokens stay valid; also as JWT_SECRET_PREVIOUS_FILE'],
   [
+    'DATABASE_URL',
+    'PostgreSQL database that several instances share, postgres://USER:PASSWORD@HOST:PORT/NAME, in place of the one in the data folder; needs JWT_SECRET; also as DATABASE_URL_FILE',
+  ],
+  [
     'DEFAULT_ADMIN_PASSWORD',
     'password of the default administrator, created when a service starts without users; also as DEFAULT_ADMIN_PASSWORD_FILE',
   ],

@@ -24,7 +24,7 @@ export async function readDocument(cli: Cli, source: string): Promise<Record<str
  * be read, 1 when all are valid and one has warnings.
  */
 export async function validate(cli: Cli, files: readonly string[]): Promise<void> {
-  const app = openApp(await cli.settings())
+  const app = await openApp(await cli.settings())
   const results: { file: string; valid: boolean; errors: readonly string[]; warnings: readonly string[] }[] = []
   for (const file of files) {
     let document: unknown

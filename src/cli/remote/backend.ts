@@ -27,7 +27,7 @@ async function openServerBackend(cli: Cli, target: Target) {
 /** The core in this process; the permissions of the data folder are its access control. */
 async function openLocalBackend(cli: Cli): Promise<Backend> {
   const { as } = cli.globals()
-  const app = openApp(await cli.settings())
+  const app = await openApp(await cli.settings())
   app.remarkListeners.add((message, { reason = '' }) => note(cli, `aichat: ${message}: ${reason}`))
   let caller: Promise<Caller> | undefined
   const callerOf: LocalCaller = ({ impersonal }) => {

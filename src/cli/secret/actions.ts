@@ -68,7 +68,7 @@ async function withStoredKeys(cli: Cli, work: (keys: StoredKeys, app: App) => Pr
     throw new AppError('usage', `Keys are kept on the machine that uses them, and commands go to ${target.url}`, {
       details: ['Run this there, or add --local to keep the key on this machine'],
     })
-  const app = openApp(await cli.settings())
+  const app = await openApp(await cli.settings())
   try {
     await work(openStoredKeys(app), app)
   } finally {

@@ -19,6 +19,11 @@ export function openPlugins({ folder, bundledPlugins }: PluginPlaces): PluginSto
   return openPluginFiles(bundledPlugins, join(folder, 'plugins'))
 }
 
+/** The bundled documents by id, in the order of the ids. */
+export function bundledDocuments(folder: string): ReadonlyMap<string, string> {
+  return documents(folder, listFolder(folder))
+}
+
 /**
  * Plugins as files: the bundled folder is read only; the data folder holds overlays (`ID.json`), the file before the
  * last change (`ID.json.backup`), marks of hidden bundled plugins (`ID.hidden`) and the active ones (`active-KIND`).
@@ -37,7 +42,7 @@ export function openPluginFiles(bundledFolder: string, folder: string): PluginSt
     read(): StoredPlugins {
       const names = listFolder(folder)
       return {
-        bundled: documents(bundledFolder, listFolder(bundledFolder)),
+        bundled: bundledDocuments(bundledFolder),
         overlays: documents(folder, names),
         hidden: new Set(
           names.filter((name) => name.endsWith('.hidden')).map((name) => name.slice(0, -'.hidden'.length)),

@@ -4,7 +4,7 @@ const longestWait = 1000
 
 /**
  * Bounds the attempts to connect of one process to a database that is away: after one that failed, none is made for 50 ms, then
- * 100 ms, up to a second, each with up to half of it added at random; whatever asks meanwhile fails at once.
+ * 100 ms, up to a second, each shortened by up to a half at random; whatever asks meanwhile fails at once.
  */
 export interface ConnectAttempts {
   /** Throws the last failure while no attempt may be made. */
@@ -30,7 +30,7 @@ export function createConnectAttempts(now: () => number = () => performance.now(
       // Several that were under way together count as one.
       if (now() < until) return
       wait = Math.min(longestWait, wait === 0 ? firstWait : wait * 2)
-      until = now() + wait * (1 + Math.random() / 2)
+      until = now() + wait * (1 - Math.random() / 2)
     },
   }
 }

@@ -1,5 +1,7 @@
-import type { ChangeKind, Changes } from '../shared/changes.ts'
+import type { ChangeKind, Changes, Grace } from '../shared/changes.ts'
+import { isAway } from './errors.ts'
 import type { Database, Transaction, TransactionOptions } from './sql.ts'
+import { startWatch } from './watch.ts'
 
 /** The changes of all processes, and how the stores of this one make theirs known. */
 export interface OwnChanges extends Changes {
@@ -8,25 +10,158 @@ export interface OwnChanges extends Changes {
    * process drops what it cached when it ends, however it ends.
    */
   writing<R>(kind: ChangeKind, work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
-  close(): void
+  /** Asks for the changes now. One question at a time: several that come together get the answer of one. */
+  ask(): Promise<void>
+  /** Asks in the background where the last answer is older than a poll's, for a process that does not poll. */
+  askSoon(): void
+  /** Polls from now on. */
+  watch(): void
+  /** Whether any limit was set, by the last answer. */
+  hasLimits(): boolean
+  readonly grace: Grace
+  /** Whether any login may go on: the database answers, or the grace since its last answer lasts. */
+  isUsable(): boolean
+  /** Calls back after an answer that tells of a change of that kind. */
+  onChange(kind: ChangeKind, listener: () => void): void
+  /** Told when the database goes away, with the reason, and when it is back. */
+  onAway(listener: (reason: unknown) => void): void
+  close(): Promise<void>
+}
+
+export interface ChangeOptions {
+  /** Milliseconds that checked logins and keys go on while the database is away. */
+  readonly graceMs?: number
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number
 }
 
 /** The channel of notifications; the payload is a kind. */
-export const channel = 'aichat'
+const channel = 'aichat'
 
-/** See `OwnChanges`. */
-export function createChanges(db: Database): OwnChanges {
-  return {
-    mark: () => undefined,
-    writing: (kind, work, options) =>
-      db.transaction(async (tx) => {
-        const result = await work(tx)
-        await Promise.all([
-          tx.run('UPDATE change SET number = number + 1 WHERE kind = $1', [kind]),
-          tx.row('SELECT pg_notify($1, $2)', [channel, kind]),
-        ])
-        return result
-      }, options),
-    close() {},
-  }
+/** An answer counts so long after it was asked for: milliseconds. */
+const leaseMs = 1000
+
+/** Milliseconds after which a process that does not poll asks again. */
+const staleMs = 250
+
+const pollText = `SELECT kind, number, current_setting('transaction_read_only') = 'on' AS read_only FROM change`
+
+interface Polled {
+  readonly kind: ChangeKind
+  readonly number: number
+  readonly read_only: boolean
 }
+
+/** See `OwnChanges`. Nothing is known before the first answer. */
+export function createChanges(db: Database, options: ChangeOptions = {}): OwnChanges {
+  const { graceMs = 0, now = () => performance.now() } = options
+  const numbers = new Map<ChangeKind, number>()
+  const own: Record<ChangeKind, number> = { accounts: 0, limits: 0, plugins: 0, prices: 0 }
+  const marks: Record<ChangeKind, string | undefined> = {
+    accounts: undefined,
+    limits: undefined,
+    plugins: undefined,
+    prices: undefined,
+  }
+  const changeListeners: [ChangeKind, () => void][] = []
+  const awayListeners: ((reason: unknown) => void)[] = []
+  let answeredAt = Number.NEGATIVE_INFINITY
+  let away: { readonly reason: unknown } | undefined
+  let asking: Promise<void> | undefined
+  let watch: ReturnType<typeof startWatch> | undefined
+  let isClosed = false
+
+  const grace: Grace = {
+    ms: graceMs,
+    now,
+    isAway: () => away !== undefined,
+    forgives: isAway,
+  }
+
+  function renew(kind: ChangeKind): void {
+    marks[kind] = `${numbers.get(kind)} ${own[kind]}`
+  }
+
+  function onAnswer(rows: readonly Polled[], askedAt: number): void {
+    if (rows[0]?.read_only)
+      throw Object.assign(new Error('The database takes no writes now: it is a standby or read-only'), {
+        code: '25006',
+      })
+    answeredAt = Math.max(answeredAt, askedAt)
+    if (away) setAway(undefined)
+    const changed = rows.filter(({ kind, number }) => numbers.get(kind) !== number)
+    for (const { kind, number } of changed) {
+      numbers.set(kind, number)
+      renew(kind)
+    }
+    for (const { kind } of changed) for (const [wanted, listener] of changeListeners) if (wanted === kind) listener()
+  }
+
+  function setAway(next: typeof away): void {
+    const before = away
+    away = next
+    if ((before === undefined) !== (next === undefined)) for (const listener of awayListeners) listener(next?.reason)
+  }
+
+  const changes: OwnChanges = {
+    mark(kind) {
+      // A command checks few logins: it asks for each.
+      if (!watch && kind === 'accounts') return undefined
+      const age = now() - answeredAt
+      if (age < leaseMs) return marks[kind]
+      // Limits, prices and plugins go on as long as any login may; a login goes by its own check.
+      return away && kind !== 'accounts' && age < graceMs ? marks[kind] : undefined
+    },
+    async writing(kind, work, transactionOptions) {
+      try {
+        return await db.transaction(async (tx) => {
+          const result = await work(tx)
+          await Promise.all([
+            tx.run('UPDATE change SET number = number + 1 WHERE kind = $1', [kind]),
+            tx.row('SELECT pg_notify($1, $2)', [channel, kind]),
+            ...(kind === 'accounts' ? [tx.run(markAccounts)] : []),
+          ])
+          return result
+        }, transactionOptions)
+      } finally {
+        own[kind]++
+        renew(kind)
+      }
+    },
+    ask() {
+      asking ??= (async () => {
+        const askedAt = now()
+        onAnswer(await db.rows<Polled>(pollText), askedAt)
+      })().finally(() => {
+        asking = undefined
+      })
+      return asking
+    },
+    askSoon() {
+      if (watch || isClosed || now() - answeredAt < staleMs) return
+      changes.ask().catch(() => {})
+    },
+    watch() {
+      watch ??= startWatch<Polled>({
+        ...{ db, channel, text: pollText, onAnswer, now },
+        onAway(reason) {
+          if ((reason as { code?: unknown }).code === '25006') db.drop(reason as Error)
+          setAway({ reason })
+        },
+      })
+    },
+    hasLimits: () => (numbers.get('limits') ?? 1) > 0,
+    grace,
+    isUsable: () => !away || now() - answeredAt < graceMs,
+    onChange: (kind, listener) => void changeListeners.push([kind, listener]),
+    onAway: (listener) => void awayListeners.push(listener),
+    async close() {
+      isClosed = true
+      await watch?.close()
+    },
+  }
+  return changes
+}
+
+/** Marks for good that there were accounts: see installation.ts. */
+const markAccounts = `UPDATE installation SET had_accounts = true WHERE NOT had_accounts AND EXISTS (SELECT FROM account)`

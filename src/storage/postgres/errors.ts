@@ -33,10 +33,17 @@ export function isSerialisationFailure(thrown: unknown): boolean {
   return /^40(?:001|P01)$/.test(codeOf(thrown))
 }
 
+/** Whether a row was refused because another one has its key (unique_violation). */
+export function isTaken(thrown: unknown): boolean {
+  return codeOf(thrown) === '23505'
+}
+
 /** A failure of PostgreSQL or of its driver as an AppError that names the remedy; any other value comes back as it is. */
 export function translated(thrown: unknown): unknown {
   if (thrown instanceof AppError) return thrown
   const code = codeOf(thrown)
+  if (code === '25006')
+    return new AppError('unavailable', 'The database takes no writes now', { cause: thrown, retryAfter })
   if (isAway(thrown)) return unreachable(thrown)
   if (!/^[0-9A-Z]{5}$/.test(code)) return thrown
   if (isSerialisationFailure(thrown) || code === '55P03')
@@ -55,6 +62,12 @@ export function translated(thrown: unknown): unknown {
   if (code.startsWith('XX'))
     return new AppError('configuration', 'The database is damaged', {
       details: [(thrown as Error).message, 'Restore it from a backup'],
+      cause: thrown,
+    })
+  // Tables and columns that no migration has made, where nothing may be changed.
+  if (/^42(?:P01|703)$/.test(code))
+    return new AppError('configuration', 'The database lacks tables of this version of aichat', {
+      details: ['A service or command that may write makes them at its start'],
       cause: thrown,
     })
   return new AppError('internal', 'Internal server error', { cause: thrown })

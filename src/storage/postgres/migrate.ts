@@ -5,13 +5,18 @@ import type { Database } from './sql.ts'
 /** The number of the lock under which one process at a time changes the schema; any number that no other program uses. */
 const lock = 4_706_883_219
 
+/** Whether the schema is at its newest version. Throws `configuration` for a server that is too old. */
+export async function isNewest(db: Database, migrations: readonly Migration[]): Promise<boolean> {
+  const known = await appliedTo(db)
+  return known !== undefined && migrations.every(({ name }) => known.has(name))
+}
+
 /**
  * Brings the schema to its newest version, in one transaction: of processes that start together, one does it and the others
  * wait. Migrations of a newer aichat that only add are left as they are: it may run beside this one.
  */
 export async function migrate(db: Database, migrations: readonly Migration[]): Promise<void> {
-  const known = await appliedTo(db)
-  if (known && migrations.every(({ name }) => known.has(name))) return
+  if (await isNewest(db, migrations)) return
   await db.transaction(
     async (tx) => {
       await tx.row('SELECT pg_advisory_xact_lock($1)', [lock])

@@ -3,6 +3,7 @@ import { adaptationMigrations } from './adaptations-schema.ts'
 import { backupMigrations } from './backups-schema.ts'
 import { changeMigrations } from './changes-schema.ts'
 import { conversationMigrations } from './conversations-schema.ts'
+import { installationMigrations } from './installation-schema.ts'
 import { keyMigrations } from './keys-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
 import { limitMigrations } from './limits-schema.ts'
@@ -19,6 +20,7 @@ import { responseMigrations } from './responses-schema.ts'
 /** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
 export const migrations: readonly Migration[] = [
   ...changeMigrations,
+  ...installationMigrations,
   ...accountMigrations,
   ...loginFailureMigrations,
   ...keyMigrations,

@@ -9,7 +9,9 @@ export const packageMigrations: readonly Migration[] = [
     up: `
       CREATE TABLE persona_carried (
         persona_id text COLLATE "C" PRIMARY KEY REFERENCES persona (id) ON DELETE CASCADE,
-        fields text COLLATE "C" NOT NULL
+        fields text COLLATE "C" NOT NULL,
+        -- The first greeting of a character card, as JSON.
+        greeting text COLLATE "C"
       );
       CREATE TABLE memory_carried (
         memory_id bigint PRIMARY KEY REFERENCES memory (memory_id) ON DELETE CASCADE,

@@ -11,10 +11,19 @@ export const hiddenOwner = '~leaving'
 
 /** The owner's personas, or one of them, leave with all they have. Resolves with how many they are. */
 export async function hidePersonas(tx: Transaction, owner: string, id?: string): Promise<number> {
-  const gone = await tx.rows<{ id: string }>(
-    'UPDATE persona SET user_id = $3 WHERE user_id = $1 AND ($2::text IS NULL OR id = $2) RETURNING id',
-    [owner, id ?? null, hiddenOwner],
-  )
+  const [, gone] = await Promise.all([
+    // Persona, then scope, then counters: the order in which every writer locks.
+    tx.run(
+      `SELECT 1 FROM memory_scope WHERE persona_id IN
+         (SELECT id FROM persona WHERE user_id = $1 AND ($2::text IS NULL OR id = $2) ORDER BY id FOR NO KEY UPDATE)
+        ORDER BY scope_id FOR UPDATE`,
+      [owner, id ?? null],
+    ),
+    tx.rows<{ id: string }>(
+      'UPDATE persona SET user_id = $3 WHERE user_id = $1 AND ($2::text IS NULL OR id = $2) RETURNING id',
+      [owner, id ?? null, hiddenOwner],
+    ),
+  ])
   if (gone.length === 0) return 0
   const ids = gone.map((row) => row.id)
   await Promise.all([
@@ -55,8 +64,8 @@ export function goesOn(db: Database): boolean {
  */
 export async function removeHidden(db: Database): Promise<void> {
   try {
-    while (!stopping.has(db) && (await db.transaction(removeMemories)));
-    while (!stopping.has(db) && (await db.transaction(removePersona)));
+    while (goesOn(db) && (await db.transaction(removeMemories)));
+    while (goesOn(db) && (await db.transaction(removePersona)));
   } catch (reason) {
     if (!isAway(reason) && codeOf(reason) === '') throw reason
   }
@@ -72,12 +81,12 @@ async function removeMemories(tx: Transaction): Promise<boolean> {
   )
   if (!scope) return false
   const { low, high } = rangeOf(scope.scope_id)
-  // Vectors, terms and fields of packages go with their memory, by foreign keys.
-  const memories = await tx.run(
-    `DELETE FROM memory WHERE memory_id IN
-       (SELECT memory_id FROM memory WHERE memory_id BETWEEN $1 AND $2 ORDER BY memory_id LIMIT ${slice.memories})`,
-    [low, high],
-  )
+  const first = `(SELECT memory_id FROM memory WHERE memory_id BETWEEN $1 AND $2 ORDER BY memory_id LIMIT ${slice.memories})`
+  // Terms and fields of packages go with their memory, by foreign keys; vectors at once, since they are counted by statement.
+  const [, memories] = await Promise.all([
+    tx.run(`DELETE FROM memory_vector WHERE memory_id IN ${first}`, [low, high]),
+    tx.run(`DELETE FROM memory WHERE memory_id IN ${first}`, [low, high]),
+  ])
   if (memories === slice.memories) return true
   const postings = await tx.run(
     `DELETE FROM memory_posting WHERE ctid = ANY

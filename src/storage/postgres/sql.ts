@@ -31,6 +31,11 @@ export interface TransactionOptions {
   readonly copies?: boolean
 }
 
+/** A connection of its own, beside the statements of the stores: none of them delays what it asks. */
+export interface Listener extends Pick<Sql, 'rows'> {
+  close(): void
+}
+
 /**
  * A database that several processes share. Its own `rows` and `row` are for reads that wait for no lock: they go together
  * over one connection. All else fails with the driver's errors, see `translated`.
@@ -41,11 +46,11 @@ export interface Database extends Sql {
    * others or ended a deadlock: it changes nothing but rows.
    */
   transaction<R>(work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
-  /** Hears of notifications on a channel until its connection ends, and resolves then; a pooler may deliver none. */
-  listen(channel: string, onNotify: (payload: string) => void): Promise<void>
+  /** Opens a connection of its own that hears of notifications on a channel; a pooler may deliver none. */
+  listen(channel: string, onNotify: () => void): Promise<Listener>
   /** Without password. */
   readonly name: string
-  /** Breaks all connections; those under way fail as unreachable. The next statement connects again. */
+  /** Breaks all connections; statements under way fail as unreachable. The next attempt to connect waits its time. */
   drop(reason: Error): void
   close(): Promise<void>
 }

@@ -1,21 +1,29 @@
-import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
+import type { PluginStore } from '../../plugins/store.ts'
+import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
 import { methods } from '../shared/store-methods.ts'
-import { createChanges } from './changes.ts'
+import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
 import { translated, translating } from './errors.ts'
-import { migrate } from './migrate.ts'
+import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
+import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
+import { patiently } from './patience.ts'
+import { openPlugins } from './plugins.ts'
+import { createProcessLease } from './process-lease.ts'
 import type { Database } from './sql.ts'
+import { storedSize } from './stored-size.ts'
 
 /** A PostgreSQL database that several installations share. */
-export interface PostgresSettings extends PluginPlaces {
+export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 'folder'> {
   /** `postgres://USER:PASSWORD@HOST:PORT/NAME`, with the driver's parameters. */
   readonly url: string
   readonly limits: StoredLimits
+  /** Milliseconds that checked logins and keys go on while the database is away. */
+  readonly graceMs?: number
 }
 
 /** Opens the storage in a PostgreSQL database, see `openStorage`. A store is loaded at its first use. */
@@ -24,15 +32,47 @@ export async function openPostgresStorage(settings: PostgresSettings, use: Stora
 }
 
 /** The same on a database that is open already, which is closed with it. */
-export async function openStorageOn(db: Database, settings: Omit<PostgresSettings, 'url'>, _use: StorageUse) {
+export async function openStorageOn(db: Database, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
+  const changes = createChanges(db, settings)
   try {
-    await migrate(db, migrations)
+    const opened = await openParts(db, changes, settings, use)
+    if (use.service) changes.watch()
+    return storageOf(db, changes, settings, opened)
   } catch (reason) {
     await db.close()
     throw translated(reason)
   }
-  const changes = createChanges(db)
-  const context: Context = { db, changes, limits: settings.limits }
+}
+
+/** Brings the schema to its newest version and makes the database this installation's; a reader does neither. */
+async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
+  // One round trip where all is as it was.
+  const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
+  const mayWrite = !use.readOnly && use.create !== false
+  if (mayWrite && !isMigrated) await migrate(db, migrations)
+  const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
+  if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
+  // In this order: the plugins are then as new as the marks.
+  const [, plugins] = await Promise.all([
+    changes.ask(),
+    openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
+  ])
+  return { id, plugins }
+}
+
+interface OpenParts {
+  readonly id: string
+  readonly plugins: PluginStore
+}
+
+function storageOf(
+  db: Database,
+  changes: OwnChanges,
+  settings: Pick<PostgresSettings, 'limits'>,
+  { id, plugins }: OpenParts,
+) {
+  const lease = createProcessLease(db)
+  const context: Context = { db, changes, limits: settings.limits, lease }
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<(context: Context) => S>): S =>
     atFirstUse(names, async () => translating((await load())(context)))
   return {
@@ -56,16 +96,36 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
     ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore),
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore),
-    plugins: openPlugins(settings),
+    plugins,
     changes,
-    hasLimits: () => true,
-    size: async () => {
-      throw new Error('Not written yet')
+    shared: {
+      id,
+      name: db.name,
+      isAway: changes.grace.isAway,
+      isUsable: changes.isUsable,
+      onAway: changes.onAway,
+      onChange: changes.onChange,
     },
-    check: async () => `${db.name} answers`,
+    hasLimits: changes.hasLimits,
+    size: async () => {
+      try {
+        return await storedSize(db)
+      } catch (reason) {
+        throw translated(reason)
+      }
+    },
+    async check() {
+      try {
+        return await (await import('./check.ts')).checkDatabase(db, migrations)
+      } catch (reason) {
+        throw translated(reason)
+      }
+    },
+    patiently,
     deferCleanup() {},
     async close() {
-      changes.close()
+      lease.close()
+      await changes.close()
       await db.close()
     },
   }

@@ -12,3 +12,15 @@ export interface Changes {
    */
   mark(kind: ChangeKind): string | undefined
 }
+
+/** How logins and keys that were checked a moment ago go on while a shared database is away. */
+export interface Grace {
+  /** Milliseconds since a check; 0 for none. */
+  readonly ms: number
+  /** Milliseconds, monotonic. */
+  now(): number
+  /** Whether the database is known to be away. */
+  isAway(): boolean
+  /** Whether a failure says that it is away. */
+  forgives(reason: unknown): boolean
+}

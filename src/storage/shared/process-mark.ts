@@ -22,6 +22,12 @@ export function mayRun(mark: string): boolean {
   return itsNamespace === namespace() ? isHeld(name) : true
 }
 
+/** Whether the process of a mark is seen to have ended: it ran where this one runs, on another machine none is seen. */
+export function hasEnded(mark: string): boolean {
+  const [itsBoot, itsNamespace, name = ''] = mark.split('/')
+  return itsBoot !== '' && itsBoot === bootId() && itsNamespace === namespace() && !isHeld(name)
+}
+
 /** The id of this boot; empty where the system has none. */
 export function bootId(): string {
   boot ??= readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())

@@ -1,7 +1,7 @@
 /** The way in which a process uses a storage. */
 export interface StorageUse {
-  /** A service reads everything once at its start; a single command does not. */
-  readonly check?: boolean
+  /** A service reads everything once at its start, and polls a shared database for changes; a single command does neither. */
+  readonly service?: boolean
   /** Reads personas beside the process that writes; every write fails. */
   readonly readOnly?: boolean
   /** Creates nothing: where no storage is there yet, an empty one that goes with `close` takes its place. */

@@ -51,7 +51,7 @@ export const methods: MethodsOfStores = {
     closeSession: true,
     record: true,
   },
-  loginFailures: { read: true, fail: true, forgive: true },
+  loginFailures: { now: true, read: true, fail: true, forgive: true },
   keys: {
     insert: true,
     find: true,

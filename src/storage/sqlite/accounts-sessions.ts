@@ -1,13 +1,6 @@
 import type { AuditEntry, LiveSession, Session, UserCounts } from '../../accounts/users.ts'
+import { dayMs, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
 import type { Database } from './connection.ts'
-
-const dayMs = 86_400_000
-
-/** How long an expired login stays before it is swept: a clock set forward a year by mistake must end no login. Milliseconds. */
-const sweepAfterMs = 400 * dayMs
-
-/** Logins beyond which those that expired a day ago are swept: rows. */
-const manyLogins = 10_000
 
 /** The statements about logins and the audit table. */
 export function sessionStatements(db: Database) {

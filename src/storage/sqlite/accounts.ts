@@ -9,19 +9,12 @@ import {
   type User,
   type UserQuery,
 } from '../../accounts/users.ts'
+import { accountOf, keysOf, type UserRow, userOf } from '../shared/account-rows.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import { markAccounts, preparedIsEmpty } from './accounts-mark.ts'
 import { sessionStatements } from './accounts-sessions.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
-
-interface UserRow extends User {
-  readonly username_key: string
-  readonly email_key: string | null
-  readonly password_hash: string
-  readonly must_change_password: 0 | 1
-  readonly token_version: number
-}
 
 /** Accounts in SQLite. */
 export function createAccountStore(db: Database, changes: OwnChanges): AccountStore {
@@ -167,14 +160,6 @@ function userStatements(db: Database) {
   }
 }
 
-function keysOf({ username, email }: Pick<User, 'username' | 'email'>) {
-  return {
-    usernameKey: nameKey(username),
-    usernameLook: lookOf(username),
-    emailKey: email === null ? null : nameKey(email),
-  }
-}
-
 function listed(db: Database, { limit, offset, q = '' }: UserQuery) {
   const where = `instr(username_key, :q) > 0 OR instr(coalesce(email_key, ''), :q) > 0`
   const values = { q: nameKey(q), limit, offset }
@@ -188,19 +173,4 @@ function listed(db: Database, { limit, offset, q = '' }: UserQuery) {
     .pluck()
     .get({ q: values.q })
   return { users: rows.map(userOf), total: total! }
-}
-
-function accountOf(row: UserRow | undefined): Account | undefined {
-  return (
-    row && {
-      user: userOf(row),
-      passwordHash: row.password_hash,
-      mustChangePassword: row.must_change_password === 1,
-      tokenVersion: row.token_version,
-    }
-  )
-}
-
-function userOf({ id, username, email, role, created_at, updated_at }: UserRow): User {
-  return { id, username, email, role, created_at, updated_at }
 }

@@ -6,8 +6,8 @@ import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts
 import type { Scope } from '../../personas/memory/memory.ts'
 import { snapshotBatch } from '../../personas/package/archive.ts'
 import { decodeLearned, encodeLearned, recordOf, type StateRow, textOfRecord } from '../shared/adaptation-rows.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from './connection.ts'
-import { yieldToEventLoop } from './housekeeping.ts'
 import type { Quota } from './quota.ts'
 
 /** Logs of adaptation in SQLite, each with a cache of the state it leads to. */

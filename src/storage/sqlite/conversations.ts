@@ -1,39 +1,19 @@
-import type { Conversation, ConversationStore, FoundMessage, SavedMessage } from '../../personas/chat/conversation.ts'
+import type { ConversationStore, SavedMessage } from '../../personas/chat/conversation.ts'
+import {
+  type ConversationRow,
+  conversationOf,
+  type FoundRow,
+  foundOf,
+  type MessageRow,
+  messageOf,
+  mostTrimmed,
+} from '../shared/conversation-rows.ts'
 import type { Database } from './connection.ts'
 import { createConversationText } from './conversations-text.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { hideConversations, removeHidden } from './removal.ts'
 
-interface Row {
-  id: string
-  user_id: string
-  name: string
-  persona_id: string | null
-  created_at: number
-  updated_at: number
-  messages: number
-  summary: string | null
-  ended_at: number | null
-}
-
 type KeptConversation = Parameters<ConversationStore['keep']>[0]
-
-/** Conversations that make room with one that is kept. */
-const mostTrimmed = 20
-
-interface FoundRow extends MessageRow {
-  id: string
-  name: string
-  persona_id: string | null
-  number: number
-}
-
-interface MessageRow {
-  message: string
-  timestamp: number
-  cost: number | null
-  answer: string | null
-}
 
 const columns = `id, user_id, name, persona_id, created_at, updated_at, summary, ended_at,
   (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) AS messages`
@@ -53,19 +33,23 @@ export function createConversationStore(db: Database): ConversationStore {
     },
     async find(id) {
       const row = db
-        .prepare<[string], Row>(`SELECT ${columns} FROM conversation WHERE id = ? AND user_id NOT LIKE '~%'`)
+        .prepare<[string], ConversationRow>(
+          `SELECT ${columns} FROM conversation WHERE id = ? AND user_id NOT LIKE '~%'`,
+        )
         .get(id)
       return row && conversationOf(row)
     },
     async named(owner, name) {
       const row = db
-        .prepare<[string, string], Row>(`SELECT ${columns} FROM conversation WHERE user_id = ? AND name = ?`)
+        .prepare<[string, string], ConversationRow>(
+          `SELECT ${columns} FROM conversation WHERE user_id = ? AND name = ?`,
+        )
         .get(owner, name)
       return row && conversationOf(row)
     },
     async list(owner, limit, offset) {
       const conversations = db
-        .prepare<[string, number, number], Row>(
+        .prepare<[string, number, number], ConversationRow>(
           `SELECT ${columns} FROM conversation WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`,
         )
         .all(owner, limit, offset)
@@ -142,7 +126,7 @@ export function createConversationStore(db: Database): ConversationStore {
     },
     async unended(owner, before, limit) {
       return db
-        .prepare<[string, number, number], Row>(
+        .prepare<[string, number, number], ConversationRow>(
           `SELECT ${columns} FROM conversation WHERE user_id = ? AND ended_at IS NULL AND updated_at < ?
              AND EXISTS (SELECT 1 FROM conversation_message WHERE conversation_id = conversation.id)
             ORDER BY updated_at DESC, id LIMIT ?`,
@@ -264,26 +248,4 @@ export const conversationOwnership: OwnedRows = {
     hideConversations(db, owner)
     db.prepare('DELETE FROM conversation_reader WHERE user_id = ?').run(owner)
   },
-}
-
-function foundOf({ id, name, persona_id, number, ...row }: FoundRow): FoundMessage {
-  return { conversation: { id, name, ...(persona_id !== null && { persona_id }) }, number, saved: messageOf(row) }
-}
-
-function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {
-  return {
-    message: JSON.parse(message),
-    timestamp,
-    ...(cost !== null && { cost }),
-    ...(answer !== null && { answer: JSON.parse(answer) }),
-  }
-}
-
-function conversationOf({ persona_id, summary, ended_at, ...row }: Row): Conversation {
-  return {
-    ...row,
-    ...(persona_id !== null && { persona_id }),
-    ...(summary !== null && { summary }),
-    ...(ended_at !== null && { ended_at }),
-  }
 }

@@ -1,10 +1,5 @@
 import type { Database } from './connection.ts'
 
-/** Lets the event loop run other work. */
-export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
 /**
  * Leaves the database to others for as long as a slice of work took, in milliseconds: it has one writer, and writers that wait
  * in another process look again only now and then.

@@ -10,39 +10,10 @@ import type {
   NewKey,
   NewSecret,
 } from '../../accounts/keys/store.ts'
-import type { Role } from '../../accounts/users.ts'
+import { type KeyRow, keyOf, type LiveRow, liveOf, mostDead, mostUnused, textsOf } from '../shared/key-rows.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
-
-interface KeyRow {
-  readonly id: string
-  readonly user_id: string
-  readonly username: string | null
-  readonly name: string
-  readonly scopes: string
-  readonly models: string | null
-  readonly plugins: string | null
-  readonly personas: string | null
-  readonly created_at: number
-  readonly updated_at: number
-  readonly expires_at: number | null
-  readonly revoked_at: number | null
-  readonly last_used_at: number | null
-}
-
-type LiveRow = Pick<KeyRow, 'id' | 'user_id' | 'username' | Lists | 'scopes' | 'expires_at' | 'revoked_at'> & {
-  readonly role: Role | null
-  readonly valid_until: number | null
-}
-
-type Lists = 'models' | 'plugins' | 'personas'
-
-/** How many dead keys of one user are kept. */
-const mostDead = 1_000
-
-/** How many keys `unusedSince` tells. */
-const mostUnused = 1_000
 
 /** API keys in SQLite. */
 export function createKeyStore(db: Database, changes: OwnChanges): KeyStore {
@@ -172,21 +143,18 @@ function keyStatements(db: Database) {
     `UPDATE api_key SET last_used_at = max(coalesce(last_used_at, 0), :at)
      WHERE id = (SELECT key_id FROM api_key_secret WHERE digest = :digest)`,
   )
-  const keyOf = (row: KeyRow): ApiKey => {
-    const { models: _m, plugins: _p, personas: _q, scopes, ...rest } = row
-    return { ...rest, scopes: JSON.parse(scopes), ...listsOf(row), secrets: secrets.all(row.id) }
-  }
+  const whole = (row: KeyRow): ApiKey => keyOf(row, secrets.all(row.id))
 
   return {
     find(id: string): ApiKey | undefined {
       const row = one.get(id)
-      return row && keyOf(row)
+      return row && whole(row)
     },
     list({ userId, limit, offset }: KeyQuery) {
       const found = userId === undefined ? all.all({ limit, offset }) : own.all({ userId, limit, offset })
-      return { keys: found.map(keyOf), total: (userId === undefined ? total.get() : totalOf.get(userId))! }
+      return { keys: found.map(whole), total: (userId === undefined ? total.get() : totalOf.get(userId))! }
     },
-    unused: (since: number, now: number) => unused.all({ since, now, limit: mostUnused }).map(keyOf),
+    unused: (since: number, now: number) => unused.all({ since, now, limit: mostUnused }).map(whole),
     live(digest: string): LiveKey | undefined {
       const row = live.get(digest)
       return row && liveOf(digest, row)
@@ -219,34 +187,4 @@ function keyStatements(db: Database) {
       touchKey.run(use)
     },
   }
-}
-
-function liveOf(digest: string, row: LiveRow): LiveKey {
-  const { id, user_id, username, role, expires_at, revoked_at, valid_until } = row
-  return {
-    digest,
-    user_id,
-    owner: username === null || role === null ? null : { username, role },
-    rights: { id, scopes: JSON.parse(row.scopes), ...listsOf(row) },
-    expires_at,
-    revoked_at,
-    valid_until,
-  }
-}
-
-/** The lists of a row; one that is NULL is absent. */
-function listsOf({ models, plugins, personas }: Pick<KeyRow, Lists>): Pick<ApiKey, Lists> {
-  return {
-    ...(models !== null && { models: JSON.parse(models) }),
-    ...(plugins !== null && { plugins: JSON.parse(plugins) }),
-    ...(personas !== null && { personas: JSON.parse(personas) }),
-  }
-}
-
-type ListsAndScopes = { readonly [K in Lists | 'scopes']?: readonly string[] | null | undefined }
-
-/** The lists of a key as columns. */
-function textsOf({ scopes, models, plugins, personas }: ListsAndScopes) {
-  const text = (list: readonly string[] | null | undefined) => (list ? JSON.stringify(list) : null)
-  return { scopes: text(scopes), models: text(models), plugins: text(plugins), personas: text(personas) }
 }

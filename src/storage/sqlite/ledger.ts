@@ -1,4 +1,6 @@
 import type { LedgerRow, LedgerStore } from '../../usage/ledger/ledger.ts'
+import { dayNumber, valuesOf } from '../shared/ledger-rows.ts'
+import { columnsOfSums, sumsByDay } from '../shared/ledger-sums.ts'
 import { withoutWaiting } from './busy.ts'
 import type { Database } from './connection.ts'
 import { goesOn, pauseFor } from './housekeeping.ts'
@@ -6,8 +8,6 @@ import { syncLog, withoutSync } from './late-sync.ts'
 import { problemsIn } from './ledger-check.ts'
 import { createLedgerNames } from './ledger-names.ts'
 import { readRows, summedUp } from './ledger-reports.ts'
-import { dayNumber, valuesOf } from './ledger-rows.ts'
-import { columnsOfSums, sumsByDay } from './ledger-sums.ts'
 import { budgetProblems, settlementOf } from './limits-settle.ts'
 
 /** Rows removed at once: some milliseconds. */

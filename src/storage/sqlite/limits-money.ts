@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AskedBudget, LimitStore, Orphan, Reservation, Reserved, Spend } from '../../usage/limits/store.ts'
+import type { AskedBudget, LimitStore, Reservation, Reserved, Spend } from '../../usage/limits/store.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
+import { type ReservationRow, readShares, writeShares } from '../shared/settlement.ts'
+import { type SpendRow, spendOf } from '../shared/spend-rows.ts'
 import { withoutWaiting } from './busy.ts'
 import type { Database } from './connection.ts'
-import { type SpendRow, spendAccounts, spendOf } from './limits-spend.ts'
+import { spendAccounts } from './limits-spend.ts'
 
 type Money = Pick<LimitStore, 'reserve' | 'extend' | 'cancel' | 'spends' | 'reset' | 'orphans'>
-
-interface ReservationRow extends Orphan {
-  readonly shares: string
-}
-
-type Shares = readonly (readonly [account: number, hard: 0 | 1])[]
 
 /** Another process holds the write lock for a moment: tried again so often, with such pauses in milliseconds. */
 const tries = 60
@@ -50,7 +46,7 @@ export function moneyOf(db: Database): Money {
       warned.run(limit, row.id)
       due.push(at)
     }
-    const shares = JSON.stringify(rows.map(({ id }, at) => [id, budgets[at]!.hard ? 1 : 0]))
+    const shares = writeShares(rows, budgets)
     insert.run({ ...reservation, process: processMark(), shares })
     const spends = rows.map((row): Spend => ({ ...spendOf(row), reserved: row.reserved + nano }))
     return { refused: undefined, spends, warned: due }
@@ -58,7 +54,7 @@ export function moneyOf(db: Database): Money {
   const extend = db.transaction((id: string, nano: number, limits: readonly AskedBudget[]): boolean => {
     const row = find.get(id)
     if (!row) return false
-    const shares = JSON.parse(row.shares) as Shares
+    const shares = readShares(row)
     const isFull = limits.some((budget) => {
       const account = accounts.find(budget)
       return budget.hard && account && account.spent - account.cleared + account.reserved + nano > budget.limit
@@ -71,7 +67,7 @@ export function moneyOf(db: Database): Money {
   const cancel = db.transaction((id: string): void => {
     const row = find.get(id)
     if (!row) return
-    for (const [account] of JSON.parse(row.shares) as Shares) change.run(-row.nano, account)
+    for (const [account] of readShares(row)) change.run(-row.nano, account)
     remove.run(id)
   })
 

@@ -1,12 +1,16 @@
 import type { LedgerRow } from '../../usage/ledger/ledger.ts'
-import { subjectOf } from '../../usage/limits/documents.ts'
+import { dayNumber } from '../shared/ledger-rows.ts'
+import { beyondRow, readShares, spendProblems, subjectsOf } from '../shared/settlement.ts'
+import type { SpendRow } from '../shared/spend-rows.ts'
 import type { Database } from './connection.ts'
-import { dayNumber } from './ledger-rows.ts'
-import { ledgerSum, type SpendRow } from './limits-spend.ts'
+import { ledgerSum } from './limits-spend.ts'
 
 /** The part of the ledger's transaction that counts costs in budgets. */
 export interface Settlement {
-  /** Whether a row's reservation was booked by an estimate already, after its process had ended. */
+  /**
+   * Whether the attempt is booked already under another name: a row whose reservation was booked by an estimate, after its
+   * process had ended, or an estimate of a reservation that was settled meanwhile.
+   */
   isBooked(row: LedgerRow): boolean
   /** Counts new rows in the accounts of all budgets that they concern, and ends their reservations. */
   settle(rows: readonly LedgerRow[]): void
@@ -30,35 +34,30 @@ export function settlementOf(db: Database): Settlement {
   const remove = db.prepare<[string]>('DELETE FROM limit_reservation WHERE id = ?')
 
   return {
-    isBooked: ({ reservation, request }) =>
-      reservation !== undefined && reservation !== request && booked.get(reservation) === 1,
+    isBooked({ reservation, request }) {
+      if (reservation === undefined) return false
+      return reservation === request ? reserved.get(reservation) === undefined : booked.get(reservation) === 1
+    },
     settle(rows) {
       if (rows.length === 0 || isAnything.get() === undefined) return
       for (const row of rows) {
-        const { at, day, key, user, plugin } = row
+        const { at, day } = row
         const cost = row.cost.nano ?? 0
-        const subjects = ['all', subjectOf('user', user)]
-        if (key !== null) subjects.push(subjectOf('key', key))
-        if (plugin !== null) subjects.push(subjectOf('plugin', plugin))
-        if (cost !== 0) for (const subject of subjects) spend.run(cost, subject, at, at, dayNumber(day))
+        if (cost !== 0) for (const subject of subjectsOf(row)) spend.run(cost, subject, at, at, dayNumber(day))
         if (row.reservation !== undefined) end(row, row.reservation)
       }
     },
   }
 
-  function end({ at, lowerBound, cost: { nano: priced } }: LedgerRow, id: string): void {
+  function end(row: LedgerRow, id: string): void {
     const reservation = reserved.get(id)
     if (!reservation) return
-    const { nano, shares } = reservation
-    const cost = priced ?? 0
-    for (const [share, isHard] of JSON.parse(shares) as readonly (readonly [number, 0 | 1])[]) {
+    const { nano } = reservation
+    for (const [share, isHard] of readShares(reservation)) {
       const period = account.get(share)
       if (!period) continue
-      // The clock was set back since: the row lies before the period that it is paid from.
-      const missing = at < period.start ? cost : 0
-      // An answer without a known price, as of a service tier that its caller chose, was not free.
-      const kept = priced === null || (lowerBound && isHard === 1) ? Math.max(0, nano - cost) : 0
-      giveBack.run(nano, missing + kept, missing + kept, share)
+      const beyond = beyondRow(row, nano, isHard === 1, period.start)
+      giveBack.run(nano, beyond, beyond, share)
     }
     remove.run(id)
   }
@@ -72,20 +71,10 @@ export function budgetProblems(db: Database): readonly string[] {
          OR start >= ifnull((SELECT min(at) FROM ledger WHERE day = (SELECT min(day) FROM ledger)), start)`,
     )
     .all()
-  const problems = rows.flatMap((row) => {
-    const { subject, period, start, end, first_day: first, last_day: last, spent, beyond } = row
-    const booked = ledgerSum(db, subject, { first, last }, start, end)
-    const where = `budget of ${subject}, ${period} from ${new Date(start).toISOString().slice(0, 10)}`
-    return booked === spent - beyond ? [] : [`${where}: ${spent - beyond} is counted, and ${booked} is in the ledger`]
-  })
-  const reserved = new Map<number, number>()
-  for (const { nano, shares } of db
-    .prepare<[], { nano: number; shares: string }>('SELECT nano, shares FROM limit_reservation')
-    .iterate())
-    for (const [id] of JSON.parse(shares) as readonly (readonly [number])[])
-      reserved.set(id, (reserved.get(id) ?? 0) + nano)
-  for (const { id, subject, period, reserved: counted } of rows)
-    if (counted !== (reserved.get(id) ?? 0))
-      problems.push(`budget of ${subject}, ${period}: ${counted} is reserved, and ${reserved.get(id) ?? 0} by requests`)
-  return problems
+  const booked = rows.map((row) => ({
+    ...row,
+    booked: ledgerSum(db, row.subject, { first: row.first_day, last: row.last_day }, row.start, row.end),
+  }))
+  const reservations = db.prepare<[], { nano: number; shares: string }>('SELECT nano, shares FROM limit_reservation')
+  return spendProblems(booked, reservations.all())
 }

@@ -1,25 +1,7 @@
 import { readSubject } from '../../usage/limits/documents.ts'
-import type { CountedBudget, Spend } from '../../usage/limits/store.ts'
+import type { CountedBudget } from '../../usage/limits/store.ts'
+import { daysAround, daysOf, keptMs, type LedgerDays, type SpendRow } from '../shared/spend-rows.ts'
 import type { Database } from './connection.ts'
-import { dayNumber } from './ledger-rows.ts'
-
-/** An account of a budget in one period. */
-export interface SpendRow {
-  readonly id: number
-  readonly subject: string
-  readonly start: number
-  readonly end: number
-  readonly first_day: number | null
-  readonly last_day: number | null
-  readonly spent: number
-  readonly beyond: number
-  readonly reserved: number
-  readonly cleared: number
-  readonly warned: number | null
-}
-
-/** Accounts stay so long after their period: milliseconds. Late rows of a journal still belong to them. */
-const keptMs = 40 * 86_400_000
 
 export interface SpendAccounts {
   /** The account of a budget, as it is; undefined where nothing asked it in this period yet. */
@@ -49,32 +31,19 @@ export function spendAccounts(db: Database): SpendAccounts {
     open(budget) {
       const known = accounts.find(budget)
       if (known) return known
-      const { subject, period, zone, start, end, days } = budget
-      const [firstDay, lastDay] = days ? [dayNumber(days.first), dayNumber(days.last)] : [null, null]
+      const { subject, period, zone, start, end } = budget
+      const { first: firstDay, last: lastDay } = daysOf(budget)
       add.run({ subject, period, zone, start, end, firstDay, lastDay, spent: accounts.inLedger(budget) })
       sweep.run(subject, period, zone, start - keptMs)
       return accounts.find(budget)!
     },
-    inLedger: ({ subject, start, end, days }) =>
-      ledgerSum(
-        db,
-        subject,
-        days ? { first: dayNumber(days.first), last: dayNumber(days.last) } : { first: null, last: null },
-        start,
-        end,
-      ),
+    inLedger: (budget) => ledgerSum(db, budget.subject, daysOf(budget), budget.start, budget.end),
   }
   return accounts
 }
 
 /** The cost of a subject in the ledger: of days by their sums, else of single rows by their time. */
-export function ledgerSum(
-  db: Database,
-  subject: string,
-  days: { readonly first: number | null; readonly last: number | null },
-  start: number,
-  end: number,
-): number {
+export function ledgerSum(db: Database, subject: string, days: LedgerDays, start: number, end: number): number {
   const { kind, id } = readSubject(subject)!
   const column = { key: 'api_key', user: 'user', plugin: 'plugin', all: undefined }[kind]
   const isIts = column === undefined ? '' : `AND ${column} = (SELECT id FROM ledger_name WHERE name = :id)`
@@ -88,19 +57,7 @@ export function ledgerSum(
     .pluck()
     .get(
       days.first === null
-        ? { start, end, first: utcDay(start - dayMs), last: utcDay(end + dayMs), ...(column && { id }) }
+        ? { start, end, ...daysAround(start, end), ...(column && { id }) }
         : { first: days.first, last: days.last, ...(column && { id }) },
     )!
-}
-
-const dayMs = 86_400_000
-
-/** The day of a moment in UTC as a number such as 20261122. */
-function utcDay(at: number): number {
-  return dayNumber(new Date(at).toISOString().slice(0, 10))
-}
-
-/** The spend of an account in nano-USD, without the part that a reset cleared. */
-export function spendOf({ start, end, spent, cleared, reserved }: SpendRow): Spend {
-  return { start, end, spent: spent - cleared, reserved }
 }

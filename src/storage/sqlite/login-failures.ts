@@ -2,15 +2,20 @@ import type { FailureRule, LoginFailureStore } from '../../accounts/login-failur
 import { bootId } from '../shared/process-mark.ts'
 import type { Database } from './connection.ts'
 
+/** Milliseconds since the start of the machine: the same for all processes, and setting the date does not move it. */
+function machineClock(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
+}
+
 /** Failed logins in SQLite. */
-export function createLoginFailureStore(db: Database): LoginFailureStore {
+export function createLoginFailureStore(db: Database, now: () => number = machineClock): LoginFailureStore {
   const boot = bootId()
   const refusal = db
     .prepare<[string, string, number], number>(
       'SELECT until FROM login_refusal WHERE subject = ? AND boot = ? AND until > ?',
     )
     .pluck()
-  // Later than now: a machine without boot ids was started anew.
+  // A little later than now: another process was faster. By more than a window: a machine without boot ids was started anew.
   const counting = db
     .prepare<[string, string, number, number], number>(
       'SELECT at FROM login_failure WHERE subject = ? AND boot = ? AND at > ? AND at <= ? ORDER BY at',
@@ -35,7 +40,7 @@ export function createLoginFailureStore(db: Database): LoginFailureStore {
 
   const read = (subject: string, now: number, { windowMs }: FailureRule) => {
     const refusedUntil = refusal.get(subject, boot, now) ?? 0
-    return { refusedUntil, at: refusedUntil > 0 ? [] : counting.all(subject, boot, now - windowMs, now) }
+    return { refusedUntil, at: refusedUntil > 0 ? [] : counting.all(subject, boot, now - windowMs, now + windowMs) }
   }
   const fail = db.transaction((subject: string, user: string, now: number, rule: FailureRule) => {
     if (!isSwept) for (const statement of forgetBoots) statement.run(boot)
@@ -53,6 +58,7 @@ export function createLoginFailureStore(db: Database): LoginFailureStore {
   })
 
   return {
+    now,
     read: async (subject, now, rule) => read(subject, now, rule),
     fail: async (subject, user, now, rule) => fail.immediate(subject, user, now, rule),
     async forgive(subject, user, now, rule) {

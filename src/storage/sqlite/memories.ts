@@ -6,9 +6,10 @@ import {
   type Scope,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
-import { goesOn, pauseFor, releasePages, yieldToEventLoop } from './housekeeping.ts'
+import { goesOn, pauseFor, releasePages } from './housekeeping.ts'
 import { createMemoryReader } from './memories-read.ts'
 import { findScope, scopesAfter } from './memories-scope.ts'
 import { createMemoryWriter } from './memories-write.ts'

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
-import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memory.ts'
+import type { Scope } from '../../personas/memory/memory.ts'
 import type {
   IncomingMemory,
   Outcome,
@@ -9,17 +9,19 @@ import type {
   PublishConditions,
   StagedPersona,
 } from '../../personas/package/archive.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { digestOf } from '../shared/memory-rows.ts'
+import { batches } from '../shared/persona-slices.ts'
+import { changed, inOwnSpace, isLarge, keepAll, outcomeOf, scopeOf, TakenBack } from '../shared/persona-write.ts'
 import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './connection.ts'
 import { translating } from './errors.ts'
-import { emptyWriteAheadLog, yieldToEventLoop } from './housekeeping.ts'
+import { emptyWriteAheadLog } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
 import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
 import { extentOf, revisionOf } from './persona-read.ts'
-import { batches } from './persona-slices.ts'
 import { memoryPages } from './persona-snapshot.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
@@ -34,7 +36,7 @@ export async function stagePersona(
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<StagedPersona> {
-  const isMany = isLarge(db, write)
+  const isMany = isLarge(write, extentOf(db, scopeOf(write)))
   if (isMany) refuseCrowded(db, write)
   if (write.how === 'create') quota?.check(write.persona.user_id, { memories: write.count })
   signal?.throwIfAborted()
@@ -48,7 +50,7 @@ export async function dryRun(
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<Outcome> {
-  if (isLarge(db, write)) return countNew(db, write, signal)
+  if (isLarge(write, extentOf(db, scopeOf(write)))) return countNew(db, write, signal)
   const expected = revisionOf(db, scopeOf(write))
   return publishAtOnce(db, write, [...batches(write.memories())], { ...(expected && { expected }) }, quota, true)
 }
@@ -102,19 +104,8 @@ async function stageInSlices(
   return translating({ publish: async (conditions) => publish(conditions), discard })
 }
 
-/** As many memories, and records of the log, are written in one transaction; more are written in slices. */
-const mostAtOnce = 50
-
 /** Records of the log in one slice: some milliseconds' work. */
 const recordsAtOnce = 50
-
-function isLarge(db: Database, write: PersonaWrite): boolean {
-  if (write.count > mostAtOnce) return true
-  if (write.how === 'merge') return false
-  if (write.log.records.length > mostAtOnce) return true
-  const { memories, records } = extentOf(db, scopeOf(write))
-  return memories > mostAtOnce || records > mostAtOnce
-}
 
 /** A full disk could not even be freed again: removing takes room, too. */
 function refuseCrowded(db: Database, { weight }: PersonaWrite): void {
@@ -184,33 +175,6 @@ function publishAtOnce(
   })
 }
 
-/** Thrown to end a transaction without a trace of it, with this outcome. */
-class TakenBack extends Error {
-  readonly outcome: Outcome
-
-  constructor(outcome: Outcome) {
-    super('taken back')
-    this.outcome = outcome
-  }
-}
-
-const changed: Outcome = { kind: 'changed' }
-
-function outcomeOf(
-  { maxMemories = Number.POSITIVE_INFINITY }: PersonaWrite,
-  memories: number,
-  gained: number,
-): Outcome {
-  return memories > maxMemories ? { kind: 'too_many', memories } : { kind: 'done', memories: gained }
-}
-
-/** An import brings its memories whole: how many are too many is decided when the next one is stored. */
-const keepAll: Omit<RetentionPolicy, 'now'> = {
-  maxMemories: Number.MAX_SAFE_INTEGER,
-  maxAge: Number.MAX_SAFE_INTEGER,
-  cleanup: false,
-}
-
 /**
  * All of a write but its memories and log, which `bring` puts under the persona; it returns how many memories are new.
  * Expects to run in `inOneWrite`.
@@ -267,9 +231,10 @@ function addToLog(db: Database, write: PersonaWrite): void {
 }
 
 function addMemories(db: Database, memories: MemoryWriter, scope: Scope, batch: readonly IncomingMemory[]): void {
+  const dimension = db.prepare<[string], number>('SELECT dimension FROM embedding_space WHERE key = ?').pluck()
   const fitting = batch.map((memory) => ({
     ...memory,
-    ...(memory.vector && { vector: inOwnSpace(db, memory.vector) }),
+    ...(memory.vector && { vector: inOwnSpace(memory.vector, dimension.get(memory.vector.space.key)) }),
   }))
   const { entries } = memories.add(scope, fitting, { ...keepAll, now: Date.now() })
   const carry = db.prepare(
@@ -279,21 +244,6 @@ function addMemories(db: Database, memories: MemoryWriter, scope: Scope, batch: 
   for (const [index, { extra }] of batch.entries())
     if (Object.keys(extra).length > 0)
       carry.run(JSON.stringify(extra), scope.personaId, scope.userId, entries[index]!.id)
-}
-
-/** A package may claim any space; vectors of two lengths in one space would break every search in it. */
-function inOwnSpace(db: Database, vector: Vector): Vector {
-  const known = db
-    .prepare<[string], number>('SELECT dimension FROM embedding_space WHERE key = ?')
-    .pluck()
-    .get(vector.space.key)
-  if (known === undefined || known === vector.values.length) return vector
-  const { key, model } = vector.space
-  return { ...vector, space: { key: `${key}#${vector.values.length}`, model, dimension: vector.values.length } }
-}
-
-function scopeOf({ persona }: PersonaWrite): Scope {
-  return { personaId: persona.id, userId: persona.user_id }
 }
 
 /** One transaction; one that is taken back has the outcome that it says. */

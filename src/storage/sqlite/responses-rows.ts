@@ -1,9 +1,7 @@
 import type { ItemPage, NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
+import { firstOutput, type Written } from '../shared/response-rows.ts'
 import type { Database } from './connection.ts'
 import { hiddenOwner, hideResponse } from './removal.ts'
-
-/** The position of the first item of a response's output; its input has fewer. */
-export const firstOutput = 1_000_000
 
 /**
  * Items of one id that are looked through, of all owners, the newest first. Clients choose ids: where there are more of one,
@@ -20,13 +18,6 @@ export interface ResponseRow {
   readonly items: number
   readonly bytes: number
   readonly document: string
-}
-
-/** A response as its rows. */
-export interface Written {
-  readonly document: string
-  readonly items: readonly { readonly position: number; readonly id: string | null; readonly item: string }[]
-  readonly bytes: number
 }
 
 /** An owner, and the key whose responses alone are read; a login reads all. */

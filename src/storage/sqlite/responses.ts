@@ -1,15 +1,13 @@
-import type { Item, NewResponse, ResponseObject, ResponseStore } from '../../chat/responses/store.ts'
+import type { Item, NewResponse, ResponseStore } from '../../chat/responses/store.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
+import { inTurns, type Written, writtenOf } from '../shared/response-rows.ts'
 import type { Database } from './connection.ts'
-import { yieldToEventLoop } from './housekeeping.ts'
 import { syncLater, syncLog, withoutSync } from './late-sync.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { hideResponses, removeHidden } from './removal.ts'
-import { firstOutput, responseStatements, type Written } from './responses-rows.ts'
+import { responseStatements } from './responses-rows.ts'
 import { createResponseTrim } from './responses-trim.ts'
-
-/** Characters of JSON that are parsed, or written, in one turn of the event loop: some milliseconds' work. */
-const parsedAtOnce = 1 << 20
 
 /** Items that are looked up in one turn of the event loop: each takes up to a millisecond. */
 const lookedUpAtOnce = 10
@@ -145,17 +143,6 @@ export function createResponseStore(db: Database): ResponseStore {
   }
 }
 
-/** Yields to the event loop after each megabyte of texts. */
-function inTurns(): (text: string) => Promise<void> | undefined {
-  let unread = parsedAtOnce
-  return ({ length }) => {
-    unread -= length
-    if (unread > 0) return undefined
-    unread = parsedAtOnce
-    return yieldToEventLoop()
-  }
-}
-
 /** Responses when users come and go. */
 export const responseOwnership: OwnedRows = {
   reassign(db, from, to) {
@@ -164,25 +151,6 @@ export const responseOwnership: OwnedRows = {
   remove(db, owner) {
     hideResponses(db, owner)
   },
-}
-
-/** The rows of a response, a large one's in turns of the event loop. */
-async function writtenOf(response: ResponseObject, input: readonly Item[]): Promise<Written> {
-  const document = JSON.stringify({ ...response, output: [] })
-  const items: Written['items'][number][] = []
-  let bytes = Buffer.byteLength(document)
-  const pace = inTurns()
-  const write = (item: Item, position: number) => {
-    const text = JSON.stringify(item)
-    bytes += Buffer.byteLength(text)
-    items.push({ position, id: item.id ?? null, item: text })
-    return pace(text)
-  }
-  for (const [at, item] of input.entries()) await write(item, at)
-  for (const [at, item] of response.output.entries()) await write(item, firstOutput + at)
-  // The transaction has a turn of its own.
-  if (bytes > parsedAtOnce) await yieldToEventLoop()
-  return { document, items, bytes }
 }
 
 function parsed(text: string): Item {

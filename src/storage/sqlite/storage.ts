@@ -62,6 +62,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
     plugins,
     changes,
+    shared: undefined,
     hasLimits: () => db.prepare('SELECT 1 FROM limit_document LIMIT 1').get() !== undefined,
     size: async () => storedSize(db, path),
     async check() {
@@ -73,6 +74,8 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       }
       return `${path} is whole`
     },
+    // A database of this machine is there, or broken.
+    patiently: <R>(work: () => Promise<R>) => work(),
     deferCleanup: () => deferCleanup(db),
     async close() {
       for (const reader of readers) reader.close()
@@ -96,8 +99,8 @@ async function finishRestore(folder: string): Promise<void> {
     throw new AppError('busy', 'A restore that was cut off has been finished: start again', { retryAfter: 1 })
 }
 
-async function openForWriting(path: string, { check = false }: StorageUse): Promise<Database> {
-  const db = await openDatabase(path, { check })
+async function openForWriting(path: string, { service = false }: StorageUse): Promise<Database> {
+  const db = await openDatabase(path, { check: service })
   try {
     refuseLostAccounts(db)
     return db

@@ -21,7 +21,7 @@ const aichat = (words: readonly string[], { environment = {}, ...options }: RunO
 
 /** Plugins with unreachable servers, so that this process speaks. */
 test.before(async () => {
-  const app = openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder }))
+  const app = await openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder }))
   for (const id of serverIds) {
     const document = JSON.stringify(app.plugins.export(id)).replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:9')
     await app.plugins.install(JSON.parse(document), { replace: true })

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
-import type { Rule } from './rule.ts'
+import { type Rule, seen } from './rule.ts'
 import { account, newPrice, noon } from './samples.ts'
 
 export const changeRules: readonly Rule[] = [
@@ -26,8 +26,14 @@ export const changeRules: readonly Rule[] = [
         for (const writer of both) {
           const before = both.map(({ changes }) => changes.mark(kind))
           await write(writer)
-          const after = both.map(({ changes }) => changes.mark(kind))
-          for (const at of [0, 1]) assert.ok(after[at] === undefined || after[at] !== before[at], `${kind} ${at}`)
+          for (const [at, storage] of both.entries()) {
+            const isNew = () => {
+              const mark = storage.changes.mark(kind)
+              return mark === undefined || mark !== before[at]
+            }
+            if (storage === writer) assert.ok(isNew(), `${kind}, its own`)
+            else await seen(isNew, `${kind}, by the other`)
+          }
         }
     },
   },

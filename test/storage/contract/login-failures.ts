@@ -58,6 +58,35 @@ export const loginFailureRules: readonly Rule[] = [
         assert.is((await loginFailures.read('a', start, three)).refusedUntil, start + 1000)
     },
   },
+  {
+    store: 'loginFailures',
+    topic: 'concurrency',
+    says: 'what another connection counted a moment later than now counts, and refuses',
+    async holds(place) {
+      const [one, other] = [(await place.open()).loginFailures, (await place.open()).loginFailures]
+      for (const later of [5, 7]) assert.ok(await other.fail('a', 'ada', start + later, three))
+      assert.equal(await one.read('a', start, three), { at: [start + 5, start + 7], refusedUntil: 0 })
+      assert.ok(await other.fail('a', 'ada', start + 9, three))
+      assert.equal(await one.read('a', start, three), { at: [], refusedUntil: start + 1009 })
+      assert.not.ok(await one.fail('a', 'ada', start, three))
+      assert.not.ok(await one.forgive('a', 'ada', start, three))
+    },
+  },
+  {
+    store: 'loginFailures',
+    topic: 'limits',
+    says: 'the clock is the same for all connections, and goes forward',
+    async holds(place) {
+      const [one, other] = [(await place.open()).loginFailures, (await place.open()).loginFailures]
+      const times: number[] = []
+      for (let count = 0; count < 10; count++) times.push(await (count % 2 ? one : other).now())
+      assert.equal(
+        times,
+        times.toSorted((a, b) => a - b),
+      )
+      assert.ok(times.every(Number.isInteger))
+    },
+  },
 ]
 
 async function fails(store: LoginFailureStore, subject: string, times: number): Promise<readonly boolean[]> {

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { StoredLimits } from '../../../src/storage/shared/limits.ts'
 import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 
-export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup'>
+export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup' | 'patiently' | 'shared'>
 
 /** The kinds of promise that a store makes; each rule tests one. */
 export type Topic =
@@ -91,4 +92,13 @@ export async function check(rule: Rule, storage: StorageUnderTest, flaw?: Flaw):
 /** The part of the suite that a rule or flaw belongs to. */
 export function partOf({ store, topic }: Pick<Rule, 'store' | 'topic'>): string {
   return `${store} ${topic}`
+}
+
+/** A change by another connection on a shared database is seen so soon at the latest: milliseconds, generous beside its second. */
+const longestLag = 5000
+
+/** Waits until a connection sees the write of another one; throws where it never does. */
+export async function seen(check: () => boolean, what: string): Promise<void> {
+  for (const begin = performance.now(); !check(); await delay(10))
+    if (performance.now() - begin > longestLag) throw new Error(`never seen: ${what}`)
 }

@@ -82,10 +82,7 @@ async function within(turn: Promise<unknown>): Promise<void> {
 
 function databaseOn(pglite: PGlite, session: Session): Database {
   let isClosed = false
-  let end = () => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
+  const leaving = new Set<() => Promise<void>>()
   const inSession: Session = async (work) => {
     if (isClosed) throw new Error('Client was closed')
     return session(work)
@@ -109,14 +106,14 @@ function databaseOn(pglite: PGlite, session: Session): Database {
       }),
     async listen(channel, onNotify) {
       const leave = await pglite.listen(channel, onNotify)
-      await ended
-      await leave()
+      leaving.add(leave)
+      return { rows: (text, values) => inSession(() => direct.rows(text, values)), close: () => void leave() }
     },
     name: 'pglite:',
     drop() {},
     async close() {
       isClosed = true
-      end()
+      for (const leave of leaving) await leave()
     },
   }
 }

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { IncomingMemory } from '../../../src/personas/package/archive.ts'
-import { batches, slice } from '../../../src/storage/sqlite/persona-slices.ts'
+import { batches, slice } from '../../../src/storage/shared/persona-slices.ts'
 import { suite } from '../../suite.ts'
 
 const slices = suite('slices of an arriving persona')

@@ -1,0 +1,38 @@
+import { createHmac } from 'node:crypto'
+import { AppError } from '../errors.ts'
+import { readSecret, type Settings } from '../settings/settings.ts'
+import type { StorageSettings } from '../storage/storage.ts'
+import { packageFolder } from './package-folder.ts'
+
+/**
+ * The storage of the settings: the data folder's, or the database that instances share. Throws `configuration` for one
+ * without a JWT_SECRET: each instance would sign with its own.
+ */
+export function storageSettingsOf(settings: Settings): StorageSettings {
+  const { paths, limits, database, databaseGrace } = settings
+  const common = {
+    folder: paths.data,
+    bundledPlugins: packageFolder('plugins'),
+    limits: { bytes: limits.storedBytesPerUser, memories: limits.storedMemoriesPerUser },
+  }
+  if (!database) return common
+  return { ...common, url: database.url, graceMs: databaseGrace * 1000, secretPrints: secretPrints(settings) }
+}
+
+/** Fingerprints of JWT_SECRET and the one before it, which do not tell them: all instances must have the same. */
+function secretPrints({ environment }: Settings): readonly string[] {
+  const secrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'].map((name) => readSecret(name, environment)?.value)
+  if (secrets[0] === undefined)
+    throw new AppError(
+      'configuration',
+      'JWT_SECRET is not set, which DATABASE_URL demands: all instances sign with the same',
+      {
+        details: ["Make one with: node -p 'crypto.randomBytes(32).toString(`base64`)', and give it to every instance"],
+      },
+    )
+  return secrets.flatMap((secret) =>
+    secret === undefined
+      ? []
+      : [createHmac('sha256', secret).update('fingerprint of an aichat installation').digest('hex')],
+  )
+}

@@ -1,0 +1,21 @@
+import { conversationOwnership } from './conversations.ts'
+import { limitOwnership } from './limits.ts'
+import type { OwnedRows } from './owned-rows.ts'
+import { responseOwnership } from './responses.ts'
+import type { Transaction } from './sql.ts'
+
+/** The owner of all rows from before there were users. */
+export const localUser = 'local'
+
+/** Every store with rows that belong to a user; each locks in this order. */
+const stores: readonly OwnedRows[] = [conversationOwnership, responseOwnership, limitOwnership]
+
+/** The first administrator takes over all local rows. */
+export async function adopt(tx: Transaction, userId: string): Promise<void> {
+  for (const store of stores) await store.reassign(tx, localUser, userId)
+}
+
+/** Removes all rows of a removed user. */
+export async function disown(tx: Transaction, userId: string): Promise<void> {
+  for (const store of stores) await store.remove(tx, userId)
+}

@@ -1,0 +1,142 @@
+import { AppError } from '../../errors.ts'
+import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
+import {
+  type ArchivedMemory,
+  type Passthrough,
+  type PersonaSnapshot,
+  snapshotBatch,
+} from '../../personas/package/archive.ts'
+import { entryOf, type Row } from '../shared/memory-rows.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
+import { cachedState, logPages, pagesOf, readState } from './adaptations.ts'
+import { translated, translating } from './errors.ts'
+import { holdTransaction } from './held.ts'
+import { findScope } from './memories-scope.ts'
+import { joinedVector, type VectorRow, vectorColumns, vectorIn } from './memories-vectors.ts'
+import { revisionOf } from './persona-read.ts'
+import { findPersona } from './personas.ts'
+import type { Database, Transaction } from './sql.ts'
+import type { VectorColumn } from './vectors-table.ts'
+
+/**
+ * Opens a snapshot: a transaction of its own that sees the database as it is now, while others write. Undefined when that user
+ * has no such persona.
+ */
+export async function openSnapshot(
+  db: Database,
+  column: VectorColumn,
+  scope: Scope,
+): Promise<PersonaSnapshot | undefined> {
+  let head: SnapshotHead | undefined
+  let tx: Transaction | undefined
+  const held = await holdTransaction(
+    db,
+    async (begun) => {
+      tx = begun
+      head = await readHead(begun, scope)
+    },
+    { level: 'repeatable read', readOnly: true },
+  )
+  if (!head) {
+    await held.end()
+    return undefined
+  }
+  let isClosed = false
+  const read = async function* <T>(pages: AsyncGenerator<readonly T[]>): AsyncGenerator<readonly T[]> {
+    try {
+      for await (const page of pages) {
+        if (isClosed) throw new AppError('internal', 'The snapshot was closed while it was read')
+        yield page
+      }
+    } catch (reason) {
+      throw translated(reason)
+    }
+  }
+  return {
+    ...head,
+    log: () => read(logPages(tx!, scope)),
+    memories: () => read(memoryPages(tx!, column, scope)),
+    ...translating({
+      end: () => readState(tx!, scope),
+      seals: async () => ({ since: null, problems: [] }),
+      async close() {
+        isClosed = true
+        await held.end()
+      },
+    }),
+  }
+}
+
+type SnapshotHead = Pick<PersonaSnapshot, 'revision' | 'persona' | 'learned' | 'passthrough' | 'spaces'>
+
+async function readHead(tx: Transaction, scope: Scope): Promise<SnapshotHead | undefined> {
+  const revision = await revisionOf(tx, scope)
+  const persona = await findPersona(tx, scope.personaId)
+  if (revision === undefined || persona?.user_id !== scope.userId) return undefined
+  const learned = (await cachedState(tx, scope)) ?? (await readState(tx, scope)).learned
+  const carried = await tx.row<{ fields: string }>('SELECT fields FROM persona_carried WHERE persona_id = $1', [
+    scope.personaId,
+  ])
+  return {
+    revision,
+    persona,
+    learned,
+    passthrough: carried ? (JSON.parse(carried.fields) as Passthrough) : {},
+    spaces: await readSpaces(tx, scope),
+  }
+}
+
+async function readSpaces(tx: Transaction, scope: Scope): Promise<readonly EmbeddingSpace[]> {
+  const row = await findScope(tx, scope)
+  if (!row) return []
+  const { low, high } = rangeOf(row.scope_id)
+  return tx.rows<EmbeddingSpace>(
+    `SELECT key, model, dimension FROM embedding_space WHERE space_id IN
+       (SELECT DISTINCT space_id FROM memory_sketch WHERE memory_id BETWEEN $1 AND $2) ORDER BY key`,
+    [low, high],
+  )
+}
+
+interface MemoryRow extends Row, VectorRow {
+  readonly stored_at: number
+  readonly fields: string | null
+}
+
+/** The memories of a scope in the order in which they were stored, each page within the limits of a batch. */
+async function* memoryPages(
+  tx: Transaction,
+  column: VectorColumn,
+  scope: Scope,
+): AsyncGenerator<readonly ArchivedMemory[]> {
+  const row = await findScope(tx, scope)
+  if (!row) return
+  const { low, high } = rangeOf(row.scope_id)
+  const read = (from: number) =>
+    tx.rows<MemoryRow>(
+      `SELECT memory.memory_id, memory.id, content, timestamp, importance, stored_at, metadata, fields, ${vectorColumns(column)}
+         FROM memory LEFT JOIN memory_carried ON memory_carried.memory_id = memory.memory_id ${joinedVector}
+        WHERE memory.memory_id BETWEEN $1 AND $2 ORDER BY memory.memory_id LIMIT ${snapshotBatch.rows}`,
+      [from, high],
+    )
+  for (let rows = await read(low); rows.length > 0; ) {
+    // The next ones are on their way while these are written.
+    const next = rows.length < snapshotBatch.rows ? [] : read(rows.at(-1)!.memory_id + 1)
+    if (next instanceof Promise) next.catch(() => undefined)
+    for (const page of pagesOf(rows, sizeOf)) yield page.map((each) => archivedMemory(scope, each))
+    rows = await next
+  }
+}
+
+function sizeOf({ content, metadata, fields, wire }: MemoryRow): number {
+  return (
+    Buffer.byteLength(content) + Buffer.byteLength(metadata) + Buffer.byteLength(fields ?? '') + (wire?.length ?? 0)
+  )
+}
+
+function archivedMemory(scope: Scope, row: MemoryRow): ArchivedMemory {
+  return {
+    entry: entryOf(scope, row, vectorIn(row)),
+    extra: row.fields === null ? {} : JSON.parse(row.fields),
+    stored_at: row.stored_at,
+  }
+}

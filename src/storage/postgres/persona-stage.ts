@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import type { Scope } from '../../personas/memory/memory.ts'
+import type { PersonaWrite, Revision, StagedPersona } from '../../personas/package/archive.ts'
+import { batches } from '../shared/persona-slices.ts'
+import { changed, scopeOf } from '../shared/persona-write.ts'
+import { appendRecord, exchangeLogs, settleState, writeRecords } from './adaptations.ts'
+import type { Context } from './context.ts'
+import { translating } from './errors.ts'
+import { holdTransaction, type Step } from './held.ts'
+import { copyMemories } from './memories-copy.ts'
+import { findScope } from './memories-scope.ts'
+import { revisionOf } from './persona-read.ts'
+import { bringMemories, putInPlace } from './persona-publish.ts'
+import { hiddenOwner, hideScope, removeHidden } from './removal.ts'
+import type { Transaction } from './sql.ts'
+import { vectorColumn } from './vectors-column.ts'
+
+/** The most that one round of statements writes. */
+const slice = { memories: 500, characters: 512 * 1024, components: 1024 * 1024 } as const
+
+/** Records of the log in one statement. */
+const recordsAtOnce = 500
+
+/**
+ * Writes a large persona in one transaction, under a persona of its own: whatever it locks until the end is nobody else's, and
+ * its owner's counters stay free for other writes. The publication then exchanges memories and log, by a few rows.
+ */
+export async function stageInTransaction(
+  context: Context,
+  write: PersonaWrite,
+  signal: AbortSignal | undefined,
+): Promise<StagedPersona> {
+  const { db } = context
+  const scope = scopeOf(write)
+  const stage: Scope = { personaId: randomUUID(), userId: `~arriving/${randomUUID()}` }
+  const column = await vectorColumn(db)
+  await makeSpaces(context, write, signal)
+  const log = write.how === 'merge' ? [] : write.log.records
+  // A merge holds copies of the persona's own memories, as they were at this moment.
+  let copied: Revision | undefined
+  const held = await holdTransaction(
+    db,
+    async (tx) => {
+      await tx.run(
+        `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES ($1, $2, '', '', '{}', 0, 0)`,
+        [stage.personaId, stage.userId],
+      )
+      if (write.how === 'merge') {
+        copied = await revisionOf(tx, scope)
+        await copyMemories(tx, scope, stage)
+      }
+      for (let at = 0; at < log.length; at += recordsAtOnce) {
+        await writeRecords(tx, stage.personaId, log.slice(at, at + recordsAtOnce))
+        signal?.throwIfAborted()
+      }
+      for (const batch of batches(write.memories(), slice)) {
+        await bringMemories(tx, column, stage, batch)
+        signal?.throwIfAborted()
+      }
+    },
+    {},
+  )
+  let isReplaced = false
+  return translating({
+    publish: (conditions) =>
+      held.use(async (tx) => {
+        if (write.how === 'merge' && copied !== conditions.expected) return { isDone: false, value: changed }
+        const step = await orTakenBack(tx, () =>
+          putInPlace(tx, context, write, conditions, async () => {
+            const there = write.how === 'merge' ? ((await findScope(tx, scope))?.memories ?? 0) : 0
+            const gained = ((await findScope(tx, stage))?.memories ?? 0) - there
+            await takePlace(tx, stage, scope)
+            if (write.how !== 'merge') {
+              await exchangeLogs(tx, stage.personaId, scope.personaId)
+              await settleState(tx, scope.personaId, log.at(-1), write.log.learned)
+            } else for (const record of write.log.records) await appendRecord(tx, scope, record, write.log.learned)
+            // What was there before leaves with it.
+            await tx.run('UPDATE persona SET user_id = $2 WHERE id = $1', [stage.personaId, hiddenOwner])
+            return gained
+          }),
+        )
+        isReplaced ||= step.isDone
+        return step
+      }),
+    async discard() {
+      await held.end()
+      if (isReplaced) await removeHidden(db).catch(() => undefined)
+    },
+  } satisfies StagedPersona)
+}
+
+/**
+ * The spaces of the vectors are made before, each in a transaction of its own: other writers of a space that is new would wait
+ * for the end of this one.
+ */
+async function makeSpaces({ db }: Context, write: PersonaWrite, signal: AbortSignal | undefined): Promise<void> {
+  const made = new Set<string>()
+  for (const { vector } of write.memories()) {
+    signal?.throwIfAborted()
+    if (!vector || made.has(vector.space.key)) continue
+    made.add(vector.space.key)
+    await db.run(
+      'INSERT INTO embedding_space (key, model, dimension) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING',
+      [vector.space.key, vector.space.model, vector.space.dimension],
+    )
+  }
+}
+
+/** Runs work that is undone where its outcome is not `done`. */
+async function orTakenBack(
+  tx: Transaction,
+  work: () => ReturnType<typeof putInPlace>,
+): Promise<Step<Awaited<ReturnType<typeof putInPlace>>>> {
+  await tx.script('SAVEPOINT publication')
+  const value = await work()
+  const isDone = value.kind === 'done'
+  if (!isDone) await tx.script('ROLLBACK TO SAVEPOINT publication')
+  return { isDone, value }
+}
+
+/** The target gets the memories of the stage, and keeps its record of evictions; its own memories leave. */
+async function takePlace(tx: Transaction, stage: Scope, target: Scope): Promise<void> {
+  const [coming, going] = [await findScope(tx, stage), await findScope(tx, target)]
+  await hideScope(tx, target)
+  if (!coming) return
+  await tx.run('UPDATE memory_scope SET persona_id = $1, user_id = $2 WHERE scope_id = $3', [
+    target.personaId,
+    target.userId,
+    coming.scope_id,
+  ])
+  if (going)
+    await tx.run('UPDATE memory_eviction SET scope_id = $1 WHERE scope_id = $2', [coming.scope_id, going.scope_id])
+}

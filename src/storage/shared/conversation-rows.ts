@@ -1,0 +1,55 @@
+import type { Conversation, FoundMessage, SavedMessage } from '../../personas/chat/conversation.ts'
+
+/** Conversations that make room with one that is kept. */
+export const mostTrimmed = 20
+
+/** A conversation as its table keeps it. */
+export interface ConversationRow {
+  id: string
+  user_id: string
+  name: string
+  persona_id: string | null
+  created_at: number
+  updated_at: number
+  messages: number
+  summary: string | null
+  ended_at: number | null
+}
+
+/** A message likewise; message and answer are JSON. */
+export interface MessageRow {
+  message: string
+  timestamp: number
+  cost: number | null
+  answer: string | null
+}
+
+/** A message that a search found, with its conversation. */
+export interface FoundRow extends MessageRow {
+  id: string
+  name: string
+  persona_id: string | null
+  number: number
+}
+
+export function conversationOf({ persona_id, summary, ended_at, ...row }: ConversationRow): Conversation {
+  return {
+    ...row,
+    ...(persona_id !== null && { persona_id }),
+    ...(summary !== null && { summary }),
+    ...(ended_at !== null && { ended_at }),
+  }
+}
+
+export function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {
+  return {
+    message: JSON.parse(message),
+    timestamp,
+    ...(cost !== null && { cost }),
+    ...(answer !== null && { answer: JSON.parse(answer) }),
+  }
+}
+
+export function foundOf({ id, name, persona_id, number, ...row }: FoundRow): FoundMessage {
+  return { conversation: { id, name, ...(persona_id !== null && { persona_id }) }, number, saved: messageOf(row) }
+}

@@ -1,0 +1,4 @@
+/** Lets the event loop run other work. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,45 @@
+import type { Item, ResponseObject } from '../../chat/responses/store.ts'
+import { yieldToEventLoop } from './event-loop.ts'
+
+/** The position of the first item of a response's output; its input has fewer. */
+export const firstOutput = 1_000_000
+
+/** Characters of JSON that are parsed, or written, in one turn of the event loop: some milliseconds' work. */
+const parsedAtOnce = 1 << 20
+
+/** A response as its rows. */
+export interface Written {
+  readonly document: string
+  readonly items: readonly { readonly position: number; readonly id: string | null; readonly item: string }[]
+  readonly bytes: number
+}
+
+/** The rows of a response, a large one's in turns of the event loop. */
+export async function writtenOf(response: ResponseObject, input: readonly Item[]): Promise<Written> {
+  const document = JSON.stringify({ ...response, output: [] })
+  const items: Written['items'][number][] = []
+  let bytes = Buffer.byteLength(document)
+  const pace = inTurns()
+  const write = (item: Item, position: number) => {
+    const text = JSON.stringify(item)
+    bytes += Buffer.byteLength(text)
+    items.push({ position, id: item.id ?? null, item: text })
+    return pace(text)
+  }
+  for (const [at, item] of input.entries()) await write(item, at)
+  for (const [at, item] of response.output.entries()) await write(item, firstOutput + at)
+  // The transaction has a turn of its own.
+  if (bytes > parsedAtOnce) await yieldToEventLoop()
+  return { document, items, bytes }
+}
+
+/** Yields to the event loop after each megabyte of texts. */
+export function inTurns(): (text: string) => Promise<void> | undefined {
+  let unread = parsedAtOnce
+  return ({ length }) => {
+    unread -= length
+    if (unread > 0) return undefined
+    unread = parsedAtOnce
+    return yieldToEventLoop()
+  }
+}
