@@ -7,11 +7,13 @@ export const ledgerMigrations: readonly Migration[] = [
     up: `
       CREATE TABLE ledger_name (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        name text COLLATE "C" NOT NULL UNIQUE
+        name text COLLATE "C" NOT NULL,
+        -- The name, or the digest of a long one: see ledger-names.ts.
+        key text COLLATE "C" NOT NULL UNIQUE
       );
       CREATE TABLE ledger (
         request text COLLATE "C" NOT NULL,
-        attempt integer NOT NULL,
+        attempt bigint NOT NULL,
         at bigint NOT NULL,
         day integer NOT NULL,
         "user" bigint NOT NULL,
