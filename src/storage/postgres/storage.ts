@@ -12,8 +12,11 @@ import { translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
+import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
+import { createProcessLease } from './process-lease.ts'
 import type { Database } from './sql.ts'
+import { storedSize } from './stored-size.ts'
 
 /** A PostgreSQL database that several installations share. */
 export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 'folder'> {
@@ -46,9 +49,10 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
 async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
   // One round trip where all is as it was.
   const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
-  if (use.readOnly || use.create === false) return { id: found?.id ?? '', plugins: openPluginFiles(settings) }
-  if (!isMigrated) await migrate(db, migrations)
-  const id = await joinInstallation(db, settings, found)
+  const mayWrite = !use.readOnly && use.create !== false
+  if (mayWrite && !isMigrated) await migrate(db, migrations)
+  const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
+  if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
   const [, plugins] = await Promise.all([
     changes.ask(),
@@ -68,7 +72,8 @@ function storageOf(
   settings: Pick<PostgresSettings, 'limits' | 'folder'>,
   { id, plugins }: OpenParts,
 ) {
-  const context: Context = { db, changes, limits: settings.limits }
+  const lease = createProcessLease(db)
+  const context: Context = { db, changes, limits: settings.limits, lease }
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<(context: Context) => S>): S =>
     atFirstUse(names, async () => translating((await load())(context)))
   return {
@@ -108,11 +113,23 @@ function storageOf(
     },
     hasLimits: changes.hasLimits,
     size: async () => {
-      throw new Error('Not written yet')
+      try {
+        return await storedSize(db)
+      } catch (reason) {
+        throw translated(reason)
+      }
     },
-    check: async () => `${db.name} answers`,
+    async check() {
+      try {
+        return await (await import('./check.ts')).checkDatabase(db, migrations)
+      } catch (reason) {
+        throw translated(reason)
+      }
+    },
+    patiently,
     deferCleanup() {},
     async close() {
+      lease.close()
       await changes.close()
       await db.close()
     },

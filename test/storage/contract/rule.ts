@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { StoredLimits } from '../../../src/storage/shared/limits.ts'
 import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 
-export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup'>
+export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup' | 'patiently' | 'shared'>
 
 /** The kinds of promise that a store makes; each rule tests one. */
 export type Topic =
