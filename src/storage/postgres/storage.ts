@@ -15,6 +15,7 @@ import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
+import { deferCleanup } from './removal.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -127,7 +128,7 @@ function storageOf(
       }
     },
     patiently,
-    deferCleanup() {},
+    deferCleanup: () => deferCleanup(db),
     async close() {
       lease.close()
       await changes.close()
