@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Database } from './sql.ts'
 
 /** Numbers in place of the names of users, keys, plugins, models, tiers and prices, which all processes share. */
@@ -41,9 +40,10 @@ export function createLedgerNames(db: Database): LedgerNames {
       return id === undefined
     })
     if (unknown.length === 0) return found
-    const rows = await db.rows<NameRow>('SELECT id, name FROM ledger_name WHERE key = ANY($1)', [
-      unknown.map(keyOfName),
-    ])
+    const rows = await db.rows<NameRow>(
+      'SELECT id, name FROM ledger_name WHERE key = ANY(ARRAY(SELECT ledger_name_key(unnest($1::text[]))))',
+      [unknown],
+    )
     remember(rows)
     for (const { id, name } of rows) found.set(name, id)
     return found
@@ -57,10 +57,7 @@ export function createLedgerNames(db: Database): LedgerNames {
       let found = await look(all)
       const missing = all.filter((name) => !found.has(name)).sort()
       if (missing.length > 0) {
-        await db.run(
-          'INSERT INTO ledger_name (name, key) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING',
-          [missing, missing.map(keyOfName)],
-        )
+        await db.run('INSERT INTO ledger_name (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [missing])
         found = await look(all)
       }
       return (name) => found.get(name) ?? found.get(storable(name))!
@@ -84,15 +81,6 @@ export function createLedgerNames(db: Database): LedgerNames {
       return (id) => found.get(id) ?? ''
     },
   }
-}
-
-/** The longest name that is a key: bytes. An index takes no text of over 2,704. */
-const longestKey = 200
-
-/** The text by which a name is found: itself, or its SHA-256, for which no other name can be taken. */
-export function keyOfName(name: string): string {
-  const isShort = Buffer.byteLength(name) <= longestKey && !name.startsWith('sha256:')
-  return isShort ? name : `sha256:${createHash('sha256').update(name).digest('hex')}`
 }
 
 /** The text as it comes back from the database, which holds neither U+0000 nor half a character. */

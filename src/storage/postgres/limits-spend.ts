@@ -1,7 +1,6 @@
 import { readSubject } from '../../usage/limits/documents.ts'
 import type { CountedBudget } from '../../usage/limits/store.ts'
 import { daysAround, daysOf, keptMs, type LedgerDays, type SpendRow } from '../shared/spend-rows.ts'
-import { keyOfName } from './ledger-names.ts'
 import type { Database, Sql, Transaction } from './sql.ts'
 
 /** The account of a budget, as it is; undefined where nothing asked it in this period yet. */
@@ -96,8 +95,11 @@ export async function ledgerSum(
 ): Promise<number> {
   const { kind, id } = readSubject(subject)!
   const column = { key: 'api_key', user: '"user"', plugin: 'plugin', all: undefined }[kind]
-  const isIts = column === undefined ? '$3::text IS NULL' : `${column} = (SELECT id FROM ledger_name WHERE key = $3)`
-  const name = column === undefined ? null : keyOfName(id)
+  const isIts =
+    column === undefined
+      ? '$3::text IS NULL'
+      : `${column} = (SELECT id FROM ledger_name WHERE key = ledger_name_key($3))`
+  const name = column === undefined ? null : id
   const sum =
     days.first === null
       ? await sql.row<{ cost: number }>(
