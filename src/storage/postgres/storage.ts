@@ -7,13 +7,14 @@ import { methods } from '../shared/store-methods.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
-import { translated, translating } from './errors.ts'
+import { isAway, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
+import { deferCleanup } from './removal.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -50,6 +51,7 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db, migrations)
+  if (mayWrite && use.service) await takePgvector(db)
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
@@ -58,6 +60,14 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
     openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
   ])
   return { id, plugins }
+}
+
+/** Where the extension came later; a large database goes on without it, and so does one whose tables are in use now. */
+async function takePgvector(db: Database): Promise<void> {
+  const { changeOverToPgvector, fewVectors } = await import('./vectors-change-over.ts')
+  await changeOverToPgvector(db, fewVectors).catch((reason) => {
+    if (isAway(reason)) throw reason
+  })
 }
 
 interface OpenParts {
@@ -122,7 +132,7 @@ function storageOf(
       }
     },
     patiently,
-    deferCleanup() {},
+    deferCleanup: () => deferCleanup(db),
     async close() {
       lease.close()
       await changes.close()

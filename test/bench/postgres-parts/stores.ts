@@ -31,7 +31,7 @@ export async function openBoth(): Promise<Both | undefined> {
   const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'aichat-bench-postgres-')))
   const url = given ?? (await server!.newDatabase())
   const sqlite = await openStorage({ ...storageIn(folders[0]!), limits })
-  const postgres = await openStorage({ ...storageIn(folders[1]!), limits, url })
+  const postgres = await openStorage({ ...storageIn(folders[1]!), limits, url }, { service: true })
   return {
     sqlite,
     postgres,
