@@ -7,7 +7,7 @@ import { methods } from '../shared/store-methods.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
-import { isAway, translated, translating } from './errors.ts'
+import { codeOf, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -62,11 +62,14 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   return { id, plugins }
 }
 
-/** Where the extension came later; a large database goes on without it, and so does one whose tables are in use now. */
+/**
+ * Where the extension came later. A large database goes on without it, and so does one whose tables are in use now, whose role
+ * may not alter them, or with a vector that pgvector refuses.
+ */
 async function takePgvector(db: Database): Promise<void> {
   const { changeOverToPgvector, fewVectors } = await import('./vectors-change-over.ts')
   await changeOverToPgvector(db, fewVectors).catch((reason) => {
-    if (isAway(reason)) throw reason
+    if (!/^(?:55P03|42501|22)/.test(codeOf(reason))) throw reason
   })
 }
 
