@@ -100,8 +100,8 @@ async function readIndex(sql: Sql, scope: Scope, { terms, alike, vector }: Searc
             (SELECT space_id FROM embedding_space WHERE key = $4 AND dimension = $5) AS space_id
        FROM (SELECT * FROM memory_scope WHERE ${isScope}) s
        LEFT JOIN ${hasRanges ? 'unnest($3::text[], $6::text[]) WITH ORDINALITY AS asked (low, high, place)' : 'unnest($3::text[]) WITH ORDINALITY AS asked (low, place)'} ON true
-       LEFT JOIN memory_posting p ON p.scope_id = s.scope_id
-         AND ${hasRanges ? 'p.term >= asked.low AND p.term <= coalesce(asked.high, asked.low)' : 'p.term = asked.low'}`,
+       LEFT JOIN LATERAL (SELECT block, own, around FROM memory_posting WHERE scope_id = s.scope_id
+         AND ${hasRanges ? 'term >= asked.low AND term <= coalesce(asked.high, asked.low)' : 'term = asked.low'} OFFSET 0) p ON true`,
     hasRanges ? [...values, lookups.map(({ high }) => high)] : values,
   )
   const first = found[0]
