@@ -365,9 +365,9 @@ export const memoryChange = z.strictObject({
 })
 export type MemoryChange = z.output<typeof memoryChange>
 
-/** Replaces lone surrogates, which no database keeps, by U+FFFD. */
+/** Replaces what not every database keeps, lone surrogates and U+0000, by U+FFFD. */
 export function wellFormed(text: string): string {
-  return Buffer.from(text).toString()
+  return Buffer.from(text).toString().replaceAll('\0', '\ufffd')
 }
 
 /** The category of a memory, or '' when it has none. */

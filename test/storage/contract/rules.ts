@@ -11,6 +11,7 @@ import { loginFailureRules } from './login-failures.ts'
 import { memoryRules } from './memories.ts'
 import { memoryEditRules } from './memory-edits.ts'
 import { memoryEmbeddingRules } from './memory-embedding.ts'
+import { memoryTextRules } from './memory-texts.ts'
 import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
@@ -28,6 +29,7 @@ export const rules: readonly Rule[] = [
   ...memoryRules,
   ...memoryEditRules,
   ...memoryEmbeddingRules,
+  ...memoryTextRules,
   ...proposalRules,
   ...conversationRules,
   ...responseRules,
