@@ -27,8 +27,6 @@ export interface Rule {
   readonly sessions?: 2
   /** Of the storage that it is tested on; without them it is practically unlimited. */
   readonly limits?: StoredLimits
-  /** Whether one connection writes while a transaction of another one is open, which needs a database of several sessions. */
-  readonly whileOpen?: true
   /** Throws where the promise is broken. */
   holds(place: Place): Promise<void>
 }
