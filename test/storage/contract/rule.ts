@@ -23,10 +23,10 @@ export interface Rule {
   readonly topic: Topic
   /** The promise, as the name of its test. */
   readonly says: string
+  /** Given where one transaction stays open while another one begins: a database of one session cannot show it. */
+  readonly sessions?: 2
   /** Of the storage that it is tested on; without them it is practically unlimited. */
   readonly limits?: StoredLimits
-  /** Whether one connection writes while a transaction of another one is open, which needs a database of several sessions. */
-  readonly whileOpen?: true
   /** Throws where the promise is broken. */
   holds(place: Place): Promise<void>
 }
