@@ -8,7 +8,7 @@ import { methods } from '../shared/store-methods.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
-import { codeOf, translated, translating } from './errors.ts'
+import { codeOf, startFailure, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -42,7 +42,7 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
     return storageOf(db, changes, settings, opened)
   } catch (reason) {
     await db.close()
-    throw translated(reason)
+    throw startFailure(reason, db.name)
   }
 }
 
