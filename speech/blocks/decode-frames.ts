@@ -21,8 +21,8 @@ export async function* decodeFrames<Frames>(
   { before = [], together: most = 4 }: DecodeOptions<Frames> = {},
 ): AsyncGenerator<Float32Array, void, undefined> {
   decoder.reset()
-  // Not awaited: it is decoded while the first frame is made.
-  if (before.length > 0) void decode(before)
+  // Not awaited: they are decoded while the first frame is made, and as few together as the others, for their memory.
+  for (let at = 0; at < before.length; at += most) void decode(before.slice(at, at + most))
   let group: Frames[] = []
   let groups = 0
   let decoding: Promise<Float32Array> | undefined

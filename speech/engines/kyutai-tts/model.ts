@@ -99,7 +99,7 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
     )
     const backbone = backboneShape(configuration)
     const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
-    const memoryGraph = buildMemory(quantised, backbone)
+    const memoryGraphs = Array.from({ length: backbone.layers }, (_, layer) => buildMemory(quantised, backbone, layer))
     const depthSessions = new Map<number, Session>()
     const heads: Session[] = []
     for (let book = 0; book < codebooks; book++) {
@@ -167,9 +167,9 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
       }
     }
 
-    async function openMemorySession(): Promise<Session> {
+    async function openMemorySession(layer: number): Promise<Session> {
       if (quantised === divided) await file.requireUnchanged()
-      return openSession(memoryGraph, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
+      return openSession(memoryGraphs[layer]!, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
         throw new AppError('unavailable', `${quantised.path} can no longer be read`, {
           details: ['load the model again: start the server anew'],
           cause,
