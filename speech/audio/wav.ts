@@ -82,8 +82,7 @@ const longestClipSeconds = 600
 export function parseWav(bytes: Uint8Array): Clip {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const magic = view.toString('latin1', 0, 4)
-  if ((magic !== 'RIFF' && magic !== 'RF64') || view.toString('latin1', 8, 12) !== 'WAVE')
-    throw notWav(bytes)
+  if ((magic !== 'RIFF' && magic !== 'RF64') || view.toString('latin1', 8, 12) !== 'WAVE') throw notWav(bytes)
   let format: Format | undefined
   for (let at = 12; at + 8 <= view.length; ) {
     const id = view.toString('latin1', at, at + 4)
@@ -147,7 +146,9 @@ function sampleReader(body: Buffer, { kind, bits }: Format): (at: number) => num
 function notWav(bytes: Uint8Array): AppError {
   const other = otherRecording(bytes)
   if (!other) return noAudio('it does not start as a WAV file does')
-  return new AppError('invalid', `Invalid clip: ${other.name} is not decoded here, only WAV`, { details: [other.advice] })
+  return new AppError('invalid', `Invalid clip: ${other.name} is not decoded here, only WAV`, {
+    details: [other.advice],
+  })
 }
 
 function noAudio(reason: string): AppError {

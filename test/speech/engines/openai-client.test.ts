@@ -80,7 +80,11 @@ function design({ client }: Scene, voice_description: string): Promise<Response>
   return client.post('/audio/voice-design', { body, __binaryResponse: true })
 }
 
-async function clone({ client }: Scene, clip: Buffer, fields: Readonly<Record<string, string>> = {}): Promise<Response> {
+async function clone(
+  { client }: Scene,
+  clip: Buffer,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const form = new FormData()
   for (const [name, value] of Object.entries({ input: 'The other hour.', ...fields })) form.set(name, value)
   form.set('reference_audio', await toFile(clip, 'clip.wav'))
@@ -209,7 +213,12 @@ test('A: a cloned voice, from every recording that can be heard; others are refu
       ['Ogg', 'OggS'],
       ['MPEG-4', '\0\0\0\x20ftypM4A '],
     ] as const)
-      await refused(scene, clone(scene, Buffer.from(start.padEnd(60, '\0'), 'latin1')), 400, new RegExp(`${name}.*ffmpeg`))
+      await refused(
+        scene,
+        clone(scene, Buffer.from(start.padEnd(60, '\0'), 'latin1')),
+        400,
+        new RegExp(`${name}.*ffmpeg`),
+      )
   }))
 
 test('A: audio comes as it is made where it is asked for, as a file or as events', () =>
@@ -249,7 +258,12 @@ test('C: voices of the table and of the hub, with guidance, and audio as it is m
     const whole = await heard(speak(scene, oneChunk, 'alba', { seed }))
     const streamed = await speak(scene, oneChunk, 'alba', { seed, stream_format: 'audio' })
     assert.is(streamed.headers.get('content-length'), null)
-    assert.is(Buffer.from(await streamed.arrayBuffer()).subarray(44).compare(whole.subarray(44)), 0)
+    assert.is(
+      Buffer.from(await streamed.arrayBuffer())
+        .subarray(44)
+        .compare(whole.subarray(44)),
+      0,
+    )
   }))
 
 test('C: a client that leaves ends its text, and the next one is heard', () =>
