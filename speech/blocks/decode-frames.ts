@@ -1,11 +1,10 @@
-import type { FrameDecoder } from './frame-decoder.ts'
+import type { Beginning, FrameDecoder } from './frame-decoder.ts'
 
 /** Frames per call of the decoder: the first at once, later ones in company, since its weights are read once per call. */
 const frameGroups = [1, 1, 2, 4]
 
 export interface DecodeOptions<Frames> {
-  /** They make no samples: what follows them sounds as it does behind them. */
-  readonly before?: readonly Frames[]
+  readonly beginning?: Beginning<Frames> | undefined
   /** The most frames per call; those of a large decoder take much memory. */
   readonly together?: number
 }
@@ -18,11 +17,10 @@ export async function* decodeFrames<Frames>(
   decoder: FrameDecoder<Frames>,
   frames: AsyncIterable<Frames>,
   join: (group: readonly Frames[]) => Frames,
-  { before = [], together: most = 4 }: DecodeOptions<Frames> = {},
+  { beginning, together: most = 4 }: DecodeOptions<Frames> = {},
 ): AsyncGenerator<Float32Array, void, undefined> {
-  decoder.reset()
-  // Not awaited: they are decoded while the first frame is made, and as few together as the others, for their memory.
-  for (let at = 0; at < before.length; at += most) void decode(before.slice(at, at + most))
+  // Not awaited: it is decoded while the first frame is made, and a failure shows at the first samples.
+  decoder.reset(beginning).catch(() => undefined)
   let group: Frames[] = []
   let groups = 0
   let decoding: Promise<Float32Array> | undefined

@@ -12,7 +12,7 @@ import { generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
 import { chunkLimits, measurePace } from './pace.ts'
 import { assemblePrompt, type PromptVoice, presetNames } from './prompt.ts'
-import { cloneVoice, decodeCodes } from './voices.ts'
+import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
 
 const engineOptions = z.object({
   /** Holds `config.json`. */
@@ -129,7 +129,20 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
       if (heard.size <= keptVoices) break
       heard.delete(oldest)
     }
+    await begin(loaded, beginningOf(loaded, voice, key))
+    signal?.throwIfAborted()
     return { voice }
+  }
+
+  /** Decodes a recording ahead of the first chunk, whose time is bounded; the decoder keeps it. */
+  async function begin(loaded: QwenModel, beginning: ReturnType<typeof beginningOf>): Promise<void> {
+    if (!beginning) return
+    const streams = idle.pop() ?? openStreams(loaded)
+    try {
+      await streams.decoder.reset(beginning)
+    } finally {
+      if (model === loaded) idle.push(streams)
+    }
   }
 
   async function* speak(request: SpeechRequest, signal?: AbortSignal): AsyncGenerator<Float32Array, void, undefined> {
@@ -149,7 +162,8 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
     const chooser = createChooser(generation, file.talker_config, { seed: request.seed })
     const streams = idle.pop() ?? openStreams(loaded)
     try {
-      yield* decodeCodes(streams.decoder, voice, generateFrames(loaded, streams.language, prompt, chooser, { signal }))
+      const frames = generateFrames(loaded, streams.language, prompt, chooser, { signal })
+      yield* decodeCodes(loaded, streams.decoder, frames, beginningOf(loaded, voice, request.voice.key))
     } finally {
       if (model === loaded) idle.push(streams)
     }

@@ -65,7 +65,12 @@ test('a pulled variant speaks, and another variant finds its own files', async (
     'customvoice-0.6b': { ...tinySize, size: '0b6' },
     'base-1.7b': { ...tinySize, kind: 'base' },
   } as const
-  const places = { server: 'voxa-tts', modelsFolder, cacheFolder: temporaryFolder(), hubEndpoint: hub.endpoint } as const
+  const places = {
+    server: 'voxa-tts',
+    modelsFolder,
+    cacheFolder: temporaryFolder(),
+    hubEndpoint: hub.endpoint,
+  } as const
   try {
     for (const [variant, size] of Object.entries(variantsHere)) {
       const folder = temporaryFolder()
