@@ -1,4 +1,6 @@
 /** A codec's decoder as the loops of engines use it: whole frames in, samples out, here or in a process of its own. */
+import { AppError } from '../../src/errors.ts'
+import type { TensorFile } from '../../src/inference/safetensors.ts'
 import type { Child } from '../../src/process/child.ts'
 import { serveParent } from '../../src/process/child-side.ts'
 import { createRevivedChild, type RevivedChildOptions } from '../../src/process/revived-child.ts'
@@ -148,5 +150,27 @@ export function serveDecoder<Plan, Frames>(open: (plan: Plan) => Promise<Decoder
     const signal = streams.get(stream) ?? decoder!.open()
     streams.set(stream, signal)
     return signal
+  }
+}
+
+/**
+ * Loads a decoder from a file, which is closed then. Throws `unavailable` where it is not the file of that identity, which the
+ * engine has checked.
+ */
+export async function loadFromFile<Frames>(
+  file: TensorFile,
+  identity: string,
+  load: () => Promise<Decoder<Frames>>,
+): Promise<Decoder<Frames>> {
+  try {
+    const loaded = await load()
+    await file.requireUnchanged()
+    if (file.identity !== identity)
+      throw new AppError('unavailable', `${file.path} was changed since the model was loaded`, {
+        details: ['load the model again: start the server anew'],
+      })
+    return loaded
+  } finally {
+    await file.close()
   }
 }

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
+import { parseEngineOptions } from '../engine-options.ts'
 import { createChooser } from './choice.ts'
 import { generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
@@ -29,10 +30,7 @@ export type QwenEngineOptions = z.input<typeof engineOptions>
 
 /** The module's side of `EngineModule`: `createQwenEngine` from unchecked options. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  const parsed = engineOptions.safeParse(options)
-  if (parsed.success) return createQwenEngine(parsed.data)
-  const details = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  throw new AppError('configuration', 'Invalid options of the qwen3-tts engine', { details })
+  return createQwenEngine(parseEngineOptions('qwen3-tts', engineOptions, options))
 }
 
 /** The streams of one utterance; one that runs beside another gets its own. */

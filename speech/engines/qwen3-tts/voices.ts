@@ -1,7 +1,7 @@
 /** Voices: presets by name, descriptions, and recordings heard by the speaker encoder and the codec. */
 import { AppError } from '../../../src/errors.ts'
 import type { TensorData } from '../../../src/inference/session.ts'
-import { decodeFrames } from '../../blocks/decode-frames.ts'
+import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
 import type { Beginning, FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { resampleClip } from '../../blocks/resampling.ts'
 import { rowsPerFrame } from './codec-encoder.ts'
@@ -90,7 +90,7 @@ export function beginningOf(model: QwenModel, voice: PromptVoice, key: string): 
   const { codes } = voice.spoken
   const together = framesTogether(model)
   const pieces: Int32Array[] = []
-  for (let at = 0; at < codes.length; at += together) pieces.push(joinFrames(codes.slice(at, at + together)))
+  for (let at = 0; at < codes.length; at += together) pieces.push(joinCodes(codes.slice(at, at + together)))
   return { key, pieces }
 }
 
@@ -101,15 +101,5 @@ export function decodeCodes(
   frames: AsyncIterable<Int32Array>,
   beginning: Beginning<Int32Array> | undefined,
 ): AsyncGenerator<Float32Array, void, undefined> {
-  return decodeFrames(decoder, frames, joinFrames, { beginning, together: framesTogether(model) })
-}
-
-function joinFrames(frames: readonly Int32Array[]): Int32Array {
-  const joined = new Int32Array(frames.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const frame of frames) {
-    joined.set(frame, at)
-    at += frame.length
-  }
-  return joined
+  return decodeFrames(decoder, frames, joinCodes, { beginning, together: framesTogether(model) })
 }
