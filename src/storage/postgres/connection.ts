@@ -123,14 +123,14 @@ export function openDatabase(url: string): Database {
     return reading
   }
 
-  async function take({ copies, readOnly }: TransactionOptions = {}): Promise<Taken> {
-    const place = copies ? places[readOnly ? 'reading' : 'writing'] : places.short
+  async function take({ copies, isHeld, readOnly }: TransactionOptions = {}): Promise<Taken> {
+    const place = isHeld ? places[readOnly ? 'reading' : 'writing'] : places.short
     await place.enter()
     try {
       // A pipelined connection cannot copy.
-      const client = copies ? await connected() : (idle.pop() ?? (await connected({ pipeline: true })))
+      const client = (copies || isHeld ? undefined : idle.pop()) ?? (await connected({ pipeline: !copies }))
       const give = () => {
-        if (copies) forget(client)
+        if (copies || isHeld) forget(client)
         else if (live.has(client)) idle.push(client)
         place.leave()
       }

@@ -58,7 +58,7 @@ export async function holdTransaction(
         order.resolve(value)
       }
     },
-    { ...options, copies: true, statementTimeout: longest },
+    { ...options, isHeld: true, statementTimeout: longest },
   )
   const ended = whole.then(
     (tell) => {

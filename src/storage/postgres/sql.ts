@@ -29,6 +29,8 @@ export interface TransactionOptions {
   readonly statementTimeout?: number
   /** Whether it copies: on a connection of its own then. */
   readonly copies?: boolean
+  /** Whether it stays open between calls, see held.ts: on a connection of its own, and without a place among the short ones. */
+  readonly isHeld?: boolean
 }
 
 /** A connection of its own, beside the statements of the stores: none of them delays what it asks. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { PluginStore } from '../../plugins/store.ts'
 import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
@@ -8,12 +9,14 @@ import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
 import { startFailure, translated, translating } from './errors.ts'
+import { codeOf, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
+import { deferCleanup } from './removal.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -50,6 +53,7 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db, migrations)
+  if (mayWrite && use.service) await takePgvector(db)
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
@@ -60,6 +64,17 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   return { id, plugins }
 }
 
+/**
+ * Where the extension came later. A large database goes on without it, and so does one whose tables are in use now, whose role
+ * may not alter them, or with a vector that pgvector refuses.
+ */
+async function takePgvector(db: Database): Promise<void> {
+  const { changeOverToPgvector, fewVectors } = await import('./vectors-change-over.ts')
+  await changeOverToPgvector(db, fewVectors).catch((reason) => {
+    if (!/^(?:55P03|42501|22)/.test(codeOf(reason))) throw reason
+  })
+}
+
 interface OpenParts {
   readonly id: string
   readonly plugins: PluginStore
@@ -68,7 +83,7 @@ interface OpenParts {
 function storageOf(
   db: Database,
   changes: OwnChanges,
-  settings: Pick<PostgresSettings, 'limits'>,
+  settings: Pick<PostgresSettings, 'limits' | 'folder'>,
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
@@ -93,6 +108,10 @@ function storageOf(
     adaptations: lazily(methods.adaptations, async () => (await import('./adaptations.ts')).createAdaptationStore),
     packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive),
     backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore),
+    backupFiles: lazily(methods.backupFiles, async () => {
+      const { createBackupFiles } = await import('./backup-files.ts')
+      return (opened) => createBackupFiles(opened, join(settings.folder, 'backups'))
+    }),
     ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore),
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore),
@@ -122,7 +141,7 @@ function storageOf(
       }
     },
     patiently,
-    deferCleanup() {},
+    deferCleanup: () => deferCleanup(db),
     async close() {
       lease.close()
       await changes.close()

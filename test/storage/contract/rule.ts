@@ -23,6 +23,8 @@ export interface Rule {
   readonly topic: Topic
   /** The promise, as the name of its test. */
   readonly says: string
+  /** Given where one transaction stays open while another one begins: a database of one session cannot show it. */
+  readonly sessions?: 2
   /** Of the storage that it is tested on; without them it is practically unlimited. */
   readonly limits?: StoredLimits
   /** Throws where the promise is broken. */

@@ -1,5 +1,6 @@
 import { accountRules } from './accounts.ts'
 import { adaptationRules } from './adaptations.ts'
+import { backupFileRules } from './backup-files.ts'
 import { backupRules } from './backups.ts'
 import { changeRules } from './changes.ts'
 import { conversationRules } from './conversations.ts'
@@ -10,6 +11,8 @@ import { limitRules } from './limits.ts'
 import { loginFailureRules } from './login-failures.ts'
 import { memoryRules } from './memories.ts'
 import { memoryEditRules } from './memory-edits.ts'
+import { memoryEmbeddingRules } from './memory-embedding.ts'
+import { memoryTextRules } from './memory-texts.ts'
 import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
@@ -26,12 +29,15 @@ export const rules: readonly Rule[] = [
   ...personaRules,
   ...memoryRules,
   ...memoryEditRules,
+  ...memoryEmbeddingRules,
+  ...memoryTextRules,
   ...proposalRules,
   ...conversationRules,
   ...responseRules,
   ...adaptationRules,
   ...packageRules,
   ...backupRules,
+  ...backupFileRules,
   ...ledgerRules,
   ...limitRules,
   ...pluginRules,

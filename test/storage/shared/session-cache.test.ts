@@ -26,7 +26,13 @@ function opened(graceMs: number) {
       if (state.isAway) throw gone
       return state.rows.get(id)
     },
-    { ms: graceMs, now: () => state.now, isAway: () => state.isAway, forgives: (reason) => reason === gone },
+    {
+      ms: graceMs,
+      now: () => state.now,
+      answeredAt: () => state.now,
+      isAway: () => state.isAway,
+      forgives: (reason) => reason === gone,
+    },
   )
   return { state, session }
 }
