@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { PluginStore } from '../../plugins/store.ts'
 import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
@@ -7,6 +8,7 @@ import { methods } from '../shared/store-methods.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
+import { startFailure, translated, translating } from './errors.ts'
 import { codeOf, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
@@ -41,7 +43,7 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
     return storageOf(db, changes, settings, opened)
   } catch (reason) {
     await db.close()
-    throw translated(reason)
+    throw startFailure(reason, db.name)
   }
 }
 
@@ -81,7 +83,7 @@ interface OpenParts {
 function storageOf(
   db: Database,
   changes: OwnChanges,
-  settings: Pick<PostgresSettings, 'limits'>,
+  settings: Pick<PostgresSettings, 'limits' | 'folder'>,
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
@@ -106,6 +108,10 @@ function storageOf(
     adaptations: lazily(methods.adaptations, async () => (await import('./adaptations.ts')).createAdaptationStore),
     packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive),
     backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore),
+    backupFiles: lazily(methods.backupFiles, async () => {
+      const { createBackupFiles } = await import('./backup-files.ts')
+      return (opened) => createBackupFiles(opened, join(settings.folder, 'backups'))
+    }),
     ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore),
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore),
