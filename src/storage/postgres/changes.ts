@@ -77,6 +77,7 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
   const grace: Grace = {
     ms: graceMs,
     now,
+    answeredAt: () => answeredAt,
     isAway: () => away !== undefined,
     forgives: isAway,
   }

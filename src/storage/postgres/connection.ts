@@ -176,9 +176,7 @@ export function openDatabase(url: string): Database {
     attempts.failed(reason)
     for (const client of [...live]) {
       // Its statements fail at once; `end` would wait for them.
-      ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(
-        reason,
-      )
+      destroy(client, reason)
       forget(client)
     }
   }
@@ -244,11 +242,25 @@ export function openDatabase(url: string): Database {
       const clients = [...live]
       live.clear()
       idle = []
-      await Promise.all(clients.map((client) => client.end().catch(() => {})))
+      await Promise.all(clients.map(ended))
       for (const place of Object.values(places)) place.leaveAll()
     },
   }
   return database
+}
+
+/** Milliseconds for a server to take leave. */
+const leaveMs = 1000
+
+/** Ends a connection; at once where the network is stalled. */
+async function ended(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => destroy(client, new Error('Connection terminated')), leaveMs)
+  await client.end().catch(() => {})
+  clearTimeout(timer)
+}
+
+function destroy(client: pg.Client, reason: Error): void {
+  ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(reason)
 }
 
 /** SQLSTATE of a write at a standby, or at a server that was made read-only. */

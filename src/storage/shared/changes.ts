@@ -19,6 +19,8 @@ export interface Grace {
   readonly ms: number
   /** Milliseconds, monotonic. */
   now(): number
+  /** When the database answered last that the marks hold, by that clock. */
+  answeredAt(): number
   /** Whether the database is known to be away. */
   isAway(): boolean
   /** Whether a failure says that it is away. */

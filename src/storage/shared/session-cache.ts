@@ -32,7 +32,7 @@ export function createSessionCache<Row extends object>(
     }
     const known = live.get(id)
     if (known) {
-      if (grace) known.at = grace.now()
+      if (grace) known.at = grace.answeredAt()
       return known.row
     }
     const graced = grace?.isAway() ? gracedRow(id) : undefined
