@@ -43,8 +43,9 @@ export function createPostingChanges(scopeId: number) {
       const all = [...changes.values()]
       const [terms, blocks] = [all.map(({ term }) => term), all.map(({ block }) => block)]
       const found = await tx.rows<BlockRow>(
-        `SELECT term, block, own, around FROM unnest($2::text[], $3::int[]) AS asked (term, block)
-           JOIN memory_posting p USING (term, block) WHERE p.scope_id = $1`,
+        `SELECT asked.term, asked.block, p.own, p.around FROM unnest($2::text[], $3::int[]) AS asked (term, block)
+           CROSS JOIN LATERAL (SELECT own, around FROM memory_posting
+             WHERE scope_id = $1 AND term = asked.term COLLATE "C" AND block = asked.block OFFSET 0) p`,
         [scopeId, terms, blocks],
       )
       const known = new Map(found.map((row) => [keyOf(row.term, row.block), row]))
