@@ -15,12 +15,15 @@ export interface SpeechAnswer {
   readonly body: AsyncIterable<Uint8Array>
 }
 
+/** The form of audio that is sent while it is made: a WAV file, or the events of `word-events.ts`. The names are OpenAI's. */
+export type StreamFormat = 'audio' | 'sse'
+
 /**
- * Speaks a text: a WAV file with its length, with `stream` one that is sent while it is made, and with word times the events
- * of `word-events.ts`. Throws as these ways do.
+ * Speaks a text: a WAV file with its length, or with a format one that is sent while it is made; with word times always as
+ * events. Throws as these ways do.
  */
-export function answerWith(speech: Speech, stream: boolean | undefined): Promise<SpeechAnswer> {
-  return stream || speech.wordTimes ? streamed(speech, stream === true) : whole(speech)
+export function answerWith(speech: Speech, format: StreamFormat | undefined): Promise<SpeechAnswer> {
+  return format || speech.wordTimes ? streamed(speech, format) : whole(speech)
 }
 
 async function whole(speech: Speech): Promise<SpeechAnswer> {
@@ -34,8 +37,8 @@ async function whole(speech: Speech): Promise<SpeechAnswer> {
 }
 
 /** The first audio is the commit point: a failure before it is thrown here, not in the body. */
-async function streamed(speech: Speech, live: boolean): Promise<SpeechAnswer> {
-  const audio = speech.pcm(live)
+async function streamed(speech: Speech, format: StreamFormat | undefined): Promise<SpeechAnswer> {
+  const audio = speech.pcm(format !== undefined)
   const first = await audio.next()
   let ended = false
   const headers = {
@@ -63,7 +66,8 @@ async function streamed(speech: Speech, live: boolean): Promise<SpeechAnswer> {
     }
   }
   const trailers = ['x-speech-chunks', ...(speech.rerolls === undefined ? [] : ['x-speech-rerolls'])]
-  if (speech.wordTimes) return { type: 'text/event-stream', headers, trailers, body: speechEvents(speech, pieces()) }
+  if (format === 'sse' || speech.wordTimes)
+    return { type: 'text/event-stream', headers, trailers, body: speechEvents(speech, pieces()) }
   return { type: 'audio/wav', headers, trailers, body: wav() }
 }
 

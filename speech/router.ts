@@ -3,7 +3,7 @@ import { type Permits, requirePlace } from '../src/accounts/keys/rights.ts'
 import { AppError, failureOfStatus } from '../src/errors.ts'
 import type { Send } from '../src/http/send.ts'
 import type { PluginManifest } from '../src/plugins/manifest.ts'
-import { answerWith, type SpeechAnswer } from './answer.ts'
+import { answerWith, type SpeechAnswer, type StreamFormat } from './answer.ts'
 import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 import type { Health, ServiceInput, SpeechService } from './service.ts'
 
@@ -26,6 +26,8 @@ export interface RoutedSpeech extends ServiceInput {
   /** A plugin, one of its models, or `plugin:model`. */
   readonly model?: string | undefined
   readonly stream?: boolean | undefined
+  /** The same in a named form. */
+  readonly stream_format?: StreamFormat | undefined
   /** Whether the caller's API key permits a place; without it all are permitted. */
   readonly permits?: Permits | undefined
 }
@@ -96,7 +98,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
   async function speakHere(service: SpeechService, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const speech = await service.speak(request, signal)
-    const answer = await answerWith(speech, request.stream)
+    const answer = await answerWith(speech, formatOf(request))
     // From here on the audio is the caller's.
     speech.place.release()
     return answer
@@ -149,7 +151,8 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
   async function ask(plugin: PluginManifest, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const url = plugin.capabilities?.tts?.endpoint ?? plugin.endpoint
-    const accept = request.timestamps ? 'text/event-stream' : 'audio/wav'
+    const comesAsEvents = request.timestamps || request.stream_format === 'sse'
+    const accept = comesAsEvents ? 'text/event-stream' : 'audio/wav'
     const reply = await parts.send({
       method: 'POST',
       url,
@@ -160,7 +163,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
     })
     const type = String(reply.headers['content-type'] ?? '')
     if (reply.status !== 200) throw errorOf(plugin, reply.status, parts.redact(await reply.text(errorLimit)))
-    if (!(request.timestamps ? /^text\/event-stream/i : /^audio\//i).test(type)) {
+    if (!(comesAsEvents ? /^text\/event-stream/i : /^audio\//i).test(type)) {
       reply.discard()
       if (request.timestamps && /^audio\//i.test(type))
         throw new AppError('unavailable', `The plugin ${plugin.id} cannot tell when the words are heard`, {
@@ -192,6 +195,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 /** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
   const { model, voice, language, instruct, cfg_coef, seed, stream, timestamps } = request
+  const format = formatOf(request)
   const config = plugin.capabilities?.tts?.config
   return {
     model: modelOf(plugin, model),
@@ -204,7 +208,13 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
     seed,
     ...(timestamps && { timestamps }),
     ...(stream && config?.supports_streaming ? { stream: true } : {}),
+    // Our own servers stream whatever their table says, once they are asked by OpenAI's name for it.
+    ...(format && (request.stream_format || isServerId(plugin.id)) ? { stream_format: format } : {}),
   }
+}
+
+function formatOf({ stream, stream_format: format }: RoutedSpeech): StreamFormat | undefined {
+  return format ?? (stream ? 'audio' : undefined)
 }
 
 /** The plugin's model of that name, which may begin with its id, else its first. */

@@ -80,6 +80,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
   'pdfjs-dist': ['src/formats/pdf-text-child.ts'],
+  pg: ['src/storage/postgres/connection.ts'],
+  'pg-copy-streams': ['src/storage/postgres/connection.ts'],
   picomatch: ['src/cli/chat/files/places.ts'],
   'prom-client': ['src/server/metrics.ts'],
   'sqlite-vec': ['src/storage/sqlite/database.ts'],

@@ -1,4 +1,5 @@
 import { AppError } from '../../src/errors.ts'
+import { otherRecording } from './other-recordings.ts'
 
 const headerSize = 44
 
@@ -81,8 +82,7 @@ const longestClipSeconds = 600
 export function parseWav(bytes: Uint8Array): Clip {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const magic = view.toString('latin1', 0, 4)
-  if ((magic !== 'RIFF' && magic !== 'RF64') || view.toString('latin1', 8, 12) !== 'WAVE')
-    throw noAudio('it does not start as a WAV file does')
+  if ((magic !== 'RIFF' && magic !== 'RF64') || view.toString('latin1', 8, 12) !== 'WAVE') throw notWav(bytes)
   let format: Format | undefined
   for (let at = 12; at + 8 <= view.length; ) {
     const id = view.toString('latin1', at, at + 4)
@@ -141,6 +141,14 @@ function sampleReader(body: Buffer, { kind, bits }: Format): (at: number) => num
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength)
   if (bits === 16) return (at) => view.getInt16(at, true) / scale
   return (at) => body.readIntLE(at, bits / 8) / scale
+}
+
+function notWav(bytes: Uint8Array): AppError {
+  const other = otherRecording(bytes)
+  if (!other) return noAudio('it does not start as a WAV file does')
+  return new AppError('invalid', `Invalid clip: ${other.name} is not decoded here, only WAV`, {
+    details: [other.advice],
+  })
 }
 
 function noAudio(reason: string): AppError {

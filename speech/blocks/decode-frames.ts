@@ -1,11 +1,10 @@
-import type { FrameDecoder } from './frame-decoder.ts'
+import type { Beginning, FrameDecoder } from './frame-decoder.ts'
 
 /** Frames per call of the decoder: the first at once, later ones in company, since its weights are read once per call. */
 const frameGroups = [1, 1, 2, 4]
 
 export interface DecodeOptions<Frames> {
-  /** They make no samples: what follows them sounds as it does behind them. */
-  readonly before?: readonly Frames[]
+  readonly beginning?: Beginning<Frames> | undefined
   /** The most frames per call; those of a large decoder take much memory. */
   readonly together?: number
 }
@@ -18,11 +17,10 @@ export async function* decodeFrames<Frames>(
   decoder: FrameDecoder<Frames>,
   frames: AsyncIterable<Frames>,
   join: (group: readonly Frames[]) => Frames,
-  { before = [], together: most = 4 }: DecodeOptions<Frames> = {},
+  { beginning, together: most = 4 }: DecodeOptions<Frames> = {},
 ): AsyncGenerator<Float32Array, void, undefined> {
-  decoder.reset()
-  // Not awaited: it is decoded while the first frame is made.
-  if (before.length > 0) void decode(before)
+  // Not awaited: it is decoded while the first frame is made, and a failure shows at the first samples.
+  decoder.reset(beginning).catch(() => undefined)
   let group: Frames[] = []
   let groups = 0
   let decoding: Promise<Float32Array> | undefined
@@ -48,6 +46,17 @@ export async function* decodeFrames<Frames>(
     samples.catch(() => undefined)
     return samples
   }
+}
+
+/** Frames of codes as one array. */
+export function joinCodes(frames: readonly Int32Array[]): Int32Array {
+  const joined = new Int32Array(frames.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const frame of frames) {
+    joined.set(frame, at)
+    at += frame.length
+  }
+  return joined
 }
 
 function clamp(samples: Float32Array): Float32Array {

@@ -1,13 +1,23 @@
 /** A codec's decoder as the loops of engines use it: whole frames in, samples out, here or in a process of its own. */
+import { AppError } from '../../src/errors.ts'
+import type { TensorFile } from '../../src/inference/safetensors.ts'
 import type { Child } from '../../src/process/child.ts'
 import { serveParent } from '../../src/process/child-side.ts'
 import { createRevivedChild, type RevivedChildOptions } from '../../src/process/revived-child.ts'
-import type { Stream } from './state-stream.ts'
+import type { SavedStream, Stream } from './state-stream.ts'
+
+/** Frames in front of a signal that are not heard, but that its sound follows. */
+export interface Beginning<Frames> {
+  /** Equal ones have equal keys: they are decoded once. */
+  readonly key: string
+  /** Few frames each, for their memory. */
+  readonly pieces: readonly Frames[]
+}
 
 /** One signal at a time, in pieces. Calls are queued in order. `Frames` holds the numbers of one frame or several. */
 export interface FrameDecoder<Frames> {
-  /** Begins a new signal. */
-  reset(): void
+  /** Begins a new signal; resolves when `beginning` is decoded, which calls of `decode` wait for. */
+  reset(beginning?: Beginning<Frames>): Promise<void>
   /** The samples of the next frames; not bound to [-1, 1]. */
   decode(frames: Frames): Promise<Float32Array>
 }
@@ -24,9 +34,15 @@ export function frameDecoder<Frames>(
   run: (frames: Frames) => Promise<Float32Array>,
 ): FrameDecoder<Frames> {
   let last: Promise<unknown> = Promise.resolve()
+  let resets = 0
+  const heard = new Map<string, SavedStream>()
   return {
-    reset() {
-      last = last.then(() => stream.reset())
+    reset(beginning) {
+      const mine = ++resets
+      const begun = last.catch(() => undefined).then(() => begin(beginning, () => mine === resets))
+      // What follows a beginning that failed fails too.
+      last = begun
+      return begun
     },
     decode(frames) {
       const samples = last.then(() => run(frames))
@@ -34,11 +50,32 @@ export function frameDecoder<Frames>(
       return samples
     },
   }
+
+  async function begin(beginning: Beginning<Frames> | undefined, isWanted: () => boolean): Promise<void> {
+    const known = beginning && heard.get(beginning.key)
+    if (known) return stream.restore(known)
+    stream.reset()
+    if (!beginning) return
+    for (const piece of beginning.pieces) {
+      // Another signal waits: nobody hears this one any more.
+      if (!isWanted()) return
+      await run(piece)
+    }
+    heard.set(beginning.key, stream.save())
+    for (const oldest of heard.keys()) {
+      if (heard.size <= keptBeginnings) break
+      heard.delete(oldest)
+    }
+  }
 }
+
+/** Some megabytes each, in the decoders of large models. */
+const keptBeginnings = 4
 
 /** The methods of a decoder's process; `plan` says which decoder to load. */
 export interface DecoderMethods<Plan, Frames> {
   readonly open: { readonly input: Plan }
+  readonly begin: { readonly input: { readonly stream: number; readonly beginning: Beginning<Frames> } }
   readonly decode: {
     readonly input: {
       /** One number for each signal decoder. */
@@ -70,14 +107,21 @@ export async function openDecoderProcess<Plan, Frames>(
       /** The process that decodes this signal from its beginning. */
       let mine: Promise<Child<Methods>> | undefined
       return {
-        reset() {
-          mine = undefined
+        async reset(beginning) {
+          mine = beginning && begin(beginning)
+          await mine
         },
         async decode(frames) {
           const begins = mine === undefined
           mine ??= child.start()
           return (await mine).request('decode', { stream, begins, frames })
         },
+      }
+
+      async function begin(beginning: Beginning<Frames>): Promise<Child<Methods>> {
+        const process = await child.start()
+        await process.request('begin', { stream, beginning })
+        return process
       }
     },
     close: () => child.close(),
@@ -92,11 +136,41 @@ export function serveDecoder<Plan, Frames>(open: (plan: Plan) => Promise<Decoder
     async open(plan) {
       decoder = await open(plan)
     },
+    async begin({ stream, beginning }) {
+      await signalOf(stream).reset(beginning)
+    },
     async decode({ stream, begins, frames }) {
-      const signal = streams.get(stream) ?? decoder!.open()
-      streams.set(stream, signal)
-      if (begins) signal.reset()
+      const signal = signalOf(stream)
+      if (begins) void signal.reset()
       return signal.decode(frames)
     },
   })
+
+  function signalOf(stream: number): FrameDecoder<Frames> {
+    const signal = streams.get(stream) ?? decoder!.open()
+    streams.set(stream, signal)
+    return signal
+  }
+}
+
+/**
+ * Loads a decoder from a file, which is closed then. Throws `unavailable` where it is not the file of that identity, which the
+ * engine has checked.
+ */
+export async function loadFromFile<Frames>(
+  file: TensorFile,
+  identity: string,
+  load: () => Promise<Decoder<Frames>>,
+): Promise<Decoder<Frames>> {
+  try {
+    const loaded = await load()
+    await file.requireUnchanged()
+    if (file.identity !== identity)
+      throw new AppError('unavailable', `${file.path} was changed since the model was loaded`, {
+        details: ['load the model again: start the server anew'],
+      })
+    return loaded
+  } finally {
+    await file.close()
+  }
 }

@@ -29,8 +29,8 @@ export interface KeyValueCache {
   /** Where a session writes the outputs `keys_N` and `values_N` for so many new rows; call `append` afterwards. */
   targets(rows: number): Record<string, TensorData>
   append(rows: number): void
-  /** Starts again from these rows, or from nothing. */
-  reset(start?: CacheRows): void
+  /** Starts again from these rows, the last one before position `next` (their number by default), or from nothing. */
+  reset(start?: CacheRows, next?: number): void
   /** A copy of all rows from position `from` up to `to`; they must be in sight. */
   copy(from?: number, to?: number): CacheRows
 }
@@ -64,7 +64,7 @@ export function createKeyValueCache(shape: CacheShape, initial: number): KeyValu
       start += past + rows - seen
       past = seen
     },
-    reset(rows) {
+    reset(rows, next) {
       start = 0
       past = 0
       position = 0
@@ -75,7 +75,7 @@ export function createKeyValueCache(shape: CacheShape, initial: number): KeyValu
         slabs[layer * 2 + 1]!.set(rows.values[layer]!)
       }
       past = rows.rows
-      position = rows.rows
+      position = next ?? rows.rows
     },
     copy(from = 0, to = position) {
       const first = start + past - position

@@ -23,6 +23,17 @@ export interface Stream {
   run(inputs: Tensors, rows: number): Promise<Record<string, TensorData>>
   /** Begins a new signal, behind the given rows if there are any. */
   reset(start?: CacheRows): void
+  /** All that what comes next depends on; the numbers are copied. */
+  save(): SavedStream
+  /** Goes on behind a saved signal, any number of times. */
+  restore(saved: SavedStream): void
+}
+
+export interface SavedStream {
+  readonly rows: CacheRows
+  /** The position of the next row: those that are kept were rotated by theirs. */
+  readonly position: number
+  readonly kept: Readonly<Record<string, TensorData>>
 }
 
 /** A stream at the start of a signal. Streams of one session do not disturb each other. */
@@ -35,12 +46,21 @@ export function createStream({
   capacity = 64,
 }: StreamParts): Stream {
   const cache = createKeyValueCache(shape, capacity)
-  let kept = silence(states)
+  let kept: Readonly<Record<string, TensorData>> = silence(states)
   return {
     cache,
     reset(start) {
       cache.reset(start)
       kept = silence(states)
+    },
+    save: () => ({
+      rows: cache.copy(cache.position - cache.past),
+      position: cache.position,
+      kept: copied(kept),
+    }),
+    restore(saved) {
+      cache.reset(saved.rows, saved.position)
+      kept = saved.kept
     },
     async run(inputs, rows) {
       // Growing can move the past, so it comes before the past is read.
@@ -54,6 +74,13 @@ export function createStream({
       return outputs
     },
   }
+}
+
+/** The runtime may hand out the memory of its outputs again. */
+function copied(tensors: Readonly<Record<string, TensorData>>): Record<string, TensorData> {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, tensor]) => [name, { ...tensor, data: tensor.data.slice() } as TensorData]),
+  )
 }
 
 function silence(states: readonly KeptState[]): Record<string, TensorData> {

@@ -95,7 +95,7 @@ export function splitChunks(text: string, limit = chunkLimit): string[] {
 }
 
 /** Cuts near the middle behind a sentence, else a clause, else a word, into pieces that fit and have more than two words. */
-function divide(text: string, fits: (piece: string) => boolean): readonly [string, string] | undefined {
+export function divide(text: string, fits: (piece: string) => boolean): readonly [string, string] | undefined {
   const middle = text.length / 2
   for (const gap of [
     new RegExp(`(?<=[.!?…。！？][${closers}]?)\\s`, 'gu'),

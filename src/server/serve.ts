@@ -10,6 +10,7 @@ import { openServiceRecord, runningServices } from '../app/service-record.ts'
 import { speechPlaces } from '../app/speech-places.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
+import { Bag } from '../process/bag.ts'
 import { leastCodebooks, mostCodebooks, type Settings, type TlsFiles } from '../settings/settings.ts'
 import { readTelemetry } from '../settings/telemetry.ts'
 import { version } from '../version.ts'
@@ -74,7 +75,7 @@ export async function serve(
   const supervisor = openSupervisor(settings.environment, log)
   app.remarkListeners.add((message, fields) => log.warn(message, fields))
   tellOfDatabase(app, log)
-  const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Set() }
+  const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Bag() }
   const metrics = createMetrics(app, version())
   const origin = clientOrigins(proxiesOf(app.settings))
   let telemetry: TelemetryArea | undefined
@@ -97,6 +98,8 @@ export async function serve(
     if (api) await app.packages()
     // Ends the responses that a killed process left unfinished.
     if (api) await (await app.responses()).responses.failOrphans()
+    // What a first chat reads of a shared database is there before that may be away.
+    if (api && app.database) await app.chat()
     // Loading the language detector blocks the event loop for 300 ms: before the first request.
     await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {
@@ -170,11 +173,12 @@ function tellOfDatabase({ database }: App, log: Log): void {
 const closeMs = 10_000
 
 /** Ends the answers that are still under way, each with the error event of its stream, as far as clients take that in time. */
-async function cut(open: ReadonlySet<RequestContext>, log: Log): Promise<void> {
-  if (open.size === 0) return
-  log.warn('the time for answers in flight is over: they end with an error', { answers: open.size })
-  const ended = [...open].map(({ response }) => response.closed || once(response, 'close'))
-  for (const context of [...open])
+async function cut(open: Bag<RequestContext>, log: Log): Promise<void> {
+  const contexts = open.items()
+  if (contexts.length === 0) return
+  log.warn('the time for answers in flight is over: they end with an error', { answers: contexts.length })
+  const ended = contexts.map(({ response }) => response.closed || once(response, 'close'))
+  for (const context of contexts)
     context.abort(new AppError('unavailable', 'This server is stopping', { retryAfter: 5 }))
   const timer = new AbortController()
   await Promise.race([Promise.all(ended), sleep(lastEventsMs, undefined, { signal: timer.signal }).catch(() => {})])

@@ -34,6 +34,8 @@ export const speechBody = z.object({
   language: text,
   instruct: text,
   stream: flag,
+  /** Audio as it is made, on every server: `stream` is for the one whose specification has it. */
+  stream_format: optional(z.enum(['audio', 'sse'])),
   cfg_coef: optional(z.number().min(0).max(10)),
   seed,
   timestamps: flag,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { answerWith } from '../../speech/answer.ts'
+import { answerWith, type StreamFormat } from '../../speech/answer.ts'
 import { listVoices } from '../../speech/servers/manifest.ts'
 import type { ServiceInput, SpeechService } from '../../speech/service.ts'
 import { Download } from '../operations/operation.ts'
@@ -48,14 +48,14 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
       data: manifest.models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'aichat' })),
     })),
     post('/v1/audio/speech', async (context) => {
-      const { stream, instruct, cfg_coef, ...body } = await readSpeechBody(context.request)
+      const { stream, stream_format: format, instruct, cfg_coef, ...body } = await readSpeechBody(context.request)
       // Parameters of the other servers are ignored.
       const request = {
         ...body,
         instruct: options.instruct ? instruct : undefined,
         cfg_coef: options.cfg_coef ? cfg_coef : undefined,
       }
-      await speak(context, request, stream && options.streaming)
+      await speak(context, request, format ?? (stream && options.streaming ? 'audio' : undefined))
     }),
   ]
   if (options.design !== 'never') routes.push(whole('/v1/audio/voice-design', readDesignBody))
@@ -64,15 +64,15 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
   return routes
 
   function whole(path: string, read: (request: IncomingMessage) => Promise<ServiceInput>): Route {
-    return post(path, async (context) => speak(context, await read(context.request), false))
+    return post(path, async (context) => speak(context, await read(context.request)))
   }
 
   /** Sends one WAV file with its length, or as it is made; until the first audio a failure is an error answer. */
-  async function speak(context: RequestContext, request: ServiceInput, stream: boolean): Promise<void> {
+  async function speak(context: RequestContext, request: ServiceInput, format?: StreamFormat): Promise<void> {
     const speech = await service.speak(request, context.signal)
-    const answer = await within(context.record.span, 'speech', speechFacts, () => answerWith(speech, stream))
+    const answer = await within(context.record.span, 'speech', speechFacts, () => answerWith(speech, format))
     try {
-      if (stream) context.response.socket?.setNoDelay(true)
+      if (format) context.response.socket?.setNoDelay(true)
       const body = withWriteTimeout(answer.body, context.response, writeTimeoutMs)
       await sendDownload(context, new Download(answer.type, body, answer))
     } finally {

@@ -135,7 +135,7 @@ async function measureLayouts(folder: string, path: string): Promise<void> {
   for (let round = 0; round < 6; round++)
     for (const contestant of contestants) {
       ours.language.reset(voice)
-      ours.decoder.reset()
+      await ours.decoder.reset()
       theirs.language.rewind(rows)
       theirs.decoder.rewind(0)
       const cost = await frames(model, contestant, 16)

@@ -24,7 +24,7 @@ test('a chunk that lost a clause is spoken again with another seed, counted, and
     const seeds: (number | undefined)[] = []
     const synthesis = open({ drops: (_, number) => number === dropped }, seeds)
     const speech = await synthesis.open({ input: text, seed })
-    const { headers, body } = await answerWith(speech, false)
+    const { headers, body } = await answerWith(speech, undefined)
     assert.is(headers['x-speech-rerolls'], '1', `the ${dropped}th`)
     assert.is(headers['x-speech-chunks'], `${chunks.length}/${chunks.length}`)
     assert.is((await bytesOf(body)).length, 44 + 2 * samplesOfWhole())
@@ -66,7 +66,7 @@ test('nothing is rejected before enough was heard, and a short text has more roo
 
 test('a stream gives its first chunk as it comes', async () => {
   const speech = await open({ drops: (_, number) => number === 1 }).open({ input: text })
-  const answer = await answerWith(speech, true)
+  const answer = await answerWith(speech, 'audio')
   assert.equal(answer.trailers, ['x-speech-chunks', 'x-speech-rerolls'])
   assert.ok((await bytesOf(answer.body)).length < 44 + 2 * samplesOfWhole())
   assert.is(answer.headers['x-speech-rerolls'], '0')

@@ -4,9 +4,10 @@
  */
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { decodeFrames } from '../../blocks/decode-frames.ts'
+import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle } from '../engine.ts'
+import { parseEngineOptions } from '../engine-options.ts'
 import { createChooser } from './choice.ts'
 import { generateFrames } from './generation.ts'
 import type { VoiceEmbedding, VoiceMemory } from './memory.ts'
@@ -37,10 +38,7 @@ export type KyutaiEngineOptions = z.input<typeof engineOptions>
 
 /** The module's side of `EngineModule`: `createKyutaiEngine` from unchecked options. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  const parsed = engineOptions.safeParse(options)
-  if (parsed.success) return createKyutaiEngine(parsed.data)
-  const details = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  throw new AppError('configuration', 'Invalid options of the kyutai-tts engine', { details })
+  return createKyutaiEngine(parseEngineOptions('kyutai-tts', engineOptions, options))
 }
 
 /** The guidance where a request names none: the authors' own. */
@@ -123,7 +121,7 @@ export function createKyutaiEngine(options: KyutaiEngineOptions): SpeechEngine {
         signal,
         ...(times && { onWords: times.update }),
       })
-      const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinFrames)
+      const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinCodes)
       yield* without(samples, initialPadding * loaded.geometry.samplesPerFrame)
     } finally {
       if (model === loaded) idle.push(streams)
@@ -158,18 +156,8 @@ async function* codesOf(
   for await (const { codes } of frames) {
     count += 1
     if (count <= unheard) first.push(codes)
-    else yield count === unheard + 1 ? joinFrames([...first, codes]) : codes
+    else yield count === unheard + 1 ? joinCodes([...first, codes]) : codes
   }
-}
-
-function joinFrames(frames: readonly Int32Array[]): Int32Array {
-  const joined = new Int32Array(frames.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const frame of frames) {
-    joined.set(frame, at)
-    at += frame.length
-  }
-  return joined
 }
 
 /** The first frames come before any word, and can click: they are decoded, since the others follow them, and not heard. */

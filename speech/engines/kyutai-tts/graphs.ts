@@ -35,22 +35,21 @@ export function buildBackbone(file: TensorFile, shape: TransformerShape, options
 }
 
 /**
- * Input `rows` [memory, width], the voice with its positions. Outputs per layer N: `memory_keys_N`, `memory_values_N`
- * [memory, heads, headSize], the inputs of the backbone.
+ * Input `rows` [memory, width], the voice with its positions. Outputs `memory_keys_N` and `memory_values_N`
+ * [memory, heads, headSize] of layer N, inputs of the backbone.
  */
-export function buildMemory(file: TensorFile, shape: TransformerShape): Uint8Array {
+export function buildMemory(file: TensorFile, shape: TransformerShape, layer: number): Uint8Array {
   const graph = createGraph('memory')
   const weights = createWeights(graph, file)
   const rows = graph.input('rows', 'float32', ['memory', shape.width])
-  for (let layer = 0; layer < shape.layers; layer++)
-    for (const [name, part] of [
-      ['keys', fused.key],
-      ['values', fused.value],
-    ] as const) {
-      const matrix = partName(`${shape.prefix}.layers.${layer}.cross_attention.in_proj_weight`, part)
-      const made = reshape(graph, weights.linear(rows, matrix), 0, -1, shape.headSize)
-      graph.output(`memory_${name}_${layer}`, made, 'float32', ['memory', shape.heads, shape.headSize])
-    }
+  for (const [name, part] of [
+    ['keys', fused.key],
+    ['values', fused.value],
+  ] as const) {
+    const matrix = partName(`${shape.prefix}.layers.${layer}.cross_attention.in_proj_weight`, part)
+    const made = reshape(graph, weights.linear(rows, matrix), 0, -1, shape.headSize)
+    graph.output(`memory_${name}_${layer}`, made, 'float32', ['memory', shape.heads, shape.headSize])
+  }
   return graph.encode()
 }
 

@@ -19,11 +19,11 @@ export interface VoiceMemory {
 
 /**
  * A place for one voice at a time. The slots of voices that are not there are the same for every voice, and four fifths of
- * the work: they stay. The session that computes is opened for each voice anew: its weights would take more memory than the
- * voice does.
+ * the work: they stay. `open` gives a layer's session, which is opened for each voice anew and closed before the next layer's:
+ * the weights of all would take more memory than the voice does.
  */
 export function createVoiceMemory(
-  open: () => Promise<Session>,
+  open: (layer: number) => Promise<Session>,
   shape: TransformerShape,
   conditions: Conditions,
   scale: number,
@@ -42,40 +42,43 @@ export function createVoiceMemory(
 
   async function hear(voice: VoiceEmbedding): Promise<void> {
     key = undefined
-    const session = await open()
-    try {
-      if (voice.frames !== frames) await clear(session, voice.frames)
-      await fill(session, conditions.voice(voice.data), 0)
-      key = voice.key
-    } finally {
-      await session.close()
+    const count = voice.frames
+    const isCleared = count === frames
+    const rows = conditions.voice(voice.data)
+    const silence = isCleared ? undefined : conditions.silence(count * (voiceSlots - 1))
+    if (silence) {
+      frames = 0
+      arrays = Array.from({ length: layers * 2 }, () => new Float32Array(count * voiceSlots * width))
     }
-  }
-
-  async function clear(session: Session, count: number): Promise<void> {
-    frames = 0
-    arrays = Array.from({ length: layers * 2 }, () => new Float32Array(count * voiceSlots * width))
-    await fill(session, conditions.silence(count * (voiceSlots - 1)), count)
+    const parts = [
+      { from: 0, data: addPositions(rows, width, 0, scale) },
+      ...(silence ? [{ from: count, data: addPositions(silence, width, count, scale) }] : []),
+    ]
+    for (let layer = 0; layer < layers; layer++) {
+      const session = await open(layer)
+      try {
+        for (const { from, data } of parts) {
+          const made = data.length / width
+          const feeds = { rows: { type: 'float32' as const, shape: [made, width], data } }
+          await session.run(feeds, tensors(from, made, layer))
+        }
+      } finally {
+        await session.close()
+      }
+    }
     frames = count
+    key = voice.key
   }
 
-  /** Computes rows into their place, the first one being row `from`. */
-  async function fill(session: Session, rows: Float32Array, from: number): Promise<void> {
-    const count = rows.length / width
-    const data = addPositions(rows, width, from, scale)
-    await session.run({ rows: { type: 'float32', shape: [count, width], data } }, tensors(from, count))
-  }
-
-  function tensors(from: number, count: number): Record<string, TensorData> {
-    return Object.fromEntries(
-      arrays.map((array, index) => [
-        `memory_${index % 2 === 0 ? 'keys' : 'values'}_${index >> 1}`,
-        {
-          type: 'float32',
-          shape: [count, heads, headSize],
-          data: array.subarray(from * width, (from + count) * width),
-        } satisfies TensorData,
-      ]),
-    )
+  /** The rows of all layers, or of one. */
+  function tensors(from: number, count: number, layer?: number): Record<string, TensorData> {
+    const named: Record<string, TensorData> = {}
+    for (const [index, array] of arrays.entries()) {
+      if (layer !== undefined && index >> 1 !== layer) continue
+      const data = array.subarray(from * width, (from + count) * width)
+      const name = `memory_${index % 2 === 0 ? 'keys' : 'values'}_${index >> 1}`
+      named[name] = { type: 'float32', shape: [count, heads, headSize], data }
+    }
+    return named
   }
 }

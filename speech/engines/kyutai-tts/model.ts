@@ -10,6 +10,7 @@ import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { openedModel } from '../opened-model.ts'
+import { createOpenedResources } from '../opened-resources.ts'
 import { openTokenizer, type Tokenizer } from '../pocket-tts/tokenizer.ts'
 import { loadDecoder, openCodecFile, openDecoderProcess } from './codec.ts'
 import { type Conditions, readConditions } from './conditions.ts'
@@ -75,7 +76,8 @@ export function openKyutaiModel(options: KyutaiModelOptions, signal?: AbortSigna
 
 async function openModel(options: KyutaiModelOptions, signal: AbortSignal | undefined): Promise<KyutaiModel> {
   const { folder, cacheFolder, precision = 'int8', threads = 1 } = options
-  const opened: { close(): Promise<void> }[] = []
+  const opened = createOpenedResources()
+  const { keep } = opened
   try {
     const configuration = await readConfiguration(folder)
     const { model, schedule, sets } = configuration
@@ -99,7 +101,7 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
     )
     const backbone = backboneShape(configuration)
     const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
-    const memoryGraph = buildMemory(quantised, backbone)
+    const memoryGraphs = Array.from({ length: backbone.layers }, (_, layer) => buildMemory(quantised, backbone, layer))
     const depthSessions = new Map<number, Session>()
     const heads: Session[] = []
     for (let book = 0; book < codebooks; book++) {
@@ -135,7 +137,7 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
       openMemory: () =>
         createVoiceMemory(openMemorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
       openDecoder: () => decoder.open(),
-      close: () => closeAll(opened),
+      close: opened.close,
     }
 
     /** One cache for all sets of weights: each reads what the others appended. */
@@ -167,9 +169,9 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
       }
     }
 
-    async function openMemorySession(): Promise<Session> {
+    async function openMemorySession(layer: number): Promise<Session> {
       if (quantised === divided) await file.requireUnchanged()
-      return openSession(memoryGraph, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
+      return openSession(memoryGraphs[layer]!, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
         throw new AppError('unavailable', `${quantised.path} can no longer be read`, {
           details: ['load the model again: start the server anew'],
           cause,
@@ -187,13 +189,8 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
       return { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
     }
   } catch (thrown) {
-    await closeAll(opened)
+    await opened.close()
     throw thrown
-  }
-
-  function keep<T extends { close(): Promise<void> }>(resource: T): T {
-    opened.push(resource)
-    return resource
   }
 }
 
@@ -226,10 +223,6 @@ function isLarge(name: string): boolean {
   return /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/.test(
     name,
   )
-}
-
-async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
-  for (const resource of opened.splice(0).reverse()) await resource.close()
 }
 
 async function openFittingTokenizer(folder: string, { model }: KyutaiConfiguration): Promise<Tokenizer> {

@@ -9,6 +9,7 @@ import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
 import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
+import { parseEngineOptions } from '../engine-options.ts'
 import { generateLatents } from './generation.ts'
 import { openPocketModel, type PocketModel } from './model.ts'
 import { createNoise } from './noise.ts'
@@ -32,10 +33,7 @@ export type PocketEngineOptions = z.input<typeof engineOptions>
 
 /** The module's side of `EngineModule`: `createPocketEngine` from unchecked options. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  const parsed = engineOptions.safeParse(options)
-  if (parsed.success) return createPocketEngine(parsed.data)
-  const details = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  throw new AppError('configuration', 'Invalid options of the pocket-tts engine', { details })
+  return createPocketEngine(parseEngineOptions('pocket-tts', engineOptions, options))
 }
 
 /** A model with its voices and streams. */

@@ -13,6 +13,7 @@ import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
 import { openedModel } from '../opened-model.ts'
+import { createOpenedResources } from '../opened-resources.ts'
 import {
   type ConfigurationOverrides,
   overridden,
@@ -77,7 +78,8 @@ export function openPocketModel(options: PocketModelOptions, signal?: AbortSigna
 
 async function openModel(options: PocketModelOptions, signal: AbortSignal | undefined): Promise<PocketModel> {
   const { folder, cacheFolder, precision = 'int8' } = options
-  const opened: { close(): Promise<void> }[] = []
+  const opened = createOpenedResources()
+  const { keep } = opened
   try {
     const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
     const geometry = readGeometry(file)
@@ -101,7 +103,7 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     // Sessions read by path; the checks used the open file. A quantised file may be made anew by another process
     // meanwhile: it then holds the same.
     await file.requireUnchanged()
-    if (quantised !== file) await release(quantised)
+    if (quantised !== file) await opened.release(quantised)
     const rotary = rotaryTables()
     let encoder: Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> | undefined
 
@@ -131,7 +133,7 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
         const { velocity } = await sessions.flowHead.run({ condition, latent, time: times[step]! })
         return velocity!.data as Float32Array
       },
-      close: () => closeAll(opened),
+      close: opened.close,
     }
 
     async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
@@ -143,18 +145,8 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
       return { graph, session, shape }
     }
   } catch (thrown) {
-    await closeAll(opened)
+    await opened.close()
     throw thrown
-  }
-
-  function keep<T extends { close(): Promise<void> }>(resource: T): T {
-    opened.push(resource)
-    return resource
-  }
-
-  async function release(resource: { close(): Promise<void> }): Promise<void> {
-    opened.splice(opened.indexOf(resource), 1)
-    await resource.close()
   }
 
   function openDecoder(
@@ -194,10 +186,6 @@ function isLarge(name: string): boolean {
 }
 
 const textTable = 'flow_lm.conditioner.embed.weight'
-
-async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
-  for (const resource of opened.splice(0).reverse()) await resource.close()
-}
 
 async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
   const candidates = companionFolders(folder).flatMap((place) => [

@@ -1,4 +1,6 @@
 /** Prepares text for pocket-tts as a whole and cuts it into chunks of a few sentences, each spoken from the voice's start. */
+import { joinFewWords } from '../../text/few-words.ts'
+import { divide } from '../../text/sentences.ts'
 import type { PocketConfiguration, Sampling } from './configuration.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -12,20 +14,36 @@ export interface TextChunk {
   readonly frameLimit: number
 }
 
-/** Prepares a text that is not only white space and cuts it into chunks; a sentence without clause marks stays whole. */
-export function chunkText(
-  text: string,
-  tokenizer: Tokenizer,
-  { text: rules, sampling }: Pick<PocketConfiguration, 'text' | 'sampling'>,
-  frameRate: number,
-): TextChunk[] {
+type TextSettings = Pick<PocketConfiguration, 'text' | 'sampling'>
+
+/** Prepares a text that is not only white space and cuts it as its authors' program does; a sentence without clause marks stays whole. */
+export function cutText(text: string, tokenizer: Tokenizer, settings: TextSettings, frameRate: number): TextChunk[] {
+  return piecesOf(text, tokenizer, settings).map((piece) => chunkOf(piece, tokenizer, settings, frameRate))
+}
+
+/** The same, but no chunk has fewer than three words where it can share a neighbour's: the model voices a last word alone badly. */
+export function chunkText(text: string, tokenizer: Tokenizer, settings: TextSettings, frameRate: number): TextChunk[] {
+  const fits = (piece: string) => tokenizer.encode(piece).length <= settings.sampling.tokensPerChunk
+  const pieces = joinFewWords(piecesOf(text, tokenizer, settings), fits, (joined) => divide(joined, fits))
+  return pieces.map((piece) => chunkOf(piece, tokenizer, settings, frameRate))
+}
+
+function piecesOf(text: string, tokenizer: Tokenizer, { text: rules, sampling }: TextSettings): string[] {
   const plain = [...text].map((mark) => rules.replaced?.[mark] ?? mark).join('')
-  const prepared = prepareText(plain, rules.removeSemicolons)
-  return packSentences(prepared, tokenizer, sampling.tokensPerChunk).map((chunk) => {
-    const ids = tokenizer.encode(chunk)
-    const framesAfterEnd = rules.framesAfterEnd ?? framesAfterEndOf(chunk)
-    return { text: chunk, ids, framesAfterEnd, frameLimit: frameLimitOf(ids.length, sampling, frameRate) }
-  })
+  return packSentences(prepareText(plain, rules.removeSemicolons), tokenizer, sampling.tokensPerChunk)
+}
+
+function chunkOf(
+  piece: string,
+  tokenizer: Tokenizer,
+  { text: rules, sampling }: TextSettings,
+  frameRate: number,
+): TextChunk {
+  // A joined heading keeps its line in other engines; this one reads lines as spaces.
+  const text = piece.replaceAll('\n', ' ')
+  const ids = tokenizer.encode(text)
+  const framesAfterEnd = rules.framesAfterEnd ?? framesAfterEndOf(text)
+  return { text, ids, framesAfterEnd, frameLimit: frameLimitOf(ids.length, sampling, frameRate) }
 }
 
 /** One line that begins with a capital letter and ends with a mark; every pair of spaces becomes one. */

@@ -7,12 +7,13 @@ import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
+import { parseEngineOptions } from '../engine-options.ts'
 import { createChooser } from './choice.ts'
 import { generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
 import { chunkLimits, measurePace } from './pace.ts'
 import { assemblePrompt, type PromptVoice, presetNames } from './prompt.ts'
-import { cloneVoice, decodeCodes } from './voices.ts'
+import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
 
 const engineOptions = z.object({
   /** Holds `config.json`. */
@@ -29,10 +30,7 @@ export type QwenEngineOptions = z.input<typeof engineOptions>
 
 /** The module's side of `EngineModule`: `createQwenEngine` from unchecked options. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  const parsed = engineOptions.safeParse(options)
-  if (parsed.success) return createQwenEngine(parsed.data)
-  const details = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  throw new AppError('configuration', 'Invalid options of the qwen3-tts engine', { details })
+  return createQwenEngine(parseEngineOptions('qwen3-tts', engineOptions, options))
 }
 
 /** The streams of one utterance; one that runs beside another gets its own. */
@@ -129,7 +127,20 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
       if (heard.size <= keptVoices) break
       heard.delete(oldest)
     }
+    await begin(loaded, beginningOf(loaded, voice, key))
+    signal?.throwIfAborted()
     return { voice }
+  }
+
+  /** Decodes a recording ahead of the first chunk, whose time is bounded; the decoder keeps it. */
+  async function begin(loaded: QwenModel, beginning: ReturnType<typeof beginningOf>): Promise<void> {
+    if (!beginning) return
+    const streams = idle.pop() ?? openStreams(loaded)
+    try {
+      await streams.decoder.reset(beginning)
+    } finally {
+      if (model === loaded) idle.push(streams)
+    }
   }
 
   async function* speak(request: SpeechRequest, signal?: AbortSignal): AsyncGenerator<Float32Array, void, undefined> {
@@ -149,7 +160,8 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
     const chooser = createChooser(generation, file.talker_config, { seed: request.seed })
     const streams = idle.pop() ?? openStreams(loaded)
     try {
-      yield* decodeCodes(streams.decoder, voice, generateFrames(loaded, streams.language, prompt, chooser, { signal }))
+      const frames = generateFrames(loaded, streams.language, prompt, chooser, { signal })
+      yield* decodeCodes(loaded, streams.decoder, frames, beginningOf(loaded, voice, request.voice.key))
     } finally {
       if (model === loaded) idle.push(streams)
     }

@@ -10,6 +10,7 @@ import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
 import { openedModel } from '../opened-model.ts'
+import { createOpenedResources } from '../opened-resources.ts'
 import { buildCodecEncoder } from './codec-encoder.ts'
 import { type QwenConfiguration, readConfiguration } from './configuration.ts'
 import { loadDecoder, openCodecFile, openDecoderProcess } from './decoder.ts'
@@ -69,7 +70,8 @@ export function openQwenModel(options: QwenModelOptions, signal?: AbortSignal): 
 
 async function openModel(options: QwenModelOptions, signal: AbortSignal | undefined): Promise<QwenModel> {
   const { folder, cacheFolder, precision = 'int8', threads = 1 } = options
-  const opened: { close(): Promise<void> }[] = []
+  const opened = createOpenedResources()
+  const { keep } = opened
   try {
     const configuration = await readConfiguration(folder, options.configuration)
     const { model, codec } = configuration
@@ -109,7 +111,7 @@ async function openModel(options: QwenModelOptions, signal: AbortSignal | undefi
     // meanwhile: it then holds the same.
     await file.requireUnchanged()
     await codecFile.requireUnchanged()
-    if (quantised !== file) await release(quantised)
+    if (quantised !== file) await opened.release(quantised)
     const rotary = (shape: TransformerShape) => createRotaryTable(shape.headSize, shape.period, 'power')
     const [talkerRotary, predictorRotary] = [rotary(talker), rotary(predictor)]
     let speaker: Promise<Session> | undefined
@@ -159,7 +161,7 @@ async function openModel(options: QwenModelOptions, signal: AbortSignal | undefi
         encoder ??= loadEncoder()
         return (await encoder)()
       },
-      close: () => closeAll(opened),
+      close: opened.close,
     }
 
     async function loadSpeaker(): Promise<Session> {
@@ -179,18 +181,8 @@ async function openModel(options: QwenModelOptions, signal: AbortSignal | undefi
       return () => createStream({ session, states: graph.states, shape: cacheShape(shape), rotary: rotary(shape) })
     }
   } catch (thrown) {
-    await closeAll(opened)
+    await opened.close()
     throw thrown
-  }
-
-  function keep<T extends { close(): Promise<void> }>(resource: T): T {
-    opened.push(resource)
-    return resource
-  }
-
-  async function release(resource: { close(): Promise<void> }): Promise<void> {
-    opened.splice(opened.indexOf(resource), 1)
-    await resource.close()
   }
 
   async function load(graph: Uint8Array, weights: TensorFile, name: string, count: number): Promise<Session> {
@@ -223,10 +215,6 @@ function isUsedEveryFrame(name: string): boolean {
 /** The matrices that hold all but some hundred thousand of those numbers. */
 function isLarge(name: string): boolean {
   return /(_proj|codec_head|lm_head\.\d+|small_to_mtp_projection)\.weight$/.test(name)
-}
-
-async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
-  for (const resource of opened.splice(0).reverse()) await resource.close()
 }
 
 /** The tables of codes take a hundred megabytes of memory: their rows, sixteen a frame, are read from the file too. */

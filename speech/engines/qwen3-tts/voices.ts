@@ -1,8 +1,8 @@
 /** Voices: presets by name, descriptions, and recordings heard by the speaker encoder and the codec. */
 import { AppError } from '../../../src/errors.ts'
 import type { TensorData } from '../../../src/inference/session.ts'
-import { decodeFrames } from '../../blocks/decode-frames.ts'
-import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
+import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
+import type { Beginning, FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { resampleClip } from '../../blocks/resampling.ts'
 import { rowsPerFrame } from './codec-encoder.ts'
 import type { SpeakerFile } from './configuration.ts'
@@ -76,25 +76,30 @@ async function hear(model: QwenModel, clip: Float32Array, signal?: AbortSignal):
   return frames
 }
 
-/** So many frames before a cut the authors' program decodes again, for the sound behind it to follow. */
-const contextFrames = 25
+/** Frames that the decoder takes at once; those of the large models take its memory, and their talker is slower than it. */
+function framesTogether({ model }: QwenModel): number {
+  return model.tts_model_size === '0b6' ? 2 : 1
+}
+
+/**
+ * The recording in front of what is spoken with its manner, so that its sound goes on: all of it, as one call for both would
+ * hear it. Undefined for a voice without codes.
+ */
+export function beginningOf(model: QwenModel, voice: PromptVoice, key: string): Beginning<Int32Array> | undefined {
+  if (voice.kind !== 'clone' || !voice.spoken) return undefined
+  const { codes } = voice.spoken
+  const together = framesTogether(model)
+  const pieces: Int32Array[] = []
+  for (let at = 0; at < codes.length; at += together) pieces.push(joinCodes(codes.slice(at, at + together)))
+  return { key, pieces }
+}
 
 /** Turns frames of codes into samples, in the sound of the voice's recording where its codes are known. */
 export function decodeCodes(
+  model: QwenModel,
   decoder: FrameDecoder<Int32Array>,
-  voice: PromptVoice,
   frames: AsyncIterable<Int32Array>,
+  beginning: Beginning<Int32Array> | undefined,
 ): AsyncGenerator<Float32Array, void, undefined> {
-  const heard = voice.kind === 'clone' ? (voice.spoken?.codes ?? []) : []
-  return decodeFrames(decoder, frames, joinFrames, { before: heard.slice(-contextFrames), together: 2 })
-}
-
-function joinFrames(frames: readonly Int32Array[]): Int32Array {
-  const joined = new Int32Array(frames.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const frame of frames) {
-    joined.set(frame, at)
-    at += frame.length
-  }
-  return joined
+  return decodeFrames(decoder, frames, joinCodes, { beginning, together: framesTogether(model) })
 }

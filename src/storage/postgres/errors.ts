@@ -45,6 +45,8 @@ export function translated(thrown: unknown): unknown {
   if (code === '25006')
     return new AppError('unavailable', 'The database takes no writes now', { cause: thrown, retryAfter })
   if (isAway(thrown)) return unreachable(thrown)
+  const refused = refusedLogin(thrown)
+  if (refused) return refused
   if (!/^[0-9A-Z]{5}$/.test(code)) return thrown
   if (isSerialisationFailure(thrown) || code === '55P03')
     return new AppError('busy', 'The database is busy with another write', { cause: thrown, retryAfter: 1 })
@@ -71,6 +73,41 @@ export function translated(thrown: unknown): unknown {
       cause: thrown,
     })
   return new AppError('internal', 'Internal server error', { cause: thrown })
+}
+
+/** A failure of the driver before the server has judged the login: of TLS, or a password that is not there. */
+function refusedLogin(thrown: unknown): AppError | undefined {
+  const message = thrown instanceof Error ? thrown.message : ''
+  if (/^SASL: .*password must be/.test(message))
+    return new AppError('configuration', 'The database asks for a password, and DATABASE_URL has none', {
+      details: ['Write it as postgres://USER:PASSWORD@HOST:PORT/NAME'],
+      cause: thrown,
+    })
+  if (/CERT|_TLS_|^ERR_SSL/.test(codeOf(thrown)) || /does not support SSL/.test(message))
+    return new AppError('configuration', 'The database cannot be reached over TLS', {
+      details: [message, 'Check sslmode and sslrootcert in DATABASE_URL'],
+      cause: thrown,
+    })
+  return undefined
+}
+
+/** The failure of a start without the database, for its operator. */
+export function startFailure(thrown: unknown, name: string): unknown {
+  const reason = translated(thrown)
+  if (!(reason instanceof AppError) || reason.code !== 'unavailable') return reason
+  const { message, retryAfter } = reason
+  const cause = thrown instanceof AppError ? thrown.cause : thrown
+  return new AppError('unavailable', message, {
+    details: [`${name}: ${causeOf(cause)}`, 'Check DATABASE_URL, and that the server runs'],
+    cause,
+    ...(retryAfter !== undefined && { retryAfter }),
+  })
+}
+
+/** A host with several addresses fails with one error for each of them, and no message of its own. */
+function causeOf(cause: unknown): string {
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause
+  return first instanceof Error ? first.message : String(first)
 }
 
 /** A database that cannot be reached now. */

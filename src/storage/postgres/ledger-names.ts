@@ -40,7 +40,10 @@ export function createLedgerNames(db: Database): LedgerNames {
       return id === undefined
     })
     if (unknown.length === 0) return found
-    const rows = await db.rows<NameRow>('SELECT id, name FROM ledger_name WHERE name = ANY($1)', [unknown])
+    const rows = await db.rows<NameRow>(
+      'SELECT id, name FROM ledger_name WHERE key = ANY(ARRAY(SELECT ledger_name_key(unnest($1::text[]))))',
+      [unknown],
+    )
     remember(rows)
     for (const { id, name } of rows) found.set(name, id)
     return found

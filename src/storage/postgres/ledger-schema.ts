@@ -5,9 +5,16 @@ export const ledgerMigrations: readonly Migration[] = [
   {
     name: 'ledger-1',
     up: `
+      -- The text by which a name is found: itself, or the SHA-256 of a long one, since an index takes no text of over 2,704
+      -- bytes; no other name has it. The encoding of a database never changes, which makes it immutable.
+      CREATE FUNCTION ledger_name_key(name text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+        SELECT CASE WHEN octet_length(name) <= 200 AND NOT starts_with(name, 'sha256:') THEN name
+          ELSE 'sha256:' || encode(sha256(convert_to(name, 'UTF8')), 'hex') END
+      $$;
       CREATE TABLE ledger_name (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        name text COLLATE "C" NOT NULL UNIQUE
+        name text COLLATE "C" NOT NULL,
+        key text COLLATE "C" GENERATED ALWAYS AS (ledger_name_key(name)) STORED UNIQUE
       );
       CREATE TABLE ledger (
         request text COLLATE "C" NOT NULL,

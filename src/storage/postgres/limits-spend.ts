@@ -95,7 +95,10 @@ export async function ledgerSum(
 ): Promise<number> {
   const { kind, id } = readSubject(subject)!
   const column = { key: 'api_key', user: '"user"', plugin: 'plugin', all: undefined }[kind]
-  const isIts = column === undefined ? '$3::text IS NULL' : `${column} = (SELECT id FROM ledger_name WHERE name = $3)`
+  const isIts =
+    column === undefined
+      ? '$3::text IS NULL'
+      : `${column} = (SELECT id FROM ledger_name WHERE key = ledger_name_key($3))`
   const name = column === undefined ? null : id
   const sum =
     days.first === null

@@ -28,11 +28,32 @@ export function readBlock(block: number, bytes: Buffer): number[] {
   return numbers
 }
 
-/** A set of numbers of one block, as `readBlock` reads it. */
-export function writeBlock(numbers: ReadonlySet<number>): Buffer {
-  const offsets = Uint16Array.from(numbers, (number) => number & (blockSize - 1)).sort()
+/** A set of a block without some numbers and with others, as `readBlock` reads it. @param before absent for an empty one */
+export function changeBlock(
+  before: Buffer | undefined,
+  { added, removed }: { readonly added: readonly number[]; readonly removed: readonly number[] },
+): Buffer {
+  if (before === undefined) return writeList(added)
+  if (added.length === 0 && removed.length === 0) return before
+  if (before.length === bitmapBytes) {
+    const bits = Buffer.from(before)
+    for (const number of removed) bits[offsetOf(number) >> 3]! &= ~(1 << (number & 7))
+    for (const number of added) bits[offsetOf(number) >> 3]! |= 1 << (number & 7)
+    return removed.length === 0 ? bits : writeList(readBlock(0, bits))
+  }
+  const gone = new Set(removed.map(offsetOf))
+  return writeList([...readBlock(0, before).filter((offset) => !gone.has(offset)), ...added])
+}
+
+function offsetOf(number: number): number {
+  return number & (blockSize - 1)
+}
+
+/** Numbers in any order, and some of them twice. */
+function writeList(numbers: readonly number[]): Buffer {
+  const offsets = [...new Set(numbers.map(offsetOf))].sort((one, other) => one - other)
   if (offsets.length * 2 < bitmapBytes) {
-    const bytes = Buffer.alloc(offsets.length * 2)
+    const bytes = Buffer.allocUnsafe(offsets.length * 2)
     offsets.forEach((offset, at) => {
       bytes.writeUInt16LE(offset, at * 2)
     })

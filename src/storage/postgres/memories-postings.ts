@@ -2,7 +2,7 @@ import type { SpellingLookup } from '../../personas/memory/memory.ts'
 import { width } from '../shared/memory-scope.ts'
 import { mostPostings } from '../shared/memory-scoring.ts'
 import { insertRows } from './insert-rows.ts'
-import { blockOf, indexedBeginning, indexedTerm, readBlock, writeBlock } from './memories-blocks.ts'
+import { blockOf, changeBlock, indexedBeginning, indexedTerm, readBlock } from './memories-blocks.ts'
 import type { Transaction } from './sql.ts'
 
 /** The terms of a memory, each list as it is stored. */
@@ -25,6 +25,13 @@ interface SetChange {
   readonly removed: number[]
 }
 
+/**
+ * SQL for the rows of `$1`'s terms `$2` and blocks `$3`. Each is looked up by itself: `OFFSET` keeps the planner from reading
+ * all rows of a scope to join them.
+ */
+const eachRow = `unnest($2::text[], $3::int[]) AS asked (term, block) CROSS JOIN LATERAL (
+  SELECT ctid, * FROM memory_posting WHERE scope_id = $1 AND term = asked.term AND block = asked.block OFFSET 0) p`
+
 /** Gathers what changes in the full-text index of a scope, and writes each of its rows once. */
 export function createPostingChanges(scopeId: number) {
   const changes = new Map<string, { term: string; block: number; own: SetChange; around: SetChange }>()
@@ -42,12 +49,11 @@ export function createPostingChanges(scopeId: number) {
       if (changes.size === 0) return
       const all = [...changes.values()]
       const [terms, blocks] = [all.map(({ term }) => term), all.map(({ block }) => block)]
-      const found = await tx.rows<BlockRow>(
-        `SELECT asked.term, asked.block, p.own, p.around FROM unnest($2::text[], $3::int[]) AS asked (term, block)
-           CROSS JOIN LATERAL (SELECT own, around FROM memory_posting
-             WHERE scope_id = $1 AND term = asked.term COLLATE "C" AND block = asked.block OFFSET 0) p`,
-        [scopeId, terms, blocks],
-      )
+      const found = await tx.rows<BlockRow>(`SELECT p.term, p.block, p.own, p.around FROM ${eachRow}`, [
+        scopeId,
+        terms,
+        blocks,
+      ])
       const known = new Map(found.map((row) => [keyOf(row.term, row.block), row]))
       const rows = all.map(({ term, block, own, around }) => {
         const before = known.get(keyOf(term, block))
@@ -55,8 +61,8 @@ export function createPostingChanges(scopeId: number) {
           scope_id: scopeId,
           term,
           block,
-          own: changed(block, before?.own, own),
-          around: changed(block, before?.around, around),
+          own: changeBlock(before?.own, own),
+          around: changeBlock(before?.around, around),
         }
       })
       const isEmpty = ({ own, around }: (typeof rows)[number]) => own.length === 0 && around.length === 0
@@ -70,11 +76,11 @@ export function createPostingChanges(scopeId: number) {
           'ON CONFLICT (scope_id, term, block) DO UPDATE SET own = excluded.own, around = excluded.around',
         ),
         empty.length > 0 &&
-          tx.run(
-            `DELETE FROM memory_posting p USING unnest($2::text[], $3::int[]) AS empty (term, block)
-              WHERE p.scope_id = $1 AND p.term = empty.term AND p.block = empty.block`,
-            [scopeId, empty.map(({ term }) => term), empty.map(({ block }) => block)],
-          ),
+          tx.run(`DELETE FROM memory_posting WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM ${eachRow}))`, [
+            scopeId,
+            empty.map(({ term }) => term),
+            empty.map(({ block }) => block),
+          ]),
       ])
     },
   }
@@ -103,14 +109,6 @@ export function createPostingChanges(scopeId: number) {
 
 function keyOf(term: string, block: number): string {
   return `${block} ${term}`
-}
-
-function changed(block: number, before: Buffer | undefined, { added, removed }: SetChange): Buffer {
-  if (before && added.length === 0 && removed.length === 0) return before
-  const numbers = new Set(before ? readBlock(block, before) : [])
-  for (const number of removed) numbers.delete(number)
-  for (const number of added) numbers.add(number)
-  return writeBlock(numbers)
 }
 
 const nothing: ReadonlySet<string> = new Set()

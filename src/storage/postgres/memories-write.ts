@@ -15,7 +15,7 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
-import { digestOf, entryOf, memoryColumns, type Row, worthOf } from '../shared/memory-rows.ts'
+import { digestOf, entryOf, memoryColumns, type Row, storable, worthOf } from '../shared/memory-rows.ts'
 import { numbersAfter, rangeOf } from '../shared/memory-scope.ts'
 import { insertRows } from './insert-rows.ts'
 import { type CountedScope, nextLeaving, recordEvictions, refuseFull } from './memories-retention.ts'
@@ -47,9 +47,10 @@ export async function addMemories(
   tx: Transaction,
   column: VectorColumn,
   scope: Scope,
-  memories: readonly NewMemory[],
+  given: readonly NewMemory[],
   policy: RetentionPolicy,
 ): Promise<Added> {
+  const memories = given.map(storable)
   const digests = memories.map(digestOf)
   const [row, known] = await Promise.all([
     makeScope(tx, scope),
@@ -86,8 +87,8 @@ export async function addMemories(
       renewed.map(({ row: { memory_id } }) => memory_id),
     ),
   ])
-  const given = new Map(vectors.map(({ number, vector }) => [number, vector]))
-  const entries = stored.map((each) => entryOf(scope, each, given.get(each.memory_id) ?? kept.get(each.memory_id)))
+  const brought = new Map(vectors.map(({ number, vector }) => [number, vector]))
+  const entries = stored.map((each) => entryOf(scope, each, brought.get(each.memory_id) ?? kept.get(each.memory_id)))
   const grown = { scope_id: row.scope_id, memories: row.memories + fresh.length }
   const spared = stored.map(({ memory_id }) => memory_id)
   await refuseFull(tx, grown, policy, {
@@ -210,7 +211,7 @@ export async function editMemory(
   const number = before.memory_id
   const kept = (await readVectors(tx, column, [number])).get(number)
   const entry = entryOf(scope, before, kept)
-  const after = change(entry)
+  const after = storable(change(entry))
   const digest = digestOf(after)
   const metadata = JSON.stringify(after.metadata)
   const isReworded = after.content !== before.content

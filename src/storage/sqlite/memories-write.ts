@@ -15,7 +15,7 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
-import { digestOf, entryOf, memoryColumns, type Row, rowOf, worthOf } from '../shared/memory-rows.ts'
+import { digestOf, entryOf, memoryColumns, type Row, rowOf, storable, worthOf } from '../shared/memory-rows.ts'
 import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { createRetention, rowsAtOnce } from './memories-retention.ts'
@@ -70,7 +70,8 @@ export function createMemoryWriter(db: Database) {
   return { add, edit, remove, wipe, clean, putVectors }
 
   /** Stores, then enforces the policy; just stored memories go last. */
-  function add(scope: Scope, memories: readonly NewMemory[], policy: RetentionPolicy): Added {
+  function add(scope: Scope, given: readonly NewMemory[], policy: RetentionPolicy): Added {
+    const memories = given.map(storable)
     const row = makeScope(db, scope)
     const scopeId = row.scope_id
     const fresh: number[] = []
@@ -140,7 +141,7 @@ export function createMemoryWriter(db: Database) {
     if (!row || !before) return undefined
     const number = before.memory_id
     const entry = entryOf(scope, before, vectors.read(number))
-    const after = change(entry)
+    const after = storable(change(entry))
     const digest = digestOf(after)
     const namesake = namesakes.get(row.scope_id, digest, number)
     if (namesake !== undefined) throw new AppError('invalid', `The memory ${namesake} has the same text already`)

@@ -5,6 +5,9 @@ type Fields = Readonly<Record<string, unknown>>
 /** The longest name of a user, key, plugin, model, tier or price: characters. */
 const longestName = 1000
 
+/** What a column of 32 bits holds. */
+const mostAttempts = 2 ** 31 - 1
+
 const counts = ['cached', 'cacheWrite', 'cacheWriteLong', 'reasoning', 'audioInput', 'audioOutput', 'characters']
 
 /**
@@ -17,6 +20,7 @@ export function isJournalRow(value: unknown): value is LedgerRow {
   return (
     isName(value['request']) &&
     isCount(value['attempt']) &&
+    (value['attempt'] as number) <= mostAttempts &&
     isCount(value['at']) &&
     typeof value['day'] === 'string' &&
     /^\d{4}-\d\d-\d\d$/.test(value['day']) &&

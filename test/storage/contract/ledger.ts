@@ -69,6 +69,38 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     store: 'ledger',
+    topic: 'filters',
+    says: 'names are told apart and come back whole, however long they are, and amounts are exact up to what a number holds',
+    async holds(place) {
+      const { ledger, limits } = await place.open()
+      const model = '𝓂'.repeat(500)
+      const other = `${model.slice(0, -2)}n`
+      const nano = Number.MAX_SAFE_INTEGER - 7
+      await ledger.append([
+        row('a', 1, { model, user: 'é', amounts: { input: 1, output: 1, serviceTier: 'ß'.repeat(1000) } }),
+        row('b', 1, { model: other, user: 'é', cost: { nano, source: 'shipped', priceId: null } }),
+      ])
+      const sums = await ledger.sums({ ...june, by: ['model'] })
+      assert.equal(
+        sums.map((group) => [group.model, group.cost_nano]).sort(),
+        [
+          [other, nano],
+          [model, 7],
+        ].sort(),
+      )
+      assert.is((await ledger.sums({ ...june, model: other }))[0]?.requests, 1)
+      assert.is((await ledger.sums(june))[0]?.cost_nano, Number.MAX_SAFE_INTEGER)
+      assert.equal((await rowsOf(ledger)).map((each) => each.amounts.serviceTier?.length).filter(Boolean), [1000])
+      const [start, end] = [Date.UTC(2026, 5, 1), Date.UTC(2026, 6, 1)]
+      const [spend] = await limits.spends([
+        { subject: 'user:é', period: 'month', zone: 'UTC', start, end, days: { first: june.since, last: june.until } },
+      ])
+      assert.is(spend?.spent, Number.MAX_SAFE_INTEGER)
+      assert.equal(await ledger.check(), [])
+    },
+  },
+  {
+    store: 'ledger',
     topic: 'limits',
     says: 'rows before a day are removed, and their sums stay and agree',
     async holds(place) {

@@ -44,7 +44,7 @@ test('two signals at the same time are decoded as in this process', async () => 
       await Promise.all(
         signals.map(async (signal, i) => void made[i]!.push((await signal.decode(latentsOf(pieces, i + 1))).slice())),
       )
-    signals[0]!.reset()
+    void signals[0]!.reset()
     made[0]!.push((await signals[0]!.decode(latentsOf(1, 1))).slice())
     return made.map(joined)
   }
@@ -100,7 +100,7 @@ else
       if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder-child')) process.kill(Number(pid), 'SIGKILL')
     const refusal = (await signal.decode(latentsOf(2, 1)).catch((thrown) => thrown)) as AppError
     assert.is(refusal.code, 'unavailable')
-    signal.reset()
+    void signal.reset()
     assertSameSound(await signal.decode(latentsOf(2, 1)), before)
     await decoder.close()
   })

@@ -3,8 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { chunkText, prepareText } from '../../../../speech/engines/pocket-tts/text.ts'
+import { chunkText, cutText, prepareText } from '../../../../speech/engines/pocket-tts/text.ts'
 import { createTokenizer, openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
+import { hasFewWords } from '../../../../speech/text/few-words.ts'
 import { writeMessage } from '../../../../src/inference/protobuf.ts'
 import { fc } from '../../../properties.ts'
 import { suite } from '../../../suite.ts'
@@ -58,7 +59,7 @@ for (const folder of folders.filter((path) => existsSync(join(path, 'text-prep-g
     for (const { input, flags, max_tokens, prepared_whole_text, chunks } of cases) {
       // The reference's padding in front is trimmed away again before the text is cut.
       assert.is(prepareText(input, flags.remove_semicolons), prepared_whole_text.trimStart())
-      const made = chunkText(input, tokenizer, rules(flags.remove_semicolons, max_tokens), 12.5)
+      const made = cutText(input, tokenizer, rules(flags.remove_semicolons, max_tokens), 12.5)
       const expected = chunks.map((chunk) => ({
         text: chunk.text,
         ids: chunk.token_ids,
@@ -103,6 +104,21 @@ test('chunks hold all the words in their order and keep to the limit where a sen
       }
     }),
   )
+})
+
+test('one or two words share a neighbour within the limit, and stay alone without one', () => {
+  const told = (text: string, limit: number) =>
+    chunkText(text, tokenizer, rules(false, limit), 12.5).map((chunk) => chunk.text)
+  for (const text of ['aa bb cc dd ee ff. Oh.', 'Oh. aa bb cc dd ee ff.', 'aa bb cc dd. ee ff gg hh. Oh yes.']) {
+    const limit = tokenizer.encode(text).length - 2
+    const before = cutText(text, tokenizer, rules(false, limit), 12.5).map((chunk) => chunk.text)
+    const chunks = told(text, limit)
+    assert.ok(before.some(hasFewWords), before.join('|'))
+    assert.not.ok(chunks.some(hasFewWords), chunks.join('|'))
+    const words = (pieces: readonly string[]) => pieces.join(' ').match(/[a-z]+/gi)
+    assert.equal(words(chunks), words(before))
+  }
+  assert.equal(told('Oh.', 30), ['Oh.'])
 })
 
 test('a model of another kind is refused by name', () => {

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
+import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
+import { loadDecoder, openCodecFile, openDecoderProcess } from '../../../../speech/engines/qwen3-tts/decoder.ts'
 import { createEngine, createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { chunkLimits } from '../../../../speech/engines/qwen3-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
@@ -228,6 +230,36 @@ test('a decoder in a process of its own makes the same samples', async () => {
       )
   assertSameSound(heard[2]!, heard[0]!)
   assertSameSound(heard[3]!, heard[1]!)
+})
+
+test('a cloned voice goes on where its recording ended: the sound is that of one call for both, each time', async () => {
+  const folder = await modelOf('base')
+  const { codec } = await readConfiguration(folder)
+  const file = await openCodecFile(folder)
+  const here = await loadDecoder(file, codec)
+  const beside = await openDecoderProcess({ folder, identity: file.identity })
+  const groups = codec.decoder_config.num_quantizers
+  const codesOf = (frames: number, seed: number) =>
+    Int32Array.from({ length: frames * groups }, (_, i) => (i * 7 + seed) % codec.decoder_config.codebook_size)
+  // More than the frames that its attention looks back on.
+  const [recorded, spoken] = [codesOf(37, 1), codesOf(6, 3)]
+  const signal = here.open()
+  const whole = await signal.decode(Int32Array.of(...recorded, ...spoken))
+  const expected = whole.slice((whole.length / 43) * 37)
+  const pieces = Array.from({ length: 37 }, (_, frame) => recorded.slice(frame * groups, (frame + 1) * groups))
+  for (const decoder of [here, beside]) {
+    const again = decoder.open()
+    for (const key of ['one', 'one', 'another', 'one']) {
+      void again.reset({ key, pieces: key === 'one' ? pieces : pieces.toReversed() })
+      const sound = (await again.decode(spoken)).slice()
+      if (key === 'one') assertSameSound(sound, expected)
+      else assertOtherSound(sound, expected)
+    }
+    await again.reset()
+    assertOtherSound(await again.decode(spoken), expected)
+    await decoder.close()
+  }
+  await file.close()
 })
 
 test('text that spells special tokens is spoken as text', () =>

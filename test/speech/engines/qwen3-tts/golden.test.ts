@@ -11,7 +11,7 @@ import { generateFrames } from '../../../../speech/engines/qwen3-tts/generation.
 import { openQwenModel, type QwenModel } from '../../../../speech/engines/qwen3-tts/model.ts'
 import { assemblePrompt, type Prompt } from '../../../../speech/engines/qwen3-tts/prompt.ts'
 import { openTokenizer } from '../../../../speech/engines/qwen3-tts/tokenizer.ts'
-import { cloneVoice, decodeCodes } from '../../../../speech/engines/qwen3-tts/voices.ts'
+import { beginningOf, cloneVoice, decodeCodes } from '../../../../speech/engines/qwen3-tts/voices.ts'
 import { suite } from '../../../suite.ts'
 import { temporaryFolder } from '../pocket-tts/folders.ts'
 import { joined } from '../pocket-tts/golden.ts'
@@ -121,7 +121,8 @@ for (const set of sets)
             yield* frames
           }
           const pieces: Float32Array[] = []
-          for await (const piece of decodeCodes(model.openDecoder(), voice, recorded())) pieces.push(piece)
+          const beginning = beginningOf(model, voice, scenario.name)
+          for await (const piece of decodeCodes(model, model.openDecoder(), recorded(), beginning)) pieces.push(piece)
           const samples = joined(pieces)
           const expected = scenario.floats('pcm').data
           // Behind a recording the reference cuts by a rounded quotient: up to one sample of the recording stays.
