@@ -29,23 +29,25 @@ export interface TermsBefore {
 export const nothingBefore: TermsBefore = { terms: new Map(), neighbours: [] }
 
 /**
- * SQL for the memories before and after each row of `from`, with their distances. The comparisons of several columns are one
- * range of the index `memory_order`; they name the conversation, so that no statistics are needed to choose it: of the rows of
- * a transaction that imports there are none.
+ * SQL for the memories before and after each row of `from`, with their distances. The comparisons of rows alone, which imply
+ * one conversation, are the bounds of a range of the index `memory_order`, and no other index has one: without statistics, as
+ * of the rows of an import that is under way, another one looks as good.
  */
 const near = (from: string) => `
   LATERAL (
-    (SELECT m.memory_id, m.conversation, m.timestamp, -row_number() OVER (ORDER BY m.timestamp DESC, m.memory_id DESC) AS distance
-       FROM memory m WHERE m.scope_id = $1 AND m.conversation = ${from}.conversation
+    (SELECT m.memory_id, m.conversation, m.timestamp,
+            -row_number() OVER (ORDER BY m.conversation DESC, m.timestamp DESC, m.memory_id DESC) AS distance
+       FROM memory m WHERE m.scope_id = $1
         AND (m.conversation, m.timestamp, m.memory_id) < (${from}.conversation, ${from}.timestamp, ${from}.memory_id)
         AND (m.conversation, m.timestamp) >= (${from}.conversation, ${from}.timestamp - ${gap})
-      ORDER BY m.timestamp DESC, m.memory_id DESC LIMIT ${reach})
+      ORDER BY m.conversation DESC, m.timestamp DESC, m.memory_id DESC LIMIT ${reach})
     UNION ALL
-    (SELECT m.memory_id, m.conversation, m.timestamp, row_number() OVER (ORDER BY m.timestamp, m.memory_id) AS distance
-       FROM memory m WHERE m.scope_id = $1 AND m.conversation = ${from}.conversation
+    (SELECT m.memory_id, m.conversation, m.timestamp,
+            row_number() OVER (ORDER BY m.conversation, m.timestamp, m.memory_id) AS distance
+       FROM memory m WHERE m.scope_id = $1
         AND (m.conversation, m.timestamp, m.memory_id) > (${from}.conversation, ${from}.timestamp, ${from}.memory_id)
         AND (m.conversation, m.timestamp) <= (${from}.conversation, ${from}.timestamp + ${gap})
-      ORDER BY m.timestamp, m.memory_id LIMIT ${reach})
+      ORDER BY m.conversation, m.timestamp, m.memory_id LIMIT ${reach})
   ) near`
 
 /** The terms of memories and the neighbours that they have, before they change or go. */
