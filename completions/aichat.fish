@@ -254,7 +254,7 @@ complete -c aichat -n '__aichat_at \'persona\'' -f -a memory -d 'add, list, sear
 complete -c aichat -n '__aichat_at \'persona\'' -f -a state -d 'show the learned state of a persona, or with --log its adaptation records'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a adapt -d 'adapt a persona, or answer its proposal'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a undo -d 'undo one adaptation record; later ones stay'
-complete -c aichat -n '__aichat_at \'persona\'' -f -a backup -d 'back up a persona on this machine, or list its backups'
+complete -c aichat -n '__aichat_at \'persona\'' -f -a backup -d 'back up a persona, or list its backups'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a restore -d 'restore a persona from a backup, or the newest; its present state is backed up first'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a export -d 'write a persona as a package, as a character card, or its memories as JSON lines'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a import -d 'import a package, a character card, a Letta agent file, an export of ChatGPT\'s or Claude\'s conversations, or memories as JSON lines, from a file or stdin with -'

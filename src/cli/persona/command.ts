@@ -271,7 +271,7 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
 
   persona
     .command('backup <id>')
-    .description('back up a persona on this machine, or list its backups')
+    .description('back up a persona, or list its backups')
     .option('--list', 'list the backups, newest first')
     .example('aichat persona backup Ada', 'aichat persona backup Ada --list')
     .action(run((packages) => packages.backup))

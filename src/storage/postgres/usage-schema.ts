@@ -58,13 +58,12 @@ export function countedForUser(table: string, { memories }: { readonly memories:
   const give = `INSERT INTO user_usage AS u (user_id, memories, bytes) VALUES (NEW.user_id, ${amount('NEW')}, NEW.bytes)
       ON CONFLICT (user_id) DO UPDATE SET memories = u.memories + excluded.memories, bytes = u.bytes + excluded.bytes;`
   const take = `UPDATE user_usage SET memories = memories - ${amount('OLD')}, bytes = bytes - OLD.bytes
-      WHERE user_id = OLD.user_id;`
+      WHERE user_id = OLD.user_id;
+    DELETE FROM user_usage WHERE user_id = OLD.user_id AND memories = 0 AND bytes = 0;`
   return `
     CREATE FUNCTION usage_of_${table}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF TG_OP = 'INSERT' THEN ${give}
-      ELSIF TG_OP = 'DELETE' THEN
-        ${take}
-        DELETE FROM user_usage WHERE user_id = OLD.user_id AND memories = 0 AND bytes = 0;
+      ELSIF TG_OP = 'DELETE' THEN ${take}
       ELSIF NEW.user_id = OLD.user_id THEN
         UPDATE user_usage SET memories = memories + ${amount('NEW')} - ${amount('OLD')}, bytes = bytes + NEW.bytes - OLD.bytes
           WHERE user_id = NEW.user_id;
