@@ -80,6 +80,8 @@ test('a command loads the store that it asks, and no other', async () => {
       const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
         env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
         encoding: 'utf8',
+        // Each loaded module takes some kilobytes of it.
+        maxBuffer: 2 ** 24,
       })
       assert.equal([status, stdout], [0, 'ada (admin)\n'])
       return stderr
