@@ -111,7 +111,7 @@ function causeOf(cause: unknown): string {
 }
 
 /** A database that cannot be reached now. */
-export function unreachable(cause: unknown): AppError {
+function unreachable(cause: unknown): AppError {
   return new AppError('unavailable', 'The database cannot be reached', { cause, retryAfter })
 }
 

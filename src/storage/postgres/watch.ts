@@ -5,7 +5,7 @@ const pollMs = 250
 const awayMs = 100
 
 /** Milliseconds after which a poll without an answer breaks all connections: a stalled network tells nothing by itself. */
-export const answerMs = 1000
+const answerMs = 1000
 
 export interface WatchParts<Row extends object> {
   readonly db: Pick<Database, 'listen' | 'drop'>
