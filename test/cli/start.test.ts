@@ -80,6 +80,8 @@ test('a command loads the store that it asks, and no other', async () => {
       const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
         env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
         encoding: 'utf8',
+        // Each loaded module takes some kilobytes of it.
+        maxBuffer: 2 ** 24,
       })
       assert.equal([status, stdout], [0, 'ada (admin)\n'])
       return stderr
@@ -92,7 +94,7 @@ test('a command loads the store that it asks, and no other', async () => {
     const files = new Set(
       [...whoami(aichatCommand).matchAll(/\/dist\/bundle\/([\w.-]+)\.js\b/g)].map(([, name]) => name),
     )
-    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 80, `${files.size} files of the bundle`)
+    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 90, `${files.size} files of the bundle`)
   } finally {
     made.remove()
   }

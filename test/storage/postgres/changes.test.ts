@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { createChanges, type OwnChanges } from '../../../src/storage/postgres/changes.ts'
+import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { inOneQuery } from '../../../src/storage/postgres/in-one-query.ts'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { migrations } from '../../../src/storage/postgres/migrations.ts'
@@ -42,7 +42,12 @@ test('a listener whose connection is ended hears again, and a single end is no a
     two.onAway(() => void absences++)
     assert.ok((await server().terminate(new URL(url).pathname.slice(1))) >= 2)
     const heard = new Promise<void>((resolve) => two.onChange('accounts', resolve))
-    await until(() => write(one).then(() => true, () => undefined))
+    await until(() =>
+      write(one).then(
+        () => true,
+        () => undefined,
+      ),
+    )
     await heard
     assert.is(absences, 0)
   }, url)

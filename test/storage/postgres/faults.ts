@@ -57,7 +57,8 @@ export async function openWay(port: number): Promise<FaultyWay> {
   })
   const reset = (pair: readonly [Socket, Socket]) => {
     pairs.delete(pair)
-    for (const socket of pair) socket.resetAndDestroy()
+    // A socket that is ending cannot be reset (uv_tcp_close_reset): its handle would stay.
+    for (const socket of pair) socket.writableEnded ? socket.destroy() : socket.resetAndDestroy()
   }
   return {
     ...faulty,
