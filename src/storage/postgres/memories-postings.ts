@@ -115,7 +115,10 @@ function changed(block: number, before: Buffer | undefined, { added, removed }: 
 const nothing: ReadonlySet<string> = new Set()
 
 /** The terms of a memory's own text, and those around it. */
-export function termsIn(text: IndexedText): { readonly own: ReadonlySet<string>; readonly around: ReadonlySet<string> } {
+export function termsIn(text: IndexedText): {
+  readonly own: ReadonlySet<string>
+  readonly around: ReadonlySet<string>
+} {
   return { own: ownTerms(text), around: aroundTerms(text) }
 }
 

@@ -168,7 +168,8 @@ export function createRowReader(types: readonly ColumnType[]): RowReader {
 
   return {
     read(chunk) {
-      const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+      const bytes =
+        rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
       const rows: Value[][] = []
       let at = 0
       if (!isBegun) {
@@ -176,7 +177,8 @@ export function createRowReader(types: readonly ColumnType[]): RowReader {
           rest = Buffer.from(bytes)
           return rows
         }
-        if (!bytes.subarray(0, copyHeader.length).equals(copyHeader)) throw new Error('The rows begin in another format')
+        if (!bytes.subarray(0, copyHeader.length).equals(copyHeader))
+          throw new Error('The rows begin in another format')
         isBegun = true
         at = copyHeader.length
       }

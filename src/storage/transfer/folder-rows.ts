@@ -1,6 +1,6 @@
 import type { Database } from '../sqlite/connection.ts'
 import { backupFileRows, readBackupParts } from './backup-parts.ts'
-import { pluginRows, activePluginRows } from './plugin-files.ts'
+import { activePluginRows, pluginRows } from './plugin-files.ts'
 import { postingRows } from './postings.ts'
 import type { SqliteRow, TransferTable } from './table.ts'
 
@@ -32,7 +32,10 @@ export function rowsIn(side: FolderSide, table: TransferTable): Iterable<SqliteR
 /** The number of a table's rows, as far as it is cheap to tell. */
 export function countIn({ db }: FolderSide, table: TransferTable): number {
   if (table.isInFiles) return 0
-  return db.prepare<[], number>(`SELECT count(*) FROM "${table.sqlite ?? table.name}"`).pluck().get()!
+  return db
+    .prepare<[], number>(`SELECT count(*) FROM "${table.sqlite ?? table.name}"`)
+    .pluck()
+    .get()!
 }
 
 function selectOf({ name, sqlite = name, columns, reads = {}, order, where = 'TRUE' }: TransferTable): string {

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { createConversationText } from '../sqlite/conversations-text.ts'
+import { writeBackupPart } from './backup-parts.ts'
 import type { Value } from './copy-format.ts'
 import type { FolderSide } from './folder-rows.ts'
-import { writeBackupPart } from './backup-parts.ts'
 import { writeActivePlugin, writePlugin } from './plugin-files.ts'
 import type { SqliteRow, TransferTable } from './table.ts'
 
@@ -61,9 +61,7 @@ function insertInto(db: Database, table: TransferTable): (rows: readonly SqliteR
     ...Object.entries(sqliteOnly),
   ]
   const names = values.map(([column]) => `"${column}"`)
-  const insert = db.prepare(
-    `INSERT INTO "${sqlite}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-  )
+  const insert = db.prepare(`INSERT INTO "${sqlite}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`)
   return each((row) => insert.run(values.map(([, valueOf]) => valueOf(row))))
 }
 

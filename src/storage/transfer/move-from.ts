@@ -112,9 +112,7 @@ function refuseFilled(folder: string, { db }: Hold, from: string): void {
 }
 
 function filledIn(db: Sqlite): readonly string[] {
-  const there = db
-    .prepare<[string], 1>(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`)
-    .pluck()
+  const there = db.prepare<[string], 1>(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).pluck()
   const isFilled = (name: string) => db.prepare(`SELECT 1 FROM "${name}" LIMIT 1`).get() !== undefined
   return tables
     .filter(({ isInFiles, isNeverEmpty }) => !isInFiles && !isNeverEmpty)

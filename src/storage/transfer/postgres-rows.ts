@@ -58,10 +58,7 @@ export async function digestIn(side: PostgresSide, table: TransferTable, rows: n
 }
 
 /** The rows of a table in their order, some at a time; their digest is what the generator returns. */
-export async function* rowsFrom(
-  side: PostgresSide,
-  table: TransferTable,
-): AsyncGenerator<readonly SqliteRow[], void> {
+export async function* rowsFrom(side: PostgresSide, table: TransferTable): AsyncGenerator<readonly SqliteRow[], void> {
   // Lists of terms are made anew.
   const columns = Object.entries(table.columns).filter(([, { type }]) => type !== 'tsvector')
   const names = columns.map(([name]) => name)

@@ -42,8 +42,11 @@ export async function release(tx: Transaction, lastPrice: number): Promise<void>
     )
   // The number of a price is never used again, also where that price is gone.
   if (lastPrice > 0)
-    await tx.row(`SELECT setval(pg_get_serial_sequence('price', 'number'), greatest($1, last_value), true)
-      FROM (SELECT coalesce(max(number), 1) AS last_value FROM price) rows`, [lastPrice])
+    await tx.row(
+      `SELECT setval(pg_get_serial_sequence('price', 'number'), greatest($1, last_value), true)
+      FROM (SELECT coalesce(max(number), 1) AS last_value FROM price) rows`,
+      [lastPrice],
+    )
 }
 
 /** The installation that the database is one of from now on; caches of instances that run already are told. */

@@ -12,7 +12,12 @@ export interface TransferControl {
 }
 
 /** The work of a row, next to that of a small one. */
-const weights: Readonly<Record<string, number>> = { memory: 4, memory_terms: 4, memory_vector: 4, persona_backup_part: 20 }
+const weights: Readonly<Record<string, number>> = {
+  memory: 4,
+  memory_terms: 4,
+  memory_vector: 4,
+  persona_backup_part: 20,
+}
 
 /** The share of a row's work that comparing it takes, on both sides. */
 const comparing = 0.5

@@ -46,8 +46,7 @@ export const chatTables: readonly TransferTable[] = [
       kept: { type: 'bool' },
       messages: {
         type: 'int4',
-        expression:
-          '(SELECT ifnull(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id)',
+        expression: '(SELECT ifnull(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id)',
       },
     },
     order: 'id',

@@ -2,7 +2,8 @@ import { labelColumns } from '../postgres/memories-rows.ts'
 import { ofLivePersona, ofLiveScope } from './live-rows.ts'
 import { plain, type SqliteRow, type TransferTable } from './table.ts'
 
-const label = (name: 'speaker' | 'is_lore') => (row: SqliteRow) => labelColumns(JSON.parse(row['metadata'] as string))[name]
+const label = (name: 'speaker' | 'is_lore') => (row: SqliteRow) =>
+  labelColumns(JSON.parse(row['metadata'] as string))[name]
 
 /** Memories with their vectors. The full-text index of each side is made anew from the same terms. */
 export const memoryTables: readonly TransferTable[] = [
