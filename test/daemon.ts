@@ -47,7 +47,9 @@ export async function openDaemon(environment: Record<string, string> = {}): Prom
   const installation = openInstallation(environment)
   const { app } = installation
   const [accounts, keys] = await Promise.all([app.accounts(), app.apiKeys()])
-  const url = await installation.serve(identifyBy(accounts, keys, app.settings, 'setup-token-of-the-test'))
+  const url = await installation.serve(
+    identifyBy(accounts, keys, app.settings, { setupToken: 'setup-token-of-the-test' }),
+  )
   const call = callApi(url)
   return {
     home: installation.home,

@@ -112,6 +112,8 @@ export type RemarkListener = (message: string, fields: Readonly<Record<string, s
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  /** Changes nothing of a database that instances share, not even its schema. */
+  readonly examines?: boolean
   /** How a daemon takes over changes; no command loads it. */
   readonly reloads?: typeof createReloader
   /** The record of the daemon. */
@@ -168,6 +170,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
+  const hop = shared?.shared?.id
   const isListed = ({ plugin, model }: MeteredPlace) =>
     plugin !== null && plugins.find(plugin)?.model_map.includes(model) === true
   const tokens = createTokenCounts(isListed)
@@ -182,7 +185,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   })
   const models = once(async () => {
     const { openModels } = await import('./models.ts')
-    return closing(openModels({ settings, plugins, store, keys, ownPorts, now }))
+    return closing(openModels({ settings, plugins, store, keys, ownPorts, hop, now }))
   })
   const personas: App['personas'] = once(async () => {
     const [stores, { openPersonas }, { pulledEmbedders }] = await Promise.all([
@@ -217,7 +220,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const chat: App['chat'] = once(async () => {
     const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
     return closing(
-      openChat({ settings, plugins, keys, health, counts: chats, circuits, ownPorts, embedded, metering, waits }),
+      openChat({ settings, plugins, keys, health, counts: chats, circuits, ownPorts, hop, embedded, metering, waits }),
     )
   })
   const packages: App['packages'] = once(async () => {
@@ -297,6 +300,8 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
       const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
       const area = openAccounts(settings, stores)
       reloader?.parts.add(area.prepareReload)
+      // Another instance may have ended logins of streams that are open here.
+      stores.shared?.onChange('accounts', area.accounts.logins.sweep)
       return area.accounts
     }),
     prices,
@@ -307,7 +312,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     }),
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
-      return closing(openSpeech({ settings, plugins, keys, counts: speechCounts })).router
+      return closing(openSpeech({ settings, plugins, keys, hop, counts: speechCounts })).router
     }),
     backups: once(async () => {
       const { openBackups } = await import('./backups.ts')
@@ -380,6 +385,6 @@ async function askOwnModel(
   return { text: textOf(reply.choices[0]?.message.content), model: report.model }
 }
 
-function useOf({ service = false }: AppOptions): StorageUse {
-  return { service }
+function useOf({ service = false, examines = false }: AppOptions): StorageUse {
+  return { service, ...(examines && { create: false }) }
 }

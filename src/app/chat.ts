@@ -43,6 +43,8 @@ export interface ChatParts {
   readonly circuits: Circuits
   /** Ports of this machine where this process serves the API. */
   readonly ownPorts: Set<number>
+  /** The id of the installation, where several instances could ask each other. */
+  readonly hop: string | undefined
   /** The models that run on this machine. */
   readonly embedded: OnnxRunner
   readonly metering: Metering
@@ -51,12 +53,12 @@ export interface ChatParts {
 
 /** The part of the composition root that chats. */
 export function openChat(parts: ChatParts): Chat {
-  const { settings, plugins, keys, health, counts, circuits, ownPorts, embedded, metering, waits } = parts
+  const { settings, plugins, keys, health, counts, circuits, ownPorts, hop, embedded, metering, waits } = parts
   const now = () => performance.now()
   const reasoning = createReasoningSeals(() => installationSecrets(settings))
-  const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
+  const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts, hop })
   // The operator's own setting names the local runner, so its address may always be private.
-  const local = settings.pluginAllowPrivate ? client : openHttpClient({ allowPrivate: true })
+  const local = settings.pluginAllowPrivate ? client : openHttpClient({ allowPrivate: true, hop })
   const ollama = createOllamaRunner({
     url: settings.ollamaHost,
     preferred: settings.localModel,

@@ -29,6 +29,8 @@ export interface ModelsParts {
   readonly store: PluginStore
   readonly keys: Keys
   readonly ownPorts: ReadonlySet<number>
+  /** The id of the installation, where several instances could ask each other. */
+  readonly hop: string | undefined
   /** Milliseconds, monotonic. */
   readonly now: () => number
 }
@@ -38,9 +40,9 @@ const listTimeouts = { connect: 10_000, firstByte: 30_000, idle: 20_000 }
 const listTotal = 60_000
 
 /** The part of the composition root that deals with models. Nothing is asked, started or read before it is needed. */
-export function openModels({ settings, plugins, store, keys, ownPorts, now }: ModelsParts): Models {
+export function openModels({ settings, plugins, store, keys, ownPorts, hop, now }: ModelsParts): Models {
   const opened: Promise<HttpClient>[] = []
-  const providers = lazySend({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
+  const providers = lazySend({ allowPrivate: settings.pluginAllowPrivate, ownPorts, hop })
   // The public hub never redirects to a private address; a mirror that the operator chose may lie on one.
   const files = lazySend({ allowPrivate: !isPublicHub(settings.hubEndpoint), longestBody: Number.MAX_SAFE_INTEGER })
   const hub = openHub({

@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../settings/settings.ts'
-import { openPlugins } from '../storage/files/plugins.ts'
-import { type NamedKind, readNames } from '../storage/names.ts'
+import { type NamedKind, readNames, readPluginDocuments } from '../storage/names.ts'
 import { packageFolder } from './package-folder.ts'
 
 /** Names of this installation, for the completions of a shell: read directly, since loading the areas takes longer. */
 export interface Names {
-  /** Names or ids of records; `persona` says whose memories or backups. Throws where nothing is stored yet. */
-  records(kind: NamedKind, persona?: string): readonly string[]
+  /** Names or ids of records; `persona` says whose memories or backups. Rejects where nothing is stored yet. */
+  records(kind: NamedKind, persona?: string): Promise<readonly string[]>
   /** The servers of tools, as far as their file can be read. */
   toolServers(): readonly string[]
   /** The installed plugins, as far as their documents can be read. */
-  plugins(): readonly NamedPlugin[]
+  plugins(): Promise<readonly NamedPlugin[]>
 }
 
 export interface NamedPlugin {
@@ -22,19 +21,17 @@ export interface NamedPlugin {
 }
 
 /** Opens the names of an installation; nothing is read before it is asked for. */
-export function openNames({ paths, singleUserMode, defaultAdmin }: Settings): Names {
+export function openNames({ paths, database, singleUserMode, defaultAdmin }: Settings): Names {
+  const place = { folder: paths.data, bundledPlugins: packageFolder('plugins'), url: database?.url }
   return {
     records: (kind, persona) =>
-      readNames(paths.data, kind, { administrator: singleUserMode ? defaultAdmin.username : undefined, persona }),
+      readNames(place, kind, { administrator: singleUserMode ? defaultAdmin.username : undefined, persona }),
     toolServers() {
       const { servers } = JSON.parse(readFileSync(join(paths.config, 'mcp.json'), 'utf8')) as { servers?: object }
       return Object.keys(servers ?? {})
     },
-    plugins() {
-      const { bundled, overlays, hidden } = openPlugins({
-        folder: paths.data,
-        bundledPlugins: packageFolder('plugins'),
-      }).read()
+    async plugins() {
+      const { bundled, overlays, hidden } = await readPluginDocuments(place)
       const shipped = [...bundled].filter(([id]) => !hidden.has(id))
       return [...new Map([...shipped, ...overlays])].flatMap(([id, text]) => pluginIn(id, text) ?? [])
     },

@@ -11,6 +11,8 @@ export interface SpeechAreaParts {
   readonly settings: Settings
   readonly plugins: PluginHost
   readonly keys: Keys
+  /** The id of the installation, where several instances could ask each other. */
+  readonly hop: string | undefined
   readonly counts: SpeechCounts
 }
 
@@ -21,8 +23,8 @@ export interface SpeechArea {
 }
 
 /** The part of the composition root that speaks; an engine starts with the first text for it. */
-export function openSpeech({ settings, plugins, keys, counts }: SpeechAreaParts): SpeechArea {
-  const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate })
+export function openSpeech({ settings, plugins, keys, hop, counts }: SpeechAreaParts): SpeechArea {
+  const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, hop })
   const services = new Map<string, SpeechService>()
   const router = createSpeechRouter({
     plugins: () => plugins.list().filter(({ type }) => type === 'tts'),

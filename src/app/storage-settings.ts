@@ -23,10 +23,16 @@ export function storageSettingsOf(settings: Settings): StorageSettings {
 function secretPrints({ environment }: Settings): readonly string[] {
   const secrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'].map((name) => readSecret(name, environment)?.value)
   if (secrets[0] === undefined)
-    throw new AppError('configuration', 'JWT_SECRET is not set, which DATABASE_URL demands: all instances sign with the same', {
-      details: ["Make one with: node -p 'crypto.randomBytes(32).toString(`base64`)', and give it to every instance"],
-    })
+    throw new AppError(
+      'configuration',
+      'JWT_SECRET is not set, which DATABASE_URL demands: all instances sign with the same',
+      {
+        details: ["Make one with: node -p 'crypto.randomBytes(32).toString(`base64`)', and give it to every instance"],
+      },
+    )
   return secrets.flatMap((secret) =>
-    secret === undefined ? [] : [createHmac('sha256', secret).update('fingerprint of an aichat installation').digest('hex')],
+    secret === undefined
+      ? []
+      : [createHmac('sha256', secret).update('fingerprint of an aichat installation').digest('hex')],
   )
 }

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { Agent } from 'undici'
 import { AppError } from '../errors.ts'
 import { addressRange, hostRange, isLocalName } from '../http/address-range.ts'
+import { hopHeader } from '../http/hop.ts'
 import type { Send } from '../http/send.ts'
 import { openResponse } from './response.ts'
 
@@ -15,6 +16,8 @@ export interface HttpClientOptions {
   readonly allowPrivate: boolean
   /** Ports of this machine that are never called: where this process itself listens. */
   readonly ownPorts?: ReadonlySet<number>
+  /** The id of this installation, told to every host: its other instances refuse what would be a loop. */
+  readonly hop?: string | undefined
   /** Bytes in place of `defaultLongestBody`, for readers of files, which count themselves. */
   readonly longestBody?: number
   /** Finds the addresses of a name; the system's resolver where nothing else is given. */
@@ -56,7 +59,7 @@ const mostPlaces = 500
  * private ones only where `allowPrivate` returns true.
  */
 export function openHttpClient(options: HttpClientOptions): HttpClient {
-  const { allowPrivate, ownPorts, longestBody = defaultLongestBody, resolve = systemLookup } = options
+  const { allowPrivate, ownPorts, hop, longestBody = defaultLongestBody, resolve = systemLookup } = options
   // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
   const agents = new Map<number, Agent>()
   const places = new Map<string, Place>()
@@ -73,7 +76,7 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
             origin,
             path,
             method: request.method,
-            headers: request.headers,
+            headers: hop === undefined ? request.headers : { ...request.headers, [hopHeader]: hop },
             body: request.body ?? null,
             headersTimeout: request.timeouts.firstByte,
             bodyTimeout: request.timeouts.idle,

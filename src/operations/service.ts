@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { databaseState, instanceName } from '../app/instance.ts'
 import { version } from '../version.ts'
 import { defineOperation } from './operation.ts'
 
@@ -14,6 +15,9 @@ export const serviceStatus = defineOperation({
     user: z.object({ id: z.string(), username: z.string(), role: z.enum(['admin', 'user']) }),
     active_plugin: z.object({ id: z.string(), state: z.string(), model: z.string() }).nullable(),
     local_runner: z.object({ url: z.string(), reachable: z.boolean(), models: z.array(z.string()) }),
+    /** This instance and the database, where several share one. */
+    instance: z.exactOptional(z.string()),
+    database: z.exactOptional(z.object({ name: z.string(), reachable: z.boolean() })),
     /** The reason for which usage cannot be written now, such as a full disk; chats go on. */
     usage_trouble: z.exactOptional(z.string()),
   }),
@@ -22,6 +26,7 @@ export const serviceStatus = defineOperation({
     const view = active && app.plugins.get(active.id)
     const { ollama } = await app.chat()
     const models = await ollama.models()
+    const database = databaseState(app)
     const { trouble } = (await app.usage()).ledger.state()
     return {
       version: version(),
@@ -32,6 +37,7 @@ export const serviceStatus = defineOperation({
         reachable: models !== undefined,
         models: (models ?? []).map(({ name }) => name),
       },
+      ...(database && { instance: instanceName(app), database }),
       ...(trouble !== undefined && { usage_trouble: trouble }),
     }
   },

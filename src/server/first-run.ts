@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { FirstAdministrator } from '../accounts/accounts.ts'
+import { installationSecrets } from '../app/accounts.ts'
 import type { App } from '../app/app.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
 import { identifyBy } from './guards.ts'
@@ -37,9 +38,9 @@ export async function openServiceAccounts(
   const { administrator, warnings } = await accounts.prepareService()
   for (const warning of warnings) log.warn(`${warning}; in production this is refused`)
   if (administrator) introduce(administrator)
-  const setupToken = (await accounts.needsSetup()) ? randomBytes(16).toString('base64url') : undefined
+  const setupToken = (await accounts.needsSetup()) ? setupTokenOf(app) : undefined
   return {
-    identify: identifyBy(accounts, await app.apiKeys(), app.settings, setupToken),
+    identify: identifyBy(accounts, await app.apiKeys(), app.settings, { setupToken, database: app.database }),
     async announceSetup(url) {
       if (!(await accounts.needsSetup())) return
       const how = `There is no user yet. Create the administrator with \`aichat --server ${url} setup\``
@@ -70,4 +71,11 @@ export async function openServiceAccounts(
     replaceFile(path, `${password}\n`)
     log.notice(`${created}; the password is in ${path} (remove that file after the first login)`)
   }
+}
+
+/** The same on all instances of a shared database: a balancer picks one of them. */
+function setupTokenOf({ database, settings }: App): string {
+  if (!database) return randomBytes(16).toString('base64url')
+  const [secret] = installationSecrets(settings)
+  return createHmac('sha256', secret).update(`setup of ${database.id}`).digest('base64url').slice(0, 22)
 }

@@ -6,6 +6,7 @@ import type { ApiKeys, VerifiedKey } from '../accounts/keys/api-keys.ts'
 import { isApiKey } from '../accounts/keys/key-text.ts'
 import type { Logins, Verified } from '../accounts/logins.ts'
 import { type MaybePromise, whenThere } from '../accounts/users.ts'
+import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import { serviceUrl } from '../http/service-url.ts'
@@ -31,11 +32,22 @@ interface Verifiers {
   readonly keys: ApiKeys
 }
 
+export interface GuardOptions {
+  /** A client on another machine needs it to create the first administrator. */
+  readonly setupToken?: string | undefined
+  /** The database that instances share. */
+  readonly database?: App['database']
+}
+
 /**
- * The guards of the main server, in their order: authentication, authorisation, login limit, setup token. A client on
- * another machine needs the `setupToken` to create the first administrator. Throws `configuration` for an invalid TRUST_PROXY.
+ * The guards of the main server, in their order: authentication, authorisation, login limit, setup token. Throws `configuration` for an invalid TRUST_PROXY.
  */
-export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings, setupToken?: string): Identify {
+export function identifyBy(
+  accounts: Accounts,
+  keys: ApiKeys,
+  settings: Settings,
+  { setupToken, database }: GuardOptions = {},
+): Identify {
   const trusted = proxiesOf(settings)
   const watch = watchLogins(accounts.logins, keys)
   const verifiers: Verifiers = { accounts, logins: accounts.logins, keys }
@@ -53,8 +65,10 @@ export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings
     if (headers['x-forwarded-proto'] === 'https' && trusted().includes(context.request.socket.remoteAddress ?? ''))
       context.response.setHeader('strict-transport-security', oneYear)
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
-    return whenThere(authenticate(context, verifiers, rule.apiKeyHeader), (authenticated) =>
-      whenThere(permitted(context, rule, authenticated), () => {
+    return whenThere(authenticate(context, verifiers, rule.apiKeyHeader), (authenticated) => {
+      // A check of a moment ago is enough for a chat alone.
+      if (authenticated && rule.scope !== 'chat' && database?.isAway()) throw databaseAway()
+      return whenThere(permitted(context, rule, authenticated), () => {
         const allowed = rule.loginLimit ? rateLimitAuth(accounts, address) : undefined
         return whenThere(allowed, () => {
           const identity: Identity = {
@@ -69,8 +83,8 @@ export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings
             return identity
           })
         })
-      }),
-    )
+      })
+    })
   }
 
   /** Throws or rejects with `forbidden`, with the challenge of RFC 6750 for a client with a token. */
@@ -90,6 +104,11 @@ export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings
       return refused(reason)
     }
   }
+}
+
+/** The failure of all but chats while the database of all instances is away. */
+function databaseAway(): AppError {
+  return new AppError('unavailable', 'The database cannot be reached', { retryAfter: 2 })
 }
 
 const challenge = 'Bearer realm="api"'

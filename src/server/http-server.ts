@@ -4,7 +4,9 @@ import type { Socket } from 'node:net'
 import { H3, type H3Event, toNodeHandler } from 'h3'
 import type { Origin } from '../accounts/addresses.ts'
 import type { App } from '../app/app.ts'
+import { databaseState, instanceName } from '../app/instance.ts'
 import { AppError } from '../errors.ts'
+import { hopHeader } from '../http/hop.ts'
 import { installationId } from '../installation-id.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
@@ -96,16 +98,27 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
         sendJson(context, 200, {
           name: 'aichat-toolkit',
           needs_setup: await (await app.accounts()).needsSetup(),
-          installation: installationId(app.settings.paths.data),
+          installation: app.database?.id ?? installationId(app.settings),
           documentation: '/openapi.json',
           health: '/health',
         }),
     },
-    { method: 'GET', path: '/health', handle: (context) => sendJson(context, 200, { status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/health',
+      handle: (context) => {
+        const database = databaseState(app)
+        sendJson(context, 200, { status: 'ok', ...(database && { instance: instanceName(app), database }) })
+      },
+    },
     {
       method: 'GET',
       path: '/ready',
-      handle: (context) => sendJson(context, state.phase === 'ready' ? 200 : 503, { status: state.phase }),
+      handle: (context) => {
+        const isLost = app.database?.isUsable() === false
+        const status = state.phase === 'ready' && isLost ? 'database_away' : state.phase
+        sendJson(context, status === 'ready' ? 200 : 503, { status })
+      },
     },
     {
       method: 'GET',
@@ -210,6 +223,7 @@ export function mount(
       watchBody(request, route?.isUpload === true)
       if (state?.phase === 'draining' && !answeredWhileDraining.has(path)) throw draining(context)
       checkHost(context, app.settings)
+      refuseOwnHop(request, app)
       if (checkOrigin(context, app.settings)) return
       for (const name in encoded) params[name] = decoded(encoded[name]!)
       if (!route) throw noRoute(context, methods, unknown)
@@ -218,6 +232,18 @@ export function mount(
       sendError(context, thrown, route ? route.errorBody : unknown?.(context)?.errorBody)
     }
   }
+}
+
+/** Refuses a request that an instance of this installation sent to a provider, which is this installation itself. */
+function refuseOwnHop({ headers }: IncomingMessage, { database }: Pick<App, 'database'>): void {
+  if (database && headers[hopHeader] === database.id)
+    throw new AppError(
+      'configuration',
+      'This request comes from this installation itself: one of its plugins points at it',
+      {
+        details: ['Correct the endpoint of the plugin that was asked: aichat plugin list'],
+      },
+    )
 }
 
 function draining({ response }: RequestContext): AppError {

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { App } from '../app/app.ts'
 import type { MetricDistribution, MetricSource } from '../telemetry/metric-source.ts'
 import { chatMetrics } from './chat-metrics.ts'
+import { databaseMetrics } from './database-metrics.ts'
 import { createHttpCounts, type HttpCounts, httpMetrics } from './http-metrics.ts'
 import { speechMetrics } from './speech-metrics.ts'
 import { storeMetrics } from './store-metrics.ts'
@@ -29,6 +30,7 @@ export function createMetrics(app: App, version: string): Metrics {
       help: 'The version of aichat; always 1.',
       values: () => [{ labels: { version, node: process.version }, value: 1 }],
     },
+    ...databaseMetrics(app),
     ...httpMetrics(servers),
     ...chatMetrics(app),
     ...tokenMetrics(app.tokens),

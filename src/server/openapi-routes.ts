@@ -61,10 +61,19 @@ const routes: readonly DocumentedRoute[] = [
     }),
     statuses: [],
   },
-  { route: 'GET /health', summary: 'Answers while the service lives.', answer: status, statuses: [] },
+  {
+    route: 'GET /health',
+    summary: 'Answers while the service lives; names the instance and the database where several share one.',
+    answer: status.extend({
+      instance: z.exactOptional(z.string()),
+      database: z.exactOptional(z.object({ name: z.string(), reachable: z.boolean() })),
+    }),
+    statuses: [],
+  },
   {
     route: 'GET /ready',
-    summary: 'Answers 503 while the service starts or drains.',
+    summary:
+      'Answers 503 while the service starts or drains, and where the database of all instances is away for too long.',
     answer: status,
     statuses: [],
   },

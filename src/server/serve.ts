@@ -73,6 +73,7 @@ export async function serve(
   for (const warning of settings.warnings) log.warn(warning)
   const supervisor = openSupervisor(settings.environment, log)
   app.remarkListeners.add((message, fields) => log.warn(message, fields))
+  tellOfDatabase(app, log)
   const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Set() }
   const metrics = createMetrics(app, version())
   const origin = clientOrigins(proxiesOf(app.settings))
@@ -155,6 +156,14 @@ export async function serve(
     await supervisor.close()
     lines.flush()
   }
+}
+
+/** Logs when the database that instances share goes away, and when it is back. */
+function tellOfDatabase({ database }: App, log: Log): void {
+  database?.onAway((reason) => {
+    if (reason === undefined) log.notice('the database is back', { database: database.name })
+    else log.warn('the database is away', { database: database.name, reason: (reason as Error).message })
+  })
 }
 
 /** How long the storage and engines may take to close: milliseconds. */

@@ -48,7 +48,9 @@ test('a plugin file edited on the disk to name a variable of ours is not used: t
     [`Bearer ${key}`],
   )
   assert.match(installation.app.plugins.broken()[0]!.problems.join(), /names a variable of aichat/)
-  const started = await openApp(readSettings({ AICHAT_HOME: installation.home, JWT_SECRET: secret, CUSTOM_API_KEY: key }))
+  const started = await openApp(
+    readSettings({ AICHAT_HOME: installation.home, JWT_SECRET: secret, CUSTOM_API_KEY: key }),
+  )
   const fresh = (await started.chat()).router
   const failure = await fresh.complete({ request: question, plugin: 'custom' }).catch((reason: unknown) => reason)
   assert.instance(failure, AppError)

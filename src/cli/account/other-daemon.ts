@@ -12,12 +12,13 @@ import type { Cli } from '../terminal/cli.ts'
  */
 export async function refuseBesideOtherDaemon(cli: Cli, command: string): Promise<void> {
   if (cli.globals().local || (await findServer(cli))) return
-  const { listen, paths } = await cli.settings()
+  const settings = await cli.settings()
+  const { listen, paths } = settings
   const url = serviceUrl(listen.host, listen.port)
   const root = await rootOf(url)
   if (root?.['name'] !== 'aichat-toolkit' || root['needs_setup'] !== true) return
   const other = root['installation']
-  if (typeof other !== 'string' || other === installationId(paths.data)) return
+  if (typeof other !== 'string' || other === installationId(settings)) return
   if (!(await cli.ask(systemInfo, {})).needs_setup) return
   throw new AppError('usage', `The aichat at ${url} works on another data folder than this command`, {
     details: [

@@ -39,21 +39,21 @@ const here: Readonly<
 > = {
   'api-keys': (names) => names.records('api-keys'),
   backups: (names, persona) => names.records('backups', persona),
-  keys: (names) => names.plugins().flatMap(({ key }) => key ?? []),
-  'limit-subjects': (names) => [
+  keys: async (names) => (await names.plugins()).flatMap(({ key }) => key ?? []),
+  'limit-subjects': async (names) => [
     'all',
-    ...names.plugins().map(({ id }) => `plugin:${id}`),
-    ...names.records('users').map((name) => `user:${name}`),
-    ...names.records('api-keys').map((id) => `key:${id}`),
+    ...(await names.plugins()).map(({ id }) => `plugin:${id}`),
+    ...(await names.records('users')).map((name) => `user:${name}`),
+    ...(await names.records('api-keys')).map((id) => `key:${id}`),
   ],
   memories: (names, persona) => names.records('memories', persona),
   models: async (names, _, cli) => [
     ...(await aliases(cli)),
     ...(await pulledModels(cli, 'chat')).map((name) => `local:${name}`),
-    ...names.plugins().flatMap(({ id, models }) => models.map((model) => `${id}:${model}`)),
+    ...(await names.plugins()).flatMap(({ id, models }) => models.map((model) => `${id}:${model}`)),
   ],
   personas: (names) => names.records('personas'),
-  plugins: (names) => names.plugins().map(({ id }) => id),
+  plugins: async (names) => (await names.plugins()).map(({ id }) => id),
   'pulled-models': (_names, _context, cli) => pulledModels(cli),
   sessions: (names) => names.records('sessions'),
   users: (names) => names.records('users'),

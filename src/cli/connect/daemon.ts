@@ -17,7 +17,8 @@ export interface FoundDaemon {
 /** Looks for the daemon: at the server of the command, else at the address of `aichat serve` on this machine. */
 export async function findDaemon(cli: Cli): Promise<FoundDaemon> {
   const target = await findServer(cli)
-  const { listen, paths } = await cli.settings()
+  const settings = await cli.settings()
+  const { listen, paths } = settings
   const server = target?.url ?? serviceUrl(listen.host, listen.port)
   const isNamed = target !== undefined
   const root = await rootOf(server)
@@ -28,7 +29,7 @@ export async function findDaemon(cli: Cli): Promise<FoundDaemon> {
     return { server, isNamed, problem: new AppError('unavailable', `No aichat answers at ${server}`, { details }) }
   }
   const installation = root['installation']
-  if (isNamed || typeof installation !== 'string' || installation === installationId(paths.data))
+  if (isNamed || typeof installation !== 'string' || installation === installationId(settings))
     return { server, isNamed }
   return {
     server,

@@ -41,17 +41,36 @@ export async function examine(cli: Cli, { backup = false, service = false }: Doc
 }
 
 async function examineInstallation(settings: Settings, findings: Finding[]): Promise<void> {
-  const app = await openApp(settings)
+  findings.push(...folders(settings))
+  // A database that instances share holds the plugins too: without it, there is no app to examine.
+  const app = settings.database
+    ? await runCheck(findings, 'database', async () => {
+        const value = await openApp(settings, { examines: true })
+        return { value, detail: await detailOrClose(value) }
+      })
+    : await openApp(settings)
   try {
-    findings.push(...folders(settings))
-    await runCheck(findings, 'database', async () => ({ detail: await app.checkStorage() }))
-    await runCheck(findings, 'API keys', () => unusedKeys(app, findings))
-    await runCheck(findings, 'plugins', async () => plugins(app, findings))
-    await runCheck(findings, 'local runner', () => runner(app, findings))
+    if (app) await examineApp(app, findings)
     await runCheck(findings, 'onnxruntime-node', nativeRuntime, 'warning')
     findings.push(...otherPrograms(settings))
   } finally {
+    await app?.close()
+  }
+}
+
+async function examineApp(app: App, findings: Finding[]): Promise<void> {
+  if (!app.database) await runCheck(findings, 'database', async () => ({ detail: await app.checkStorage() }))
+  await runCheck(findings, 'API keys', () => unusedKeys(app, findings))
+  await runCheck(findings, 'plugins', async () => plugins(app, findings))
+  await runCheck(findings, 'local runner', () => runner(app, findings))
+}
+
+async function detailOrClose(app: App): Promise<string> {
+  try {
+    return await app.checkStorage()
+  } catch (reason) {
     await app.close()
+    throw reason
   }
 }
 

@@ -12,11 +12,15 @@ import { labelled } from '../terminal/table.ts'
 export async function showStatus(cli: Cli): Promise<void> {
   const { server = null } = await cli.backend()
   const status = { mode: server ? 'remote' : 'local', server, ...(await cli.ask(serviceStatus, {})) }
-  await print(cli, status, ({ mode, version, user, active_plugin: plugin, local_runner: runner }) =>
+  await print(cli, status, ({ mode, version, user, active_plugin: plugin, local_runner: runner, instance, database }) =>
     labelled(
       [
         ['mode', `${mode}${server ? ` (${server})` : ''}`],
         ['version', version],
+        ...(instance === undefined ? [] : [['instance', instance] as const]),
+        ...(database === undefined
+          ? []
+          : [['database', `${database.name}${database.reachable ? '' : ' (away)'}`] as const]),
         ['user', `${user.username} (${user.role})`],
         [
           'plugin',

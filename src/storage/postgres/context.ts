@@ -1,5 +1,6 @@
 import type { StoredLimits } from '../shared/limits.ts'
 import type { OwnChanges } from './changes.ts'
+import type { ProcessLease } from './process-lease.ts'
 import type { Database } from './sql.ts'
 
 /** The parts that all stores of one opened storage share. */
@@ -7,4 +8,5 @@ export interface Context {
   readonly db: Database
   readonly changes: OwnChanges
   readonly limits: StoredLimits
+  readonly lease: ProcessLease
 }

@@ -64,6 +64,12 @@ export function translated(thrown: unknown): unknown {
       details: [(thrown as Error).message, 'Restore it from a backup'],
       cause: thrown,
     })
+  // Tables and columns that no migration has made, where nothing may be changed.
+  if (/^42(?:P01|703)$/.test(code))
+    return new AppError('configuration', 'The database lacks tables of this version of aichat', {
+      details: ['A service or command that may write makes them at its start'],
+      cause: thrown,
+    })
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { installationMarkOf, readInstallationMark, writeInstallationMark } from '../files/installation-mark.ts'
+import { installationMarkOf, readInstallationMark } from '../../installation-id.ts'
+import { replaceFile } from '../files/atomic.ts'
 import { codeOf } from './errors.ts'
 import type { Database, Sql } from './sql.ts'
 
@@ -69,7 +70,7 @@ export async function joinInstallation(
     ])
   const { id, isCurrent } = found ?? (await refuseMistaken(db, parts))!
   if (current && !isCurrent) await db.run('UPDATE installation SET secret_print = $1', [current])
-  if (readInstallationMark(parts.folder) === undefined) writeInstallationMark(parts.folder, id)
+  if (readInstallationMark(parts.folder) === undefined) replaceFile(installationMarkOf(parts.folder), `${id}\n`)
   return id
 }
 

@@ -1,11 +1,15 @@
+import { conversationOwnership } from './conversations.ts'
+import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'
+import { personaOwnership } from './personas.ts'
+import { responseOwnership } from './responses.ts'
 import type { Transaction } from './sql.ts'
 
 /** The owner of all rows from before there were users. */
 export const localUser = 'local'
 
 /** Every store with rows that belong to a user; each locks in this order. */
-const stores: readonly OwnedRows[] = []
+const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, responseOwnership, limitOwnership]
 
 /** The first administrator takes over all local rows. */
 export async function adopt(tx: Transaction, userId: string): Promise<void> {

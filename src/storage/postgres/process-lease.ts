@@ -1,4 +1,4 @@
-import { processMark } from '../shared/process-mark.ts'
+import { hasEnded, processMark } from '../shared/process-mark.ts'
 import type { Database, Sql } from './sql.ts'
 
 /** Seconds after which a process that does not renew its lease counts as ended, by the server's clock. */
@@ -18,20 +18,36 @@ export interface ProcessLease {
   /** Renews it from now on until as many calls of `release` were made. */
   hold(): void
   release(): void
+  /** Begins the lease unless it is renewed already, and renews it until it is closed. */
+  keep(): Promise<void>
+  /**
+   * Tells which of these marks are those of processes that have ended. One of this machine is seen; the lease of another's tells
+   * of its end once this process has held its own for as long: after a time without the database, others renew theirs first.
+   */
+  ended(marks: readonly string[]): Promise<(mark: string) => boolean>
+  close(): void
 }
 
-export function createProcessLease(db: Database): ProcessLease {
+/** `now` is in milliseconds, monotonic. */
+export function createProcessLease(db: Database, now: () => number = () => performance.now()): ProcessLease {
   const mark = processMark()
   let held = 0
+  let isKept = false
   let timer: NodeJS.Timeout | undefined
+  let renewedAt = Number.NEGATIVE_INFINITY
+  /** Since when it is renewed without a gap. */
+  let heldSince = Number.POSITIVE_INFINITY
   const renew = async (sql: Sql) => {
+    const asked = now()
     await sql.run(
       `INSERT INTO process_lease (mark, until) VALUES ($1, now() + make_interval(secs => ${leaseSeconds}))
          ON CONFLICT (mark) DO UPDATE SET until = excluded.until`,
       [mark],
     )
+    if (asked - renewedAt > 2 * renewal) heldSince = now()
+    renewedAt = asked
   }
-  return {
+  const lease: ProcessLease = {
     mark,
     renew,
     hold() {
@@ -44,7 +60,30 @@ export function createProcessLease(db: Database): ProcessLease {
       clearInterval(timer)
       timer = undefined
     },
+    async keep() {
+      if (isKept && now() - renewedAt < 2 * renewal) return
+      await renew(db)
+      if (isKept) return
+      isKept = true
+      lease.hold()
+    },
+    async ended(marks) {
+      const asked = [...new Set(marks)]
+      if (asked.length === 0) return () => false
+      const rows = await db.rows<{ mark: string }>(
+        'SELECT mark FROM process_lease WHERE mark = ANY($1) AND until > now()',
+        [asked],
+      )
+      const running = new Set(rows.map((row) => row.mark))
+      await lease.keep()
+      const tells = now() - heldSince >= leaseSeconds * 1000
+      return (one) => one !== mark && (hasEnded(one) || (tells && !running.has(one)))
+    },
+    close() {
+      clearInterval(timer)
+    },
   }
+  return lease
 }
 
 /** A condition: the process with this mark still runs. */

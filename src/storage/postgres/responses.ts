@@ -2,7 +2,6 @@ import type { Item, ResponseStore } from '../../chat/responses/store.ts'
 import { firstOutput, inTurns, writtenOf } from '../shared/response-rows.ts'
 import type { Context } from './context.ts'
 import type { OwnedRows } from './owned-rows.ts'
-import { createProcessLease } from './process-lease.ts'
 import {
   extentOf,
   findResponse,
@@ -19,8 +18,7 @@ import { trimResponses } from './responses-trim.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 /** Responses in PostgreSQL. */
-export function createResponseStore({ db }: Context): ResponseStore {
-  const lease = createProcessLease(db)
+export function createResponseStore({ db, lease }: Context): ResponseStore {
   /** The responses that this process works on. */
   const unfinished = new Set<string>()
   const letGo = (id: string) => {

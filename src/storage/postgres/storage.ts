@@ -12,7 +12,9 @@ import { type InstallationParts, joinInstallation, refuseMistaken } from './inst
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { openPlugins } from './plugins.ts'
+import { createProcessLease } from './process-lease.ts'
 import type { Database } from './sql.ts'
+import { storedSize } from './stored-size.ts'
 
 /** A PostgreSQL database that several installations share. */
 export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 'folder'> {
@@ -45,9 +47,10 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
 async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
   // One round trip where all is as it was.
   const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
-  if (use.readOnly || use.create === false) return { id: found?.id ?? '', plugins: openPluginFiles(settings) }
-  if (!isMigrated) await migrate(db, migrations)
-  const id = await joinInstallation(db, settings, found)
+  const mayWrite = !use.readOnly && use.create !== false
+  if (mayWrite && !isMigrated) await migrate(db, migrations)
+  const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
+  if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
   const [, plugins] = await Promise.all([
     changes.ask(),
@@ -67,7 +70,8 @@ function storageOf(
   settings: Pick<PostgresSettings, 'limits'>,
   { id, plugins }: OpenParts,
 ) {
-  const context: Context = { db, changes, limits: settings.limits }
+  const lease = createProcessLease(db)
+  const context: Context = { db, changes, limits: settings.limits, lease }
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<(context: Context) => S>): S =>
     atFirstUse(names, async () => translating((await load())(context)))
   return {
@@ -103,11 +107,22 @@ function storageOf(
     },
     hasLimits: changes.hasLimits,
     size: async () => {
-      throw new Error('Not written yet')
+      try {
+        return await storedSize(db)
+      } catch (reason) {
+        throw translated(reason)
+      }
     },
-    check: async () => `${db.name} answers`,
+    async check() {
+      try {
+        return await (await import('./check.ts')).checkDatabase(db, migrations)
+      } catch (reason) {
+        throw translated(reason)
+      }
+    },
     deferCleanup() {},
     async close() {
+      lease.close()
       await changes.close()
       await db.close()
     },

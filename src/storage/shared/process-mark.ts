@@ -25,7 +25,7 @@ export function mayRun(mark: string): boolean {
 /** Whether the process of a mark is seen to have ended: it ran where this one runs, on another machine none is seen. */
 export function hasEnded(mark: string): boolean {
   const [itsBoot, itsNamespace, name = ''] = mark.split('/')
-  return itsBoot === bootId() && itsNamespace === namespace() && !isHeld(name)
+  return itsBoot !== '' && itsBoot === bootId() && itsNamespace === namespace() && !isHeld(name)
 }
 
 /** The id of this boot; empty where the system has none. */

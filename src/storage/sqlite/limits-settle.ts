@@ -7,7 +7,10 @@ import { ledgerSum } from './limits-spend.ts'
 
 /** The part of the ledger's transaction that counts costs in budgets. */
 export interface Settlement {
-  /** Whether a row's reservation was booked by an estimate already, after its process had ended. */
+  /**
+   * Whether the attempt is booked already under another name: a row whose reservation was booked by an estimate, after its
+   * process had ended, or an estimate of a reservation that was settled meanwhile.
+   */
   isBooked(row: LedgerRow): boolean
   /** Counts new rows in the accounts of all budgets that they concern, and ends their reservations. */
   settle(rows: readonly LedgerRow[]): void
@@ -31,8 +34,10 @@ export function settlementOf(db: Database): Settlement {
   const remove = db.prepare<[string]>('DELETE FROM limit_reservation WHERE id = ?')
 
   return {
-    isBooked: ({ reservation, request }) =>
-      reservation !== undefined && reservation !== request && booked.get(reservation) === 1,
+    isBooked({ reservation, request }) {
+      if (reservation === undefined) return false
+      return reservation === request ? reserved.get(reservation) === undefined : booked.get(reservation) === 1
+    },
     settle(rows) {
       if (rows.length === 0 || isAnything.get() === undefined) return
       for (const row of rows) {

@@ -220,7 +220,16 @@ export class Admitted implements Admission, Counted {
       this.#tell(owned, outcome.spends, outcome.warned)
       return id
     }
-    return whenThere(ground.store.reserve(reservation, asked), (outcome) => {
+    const ask = (): MaybePromise<Reserved> => {
+      const outcome = ground.store.reserve(reservation, asked)
+      if (!(outcome instanceof Promise)) return outcome
+      return outcome.catch((reason) => {
+        // A database that went away may have reserved it before.
+        ground.cancel(id)
+        throw reason
+      })
+    }
+    return whenThere(ask(), (outcome) => {
       if (outcome.refused === undefined) return taken(outcome)
       const { budget } = owned[outcome.refused]!
       if (outcome.spend.spent + nano > budget.nano) return taken(outcome)
@@ -228,7 +237,7 @@ export class Admitted implements Admission, Counted {
       return ground
         .flush()
         .catch(() => undefined)
-        .then(() => ground.store.reserve(reservation, asked))
+        .then(ask)
         .then(taken)
     })
   }

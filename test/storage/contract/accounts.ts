@@ -186,4 +186,21 @@ export const accountRules: readonly Rule[] = [
       assert.is(await one.accounts.session('s'), undefined)
     },
   },
+  {
+    store: 'accounts',
+    topic: 'concurrency',
+    says: 'of logins that are opened while the password changes over another connection none outlasts the change',
+    async holds(place) {
+      const [one, two] = [await place.open(), await place.open()]
+      await one.accounts.insert(account('ada'), false)
+      const ids = Array.from({ length: 10 }, (_, at) => `s${at}`)
+      await Promise.all(
+        ids.flatMap((id, at) => [
+          one.accounts.openSession({ ...session, id }, 'hash'),
+          ...(at === 5 ? [two.accounts.setPassword('ada', 'next', false, noon)] : []),
+        ]),
+      )
+      for (const id of ids) assert.is(await two.accounts.session(id), undefined)
+    },
+  },
 ]

@@ -277,4 +277,25 @@ export const keyRules: readonly Rule[] = [
       assert.is(made.filter((one) => typeof one === 'object').length, 5)
     },
   },
+  {
+    store: 'keys',
+    topic: 'concurrency',
+    says: 'uses of the same keys that are noted at once over two connections, in any order, are all noted',
+    async holds(place) {
+      const both = [await open(place.open()), await place.open()]
+      const ids = Array.from({ length: 10 }, (_, at) => `k${at}`)
+      for (const id of ids) await both[0]!.keys.insert(key(id), bounds)
+      const uses = ids.map((id) => ({ digest: `digest of ${id}`, at: noon }))
+      await Promise.all(
+        Array.from({ length: 10 }, (_, at) =>
+          both[at % 2]!.keys.touch((at % 2 ? uses : uses.toReversed()).map((use) => ({ ...use, at: noon + at }))),
+        ),
+      )
+      const used = await both[0]!.keys.list({ limit: 20, offset: 0 })
+      assert.equal(
+        used.keys.map(({ last_used_at, secrets }) => [last_used_at, secrets[0]?.last_used_at]),
+        ids.map(() => [noon + 9, noon + 9]),
+      )
+    },
+  },
 ]

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { AskedBudget, CountedBudget, LimitStore, Reservation } from '../../../src/usage/limits/store.ts'
 import { row } from './ledger.ts'
-import type { Rule } from './rule.ts'
+import { type Rule, seen } from './rule.ts'
 import { noon } from './samples.ts'
 
 const dayMs = 86_400_000
@@ -17,7 +17,8 @@ export const limitRules: readonly Rule[] = [
       const marks = [one, other].map(({ changes }) => changes.mark('limits'))
       await one.limits.set('all', { rpm: 5 })
       await one.limits.set('user:ada', { tpm: 9, budgets: [{ nano: 7, period: 'day' }] })
-      assert.ok([one, other].every(({ changes }, at) => changes.mark('limits') !== marks[at]))
+      for (const [at, { changes }] of [one, other].entries())
+        await seen(() => changes.mark('limits') !== marks[at], 'the mark of the limits')
       const first = await other.limits.changes(0)
       assert.equal(first.changed, [
         ['all', { rpm: 5 }],
@@ -178,6 +179,91 @@ export const limitRules: readonly Rule[] = [
   },
   {
     store: 'limits',
+    topic: 'concurrency',
+    says: 'documents that are set at once over two connections are all seen by a reader that goes on from what it knows',
+    async holds(place) {
+      const [one, other] = [(await place.open()).limits, (await place.open()).limits]
+      const seenSubjects = new Set<string>()
+      let revision = 0
+      const look = async () => {
+        const news = await one.changes(revision)
+        revision = news.revision
+        for (const [subject] of news.changed) seenSubjects.add(subject)
+      }
+      await Promise.all(
+        Array.from({ length: 20 }, async (_, at) => {
+          await (at % 2 ? one : other).set(`user:u${at}`, { rpm: at + 1 })
+          await look()
+        }),
+      )
+      await look()
+      assert.is(seenSubjects.size, 20)
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'concurrency',
+    says: 'a budget that is asked for the first time while rows are booked over another connection counts each of them once',
+    async holds(place) {
+      const [one, other] = [await place.open(), await place.open()]
+      const asked = Array.from({ length: 8 }, (_, at) => budget(`user:u${at}`, 1e9))
+      await Promise.all(
+        asked.flatMap((each, at) => {
+          const user = `u${at}`
+          return [
+            ...[1, 2, 3].map((attempt) => other.ledger.append([row(`r${at}`, attempt, { user })])),
+            (async () => one.limits.reserve({ ...reservation(`a${at}`, 5), user }, [each]))(),
+            one.ledger.append([row(`s${at}`, 1, { user })]),
+          ]
+        }),
+      )
+      assert.equal(
+        await spentIn(other.limits, ...asked),
+        asked.map(() => 28),
+      )
+      assert.equal(await one.ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'concurrency',
+    says: 'a reservation that is settled, extended and given back at once over two connections is given back once',
+    async holds(place) {
+      const [one, other] = [await place.open(), await place.open()]
+      const asked = ['user:ada', 'all'].map((subject) => budget(subject, 1000))
+      for (let at = 0; at < 10; at++) await one.limits.reserve(reservation(`r${at}`, 10), asked)
+      await Promise.all(
+        Array.from({ length: 10 }, (_, at) => [
+          other.ledger.append([row(`own ${at}`, 1, { reservation: `r${at}` })]),
+          (async () => one.limits.extend(`r${at}`, 5, asked))(),
+          (async () => one.limits.cancel(`r${at}`))(),
+          (async () => other.limits.cancel(`r${at}`))(),
+        ]).flat(),
+      )
+      assert.equal(await reservedIn(one.limits, ...asked), [0, 0])
+      assert.equal(await spentIn(one.limits, ...asked), [70, 70])
+      assert.equal(await other.ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'ties',
+    says: 'an attempt is booked once, by an estimate of what was left or by its own row, whichever comes first',
+    async holds(place) {
+      const [one, other] = [await place.open(), await place.open()]
+      const all = budget('all', 1000)
+      for (const id of ['a', 'b']) await one.limits.reserve(reservation(id, 40), [all])
+      const estimate = (id: string) => row(id, 1, { reservation: id, estimated: true, cost: costOf(40) })
+      const own = (id: string) => row(`own ${id}`, 1, { reservation: id })
+      assert.equal([await one.ledger.append([own('a')]), await other.ledger.append([estimate('a')])], [1, 0])
+      assert.equal([await other.ledger.append([estimate('b')]), await one.ledger.append([own('b')])], [1, 0])
+      assert.equal(await spentIn(one.limits, all), [47])
+      assert.equal(await reservedIn(one.limits, all), [0])
+      assert.equal(await one.ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
     topic: 'filters',
     says: 'windows are there for the next start, but those of limits that were removed',
     async holds(place) {
@@ -213,6 +299,10 @@ function days(day: string) {
 /** A reservation of ada's, with the key k. */
 export function reservation(id: string, nano: number): Reservation {
   return { id, at: noon, nano, user: 'ada', key: 'k', plugin: 'openai', model: 'gpt', input: 10, output: 5 }
+}
+
+function costOf(nano: number) {
+  return { nano, source: null, priceId: null }
 }
 
 async function reservedIn(limits: LimitStore, ...budgets: readonly CountedBudget[]): Promise<readonly number[]> {

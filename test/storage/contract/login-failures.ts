@@ -1,5 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { FailureRule, LoginFailureStore } from '../../../src/accounts/login-failures.ts'
+import { createLoginLimit, type LoginLimit } from '../../../src/accounts/login-limit.ts'
+import type { AppError } from '../../../src/errors.ts'
 import type { Rule } from './rule.ts'
 
 const three: FailureRule = { most: 3, windowMs: 1000 }
@@ -70,6 +72,36 @@ export const loginFailureRules: readonly Rule[] = [
       assert.equal(await one.read('a', start, three), { at: [], refusedUntil: start + 1009 })
       assert.not.ok(await one.fail('a', 'ada', start, three))
       assert.not.ok(await one.forgive('a', 'ada', start, three))
+    },
+  },
+  {
+    store: 'loginFailures',
+    topic: 'concurrency',
+    says: 'of a hundred wrong guesses at once on each of three connections five are judged in all',
+    async holds(place) {
+      const limits = await Promise.all(
+        [1, 2, 3].map(async () =>
+          createLoginLimit({
+            store: (await place.open()).loginFailures,
+            kind: 'login',
+            what: 'Too many failed logins',
+          }),
+        ),
+      )
+      const guess = async (limit: LoginLimit): Promise<string> => {
+        try {
+          const attempt = await limit.reserve('address')
+          // Here the password is checked.
+          await new Promise((resolve) => setImmediate(resolve))
+          await attempt.fail('ada')
+          return 'judged'
+        } catch (reason) {
+          return (reason as AppError).code
+        }
+      }
+      const outcomes = await Promise.all(limits.flatMap((limit) => Array.from({ length: 100 }, () => guess(limit))))
+      const count = (outcome: string) => outcomes.filter((each) => each === outcome).length
+      assert.equal([count('judged'), count('rate_limited')], [5, 295])
     },
   },
   {

@@ -3,6 +3,7 @@ import { vector } from '@electric-sql/pglite-pgvector'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { migrations } from '../../../src/storage/postgres/migrations.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from '../../../src/storage/postgres/sql.ts'
+import { readVector } from '../../../src/storage/postgres/vector-wire.ts'
 import { remember, reset } from './reset.ts'
 
 /**
@@ -38,6 +39,9 @@ export async function openInProcess(): Promise<InProcess> {
     close: () => pglite.close(),
   }
   await pglite.exec('CREATE EXTENSION IF NOT EXISTS vector')
+  const { rows } = await pglite.query<{ oid: number }>("SELECT 'vector'::regtype::oid::int AS oid")
+  // The driver sends a Buffer in the type's binary format, this one every value as text.
+  pglite.serializers[rows[0]!.oid] = (bytes: Buffer) => `[${readVector(bytes).join(',')}]`
   await migrate(inProcess.database(), migrations)
   await pglite.exec(remember)
   return inProcess

@@ -334,6 +334,30 @@ test('a storage that cannot be read refuses under a budget, and asks for patienc
   })
 })
 
+test('what a storage reserved before it went away is given back, as soon as it is there again', async () => {
+  await using(async ({ limits, admit, storage }) => {
+    await limits.set('user:ada', { budgets: [{ nano: usd, period: 'day' }] })
+    const { reserve, cancel } = storage.limits
+    const away = async (): Promise<never> => {
+      throw new AppError('unavailable', 'The database cannot be reached')
+    }
+    Object.assign(storage.limits, {
+      reserve: async (...asked: Parameters<typeof reserve>) => {
+        await reserve(...asked)
+        return away()
+      },
+      cancel: away,
+    })
+    const refusal = await rejected(() => admit()!.reserve(gpt, () => 1))
+    assert.is(refusal.code, 'unavailable')
+    const reserved = async () => (await limits.list())[0]!.budgets[0]!.reserved_usd
+    assert.is.not(await reserved(), '0')
+    Object.assign(storage.limits, { reserve, cancel })
+    await limits.save()
+    assert.is(await reserved(), '0')
+  })
+})
+
 test('headers tell the tightest limit in the names of the API', async () => {
   await using(async ({ limits, admit, clock }) => {
     await limits.set('key:k', { rpm: 60, tpm: 10_000 })

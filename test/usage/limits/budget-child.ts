@@ -1,11 +1,11 @@
-/** Reserves 25 times at once in a budget for ten, when told to on stdin, and tells how many it got: `budget-child.ts FOLDER`. */
+/** Reserves 25 times at once in a budget for ten, when told to on stdin, and tells how many it got: `budget-child.ts SETTINGS`. */
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { openStorage } from '../../../src/storage/storage.ts'
 import { budget, reservation } from '../../storage/contract/limits.ts'
-import { openStorageIn } from '../../storage/test-storage.ts'
 
-const storage = await openStorageIn(process.argv[2]!)
+const storage = await openStorage(JSON.parse(process.argv[2]!))
 await storage.limits.changes(0)
 process.stdout.write('ready\n')
 await once(process.stdin, 'data')

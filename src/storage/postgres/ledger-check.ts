@@ -1,0 +1,44 @@
+import type { LedgerProblems } from '../../usage/ledger/ledger.ts'
+import { type DayGroup, differences, mostProblems } from '../shared/ledger-differences.ts'
+import type { LedgerNames } from './ledger-names.ts'
+import type { Database } from './sql.ts'
+
+/**
+ * Compares the rows of each day with its sums, day by day. One line per difference, a hundred at the most. Days with removed
+ * rows have sums alone and are left out.
+ */
+export async function problemsIn(db: Database, names: LedgerNames): Promise<LedgerProblems> {
+  const days = await db.rows<{ day: number }>(
+    `SELECT day FROM ledger_day WHERE day >= (SELECT day FROM ledger_begin)
+     UNION SELECT day FROM ledger WHERE day >= (SELECT day FROM ledger_begin) ORDER BY 1`,
+  )
+  const problems: string[] = []
+  for (const { day } of days) {
+    const [rows, sums] = await readDay(db, day)
+    const ids = [...rows, ...sums].flatMap(({ user, api_key, plugin, model }) => [user, api_key, plugin, model])
+    problems.push(...differences(day, rows, sums, await names.namesOf(ids)))
+    if (problems.length >= mostProblems) return problems.slice(0, mostProblems)
+  }
+  return problems
+}
+
+/** Reads both at one moment: another process may add rows at any time. */
+function readDay(db: Database, day: number): Promise<readonly [readonly DayGroup[], readonly DayGroup[]]> {
+  return db.transaction(
+    (tx) =>
+      Promise.all([
+        tx.rows<DayGroup>(
+          `SELECT "user", coalesce(api_key, 0) AS api_key, coalesce(plugin, 0) AS plugin, model, count(*) AS requests,
+             count(*) FILTER (WHERE outcome = 1) AS failed, sum(input) AS input, sum(coalesce(cached, 0)) AS cached,
+             sum(coalesce(cache_write, 0) + coalesce(cache_write_long, 0)) AS cache_write, sum(output) AS output,
+             sum(coalesce(reasoning, 0)) AS reasoning, sum(coalesce(characters, 0)) AS characters,
+             sum(coalesce(cost, 0)) AS cost, count(*) FILTER (WHERE cost IS NULL) AS unpriced,
+             sum(estimated) AS estimated
+           FROM ledger WHERE day = $1 GROUP BY 1, 2, 3, 4`,
+          [day],
+        ),
+        tx.rows<DayGroup>('SELECT * FROM ledger_day WHERE day = $1', [day]),
+      ]),
+    { level: 'repeatable read', readOnly: true },
+  )
+}
