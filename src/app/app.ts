@@ -87,6 +87,8 @@ export interface App {
   usage(): Promise<UsageArea>
   /** The database that instances share; undefined for the one of the data folder. */
   readonly database: SharedDatabase | undefined
+  /** Runs work that saves what was answered already, see `Storage`. */
+  patiently<R>(work: () => Promise<R>): Promise<R>
   /** The size of what is stored; undefined while no storage is open. */
   storedSize(): Promise<StoredSize | undefined>
   /**
@@ -334,6 +336,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
       return closing(openToolServers(settings, { ownPorts }))
     }),
     database: shared?.shared,
+    patiently: (work) => (opened ? opened.patiently(work) : work()),
     storedSize: async () => opened?.size(),
     async checkStorage() {
       const examined = await openStorage(storageSettings, { create: false })

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { KeyRights } from '../accounts/keys/rights.ts'
+import type { App } from '../app/app.ts'
 import { type ChatChunk, type Message, textOf } from '../chat/protocol/messages.ts'
 import type { Booking, RouteReport } from '../chat/route-report.ts'
 import { type FailureCode, toAppError } from '../errors.ts'
@@ -58,11 +59,16 @@ export interface Saved {
 }
 
 /** Saves an exchange. A failure is a warning, since the answer is there already. */
-export async function saveExchange(ready: ReadyChat, answer: Message, ending: Ending): Promise<Saved> {
+export async function saveExchange(
+  app: Pick<App, 'patiently'>,
+  ready: ReadyChat,
+  answer: Message,
+  ending: Ending,
+): Promise<Saved> {
   const cost = ending.booking.cost()?.cost_nano ?? undefined
   const about = { ...(cost !== undefined && { cost }), answer: recordOf(ready, ending) }
   try {
-    const place = await ready.finish?.(answer, about)
+    const place = await app.patiently(async () => ready.finish?.(answer, about))
     return { warnings: [], ...(place && ready.order.keep && { session: { id: place.id, name: place.name } }) }
   } catch (reason) {
     const { message, code } = toAppError(reason)
@@ -75,6 +81,7 @@ export async function saveExchange(ready: ReadyChat, answer: Message, ending: En
  * marked as cut, of a chat whose order says `keep`; of one whose provider breaks off nothing is.
  */
 export async function* savedStream(
+  app: Pick<App, 'patiently'>,
   { chunks, report, booking, answer: final }: ToolStream,
   ready: ReadyChat,
   signal: AbortSignal | undefined,
@@ -91,21 +98,26 @@ export async function* savedStream(
     if (!signal?.aborted) state = 'broken'
     throw reason
   } finally {
-    if (state === 'open' && ready.order.keep) await saveCut(ready, seen, { report, booking })
+    if (state === 'open' && ready.order.keep) await saveCut(app, ready, seen, { report, booking })
   }
   const last = seen.at(-1)
   if (!last) return
   const { message, finish_reason } = await collected(seen)
   const answer = final?.() ?? message ?? { role: 'assistant' as const, content: '' }
-  const { warnings, ...place } = await saveExchange(ready, answer, { report, booking, finish_reason })
+  const { warnings, ...place } = await saveExchange(app, ready, answer, { report, booking, finish_reason })
   const told = { ...(warnings.length > 0 && { warnings }), ...place }
   if (Object.keys(told).length > 0) yield { ...last, choices: [], usage: null, aichat: told }
 }
 
-async function saveCut(ready: ReadyChat, seen: readonly ChatChunk[], ending: Ending): Promise<void> {
+async function saveCut(
+  app: Pick<App, 'patiently'>,
+  ready: ReadyChat,
+  seen: readonly ChatChunk[],
+  ending: Ending,
+): Promise<void> {
   const text = textOf((await collected(seen)).message?.content)
   if (text.trim() === '') return
-  await saveExchange(ready, { role: 'assistant', content: text }, { ...ending, cut: true })
+  await saveExchange(app, ready, { role: 'assistant', content: text }, { ...ending, cut: true })
 }
 
 async function collected(seen: readonly ChatChunk[]) {

@@ -99,7 +99,7 @@ export async function completeChat(
   const choice = reply.choices[0]
   if (!ready.finish || !choice) return { reply, report, booking }
   const { message, finish_reason } = choice
-  const { warnings, ...place } = await saveExchange(ready, message, { report, booking, finish_reason })
+  const { warnings, ...place } = await saveExchange(app, ready, message, { report, booking, finish_reason })
   return {
     reply,
     report: { ...report, warnings: [...report.warnings, ...warnings] },
@@ -120,7 +120,7 @@ export async function streamChat(
   const routed = await streamWithTools(app, ready.routed, ready.chat?.servers, signal)
   if (!ready.finish && ready.model === undefined) return routed
   const chunks = ready.model === undefined ? routed.chunks : allNamed(routed.chunks, ready)
-  return { ...routed, chunks: ready.finish ? savedStream({ ...routed, chunks }, ready, signal) : chunks }
+  return { ...routed, chunks: ready.finish ? savedStream(app, { ...routed, chunks }, ready, signal) : chunks }
 }
 
 async function* allNamed(chunks: AsyncIterable<ChatChunk>, ready: ReadyChat): AsyncGenerator<ChatChunk> {

@@ -64,7 +64,7 @@ export async function keepResponse(app: App, { opened, reader }: WholeRequest, r
   if (response['status'] === 'failed') return true
   try {
     const { responses } = await app.responses()
-    return await responses.keep(opened, response as ResponseObject, reader)
+    return await app.patiently(() => responses.keep(opened, response as ResponseObject, reader))
   } catch (reason) {
     const fields = { reason: toAppError(reason).message }
     for (const tell of app.remarkListeners) tell('a response could not be kept', fields)

@@ -56,6 +56,8 @@ export interface Storage {
   size(): Promise<StoredSize>
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>
+  /** Runs work that saves what was answered already: where a shared database is away, it is tried again for up to 5 s. */
+  patiently<R>(work: () => Promise<R>): Promise<R>
   /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */
   deferCleanup(): void
   /** Any work in slices ends with the current one; the next process finishes it. */

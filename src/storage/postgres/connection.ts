@@ -3,7 +3,8 @@ import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { databaseName } from '../../settings/database-url.ts'
 import { createConnectAttempts } from './attempts.ts'
-import { isAway, isSerialisationFailure } from './errors.ts'
+import { codeOf, isAway, isSerialisationFailure } from './errors.ts'
+import { mayTryAgain } from './patience.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
 import { writeInto } from './write-into.ts'
 
@@ -140,16 +141,23 @@ export function openDatabase(url: string): Database {
     }
   }
 
-  async function attempt<R>(work: (tx: Transaction) => Promise<R>, options: TransactionOptions): Promise<R> {
+  async function attempt<R>(
+    work: (tx: Transaction) => Promise<R>,
+    options: TransactionOptions,
+    progress: Progress,
+  ): Promise<R> {
     const { client, give } = await take(options)
+    progress.stage = 'beginning'
     try {
       const tx = transactionOn(client)
       await client.query(beginning(options, takesSettings))
+      progress.stage = 'working'
       const result = await work(tx)
+      progress.stage = 'committing'
       await client.query('COMMIT')
       return result
     } catch (reason) {
-      if (isAway(reason)) forget(client)
+      if (isAway(reason)) lose(client, reason)
       else await client.query('ROLLBACK').catch(() => forget(client))
       throw reason
     } finally {
@@ -157,14 +165,49 @@ export function openDatabase(url: string): Database {
     }
   }
 
+  /** A server that takes no writes any more, or shuts down, ends what else is connected to it. */
+  function lose(client: pg.Client, reason: unknown): void {
+    forget(client)
+    if (codeOf(reason) === readOnlyState) drop(reason as Error)
+    else if (codeOf(reason).startsWith('57P')) for (const one of [...idle]) forget(one)
+  }
+
+  function drop(reason: Error): void {
+    attempts.failed(reason)
+    for (const client of [...live]) {
+      // Its statements fail at once; `end` would wait for them.
+      ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(
+        reason,
+      )
+      forget(client)
+    }
+  }
+
+  /** Reads that stand alone; asked again where their connection ended, since they change nothing. */
+  async function read<R>(ask: (sql: Sql) => Promise<R>): Promise<R> {
+    for (let made = 1; ; made++) {
+      let client: pg.Client | undefined
+      try {
+        client = await reader()
+        const connected = client
+        return await ask(statementsOf(() => connected))
+      } catch (reason) {
+        if (!isAway(reason) || isClosed) throw reason
+        if (client && codeOf(reason) === readOnlyState) drop(reason as Error)
+        if (!(client && made === 1) && !(await mayTryAgain())) throw reason
+      }
+    }
+  }
+
   const database: Database = {
-    ...statementsOf(reader),
+    rows: (text, values) => read((sql) => sql.rows(text, values)),
+    row: (text, values) => read((sql) => sql.row(text, values)),
     async run(text, values) {
-      const { client, give } = await take()
+      const { client, give } = await patient(take)
       try {
         return (await client.query(text, values?.map(storable))).rowCount ?? 0
       } catch (reason) {
-        if (isAway(reason)) forget(client)
+        if (isAway(reason)) lose(client, reason)
         throw reason
       } finally {
         give()
@@ -172,11 +215,19 @@ export function openDatabase(url: string): Database {
     },
     async transaction(work, options = {}) {
       for (let made = 1; ; made++) {
+        const progress: Progress = { stage: 'connecting' }
         try {
-          return await attempt(work, options)
+          return await attempt(work, options, progress)
         } catch (reason) {
-          if (!isSerialisationFailure(reason) || made >= mostAttempts) throw reason
-          await delay(made * 10 * (1 + Math.random()))
+          const isLast = made >= mostAttempts
+          if (isAway(reason)) {
+            // The connection had ended before: nothing has happened yet.
+            const isStale = progress.stage === 'beginning' && !isLast
+            if (!isStale && (progress.stage === 'committing' || !(await mayTryAgain()))) throw reason
+          } else {
+            if (!isSerialisationFailure(reason) || isLast) throw reason
+            await delay(made * 10 * (1 + Math.random()))
+          }
         }
       }
     },
@@ -187,16 +238,7 @@ export function openDatabase(url: string): Database {
       return { rows: statementsOf(() => client).rows, close: () => forget(client) }
     },
     name: databaseName(url),
-    drop(reason) {
-      attempts.failed(reason)
-      for (const client of [...live]) {
-        // Its statements fail at once; `end` would wait for them.
-        ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(
-          reason,
-        )
-        forget(client)
-      }
-    },
+    drop,
     async close() {
       isClosed = true
       const clients = [...live]
@@ -207,6 +249,24 @@ export function openDatabase(url: string): Database {
     },
   }
   return database
+}
+
+/** SQLSTATE of a write at a standby, or at a server that was made read-only. */
+const readOnlyState = '25006'
+
+/** How far a transaction came; one that failed at its commit may have happened. */
+interface Progress {
+  stage: 'connecting' | 'beginning' | 'working' | 'committing'
+}
+
+/** Connects, and again where the work under way has the patience. */
+async function patient<R>(connect: () => Promise<R>): Promise<R> {
+  for (;;)
+    try {
+      return await connect()
+    } catch (reason) {
+      if (!isAway(reason) || !(await mayTryAgain())) throw reason
+    }
 }
 
 interface Taken {

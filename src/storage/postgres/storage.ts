@@ -11,6 +11,7 @@ import { translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
+import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
 import type { Database } from './sql.ts'
@@ -120,6 +121,7 @@ function storageOf(
         throw translated(reason)
       }
     },
+    patiently,
     deferCleanup() {},
     async close() {
       lease.close()

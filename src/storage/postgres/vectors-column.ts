@@ -1,8 +1,8 @@
 import { codeOf } from './errors.ts'
-import type { Database } from './sql.ts'
+import type { Database, Sql } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
-const columns = new WeakMap<Database, Promise<VectorColumn>>()
+const columns = new WeakMap<Sql, Promise<VectorColumn>>()
 
 /** The SQLSTATE of a statement that names a column which is not there. */
 const undefinedColumn = '42703'
@@ -16,13 +16,18 @@ export async function withVectors<R>(db: Database, work: (column: VectorColumn) 
     return await work(await vectorColumn(db))
   } catch (reason) {
     if (codeOf(reason) !== undefinedColumn) throw reason
-    columns.delete(db)
+    forgetColumn(db)
     return work(await vectorColumn(db))
   }
 }
 
+/** Has the column be asked for again. */
+export function forgetColumn(db: Database): void {
+  columns.delete(db)
+}
+
 /** How this database keeps vectors; asked once. */
-export function vectorColumn(db: Database): Promise<VectorColumn> {
+export function vectorColumn(db: Sql): Promise<VectorColumn> {
   const known = columns.get(db)
   if (known) return known
   const reading = readColumn(db).catch((reason) => {
@@ -33,12 +38,25 @@ export function vectorColumn(db: Database): Promise<VectorColumn> {
   return reading
 }
 
-async function readColumn(db: Database): Promise<VectorColumn> {
+async function readColumn(db: Sql): Promise<VectorColumn> {
   const row = await db.row<{ attname: VectorColumn }>(
     `SELECT attname FROM pg_attribute
       WHERE attrelid = to_regclass('memory_vector') AND attname IN ('vector', 'bytes') AND NOT attisdropped`,
   )
   return row!.attname
+}
+
+/** One line about how vectors are kept, for an operator. */
+export async function vectorFact(db: Sql): Promise<string> {
+  const [column, row] = await Promise.all([
+    vectorColumn(db),
+    db.row<{ installed: string | null }>(
+      `SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed`,
+    ),
+  ])
+  if (column === 'vector') return `vectors by pgvector ${row?.installed ?? ''}`.trimEnd()
+  if (row?.installed) return 'without pgvector, which is installed now: restart aichat serve, or run aichat db check'
+  return 'without pgvector: vectors are compared by aichat itself, which a large memory makes slow'
 }
 
 /** SQL for a vector's bytes, see vector-wire.ts. */

@@ -76,6 +76,8 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       }
       return `${path} is whole`
     },
+    // A database of this machine is there, or broken.
+    patiently: <R>(work: () => Promise<R>) => work(),
     deferCleanup: () => deferCleanup(db),
     async close() {
       for (const reader of readers) reader.close()

@@ -115,6 +115,7 @@ export const packageRules: readonly Rule[] = [
     store: 'packages',
     topic: 'snapshots',
     says: 'a snapshot shows one state, whatever another connection writes, replaces or removes meanwhile',
+    sessions: 2,
     async holds(place) {
       const [one, two] = [await place.open(), await place.open()]
       await publish(one, whole('p', 'ada', many))
@@ -151,6 +152,7 @@ export const packageRules: readonly Rule[] = [
     store: 'packages',
     topic: 'snapshots',
     says: 'a snapshot that is left early, or whose reader throws, keeps no removed rows once it is closed',
+    sessions: 2,
     async holds(place) {
       const [one, two] = [await place.open(), await place.open()]
       await publish(one, whole('p', 'ada', many))
@@ -251,6 +253,7 @@ export const packageRules: readonly Rule[] = [
     store: 'packages',
     topic: 'revisions',
     says: 'a write under another revision than the expected one changes nothing, backup included; a replacement goes on under the new one',
+    sessions: 2,
     async holds(place) {
       const [one, two] = [await place.open(), await place.open()]
       await makeScope(one, 'p')
@@ -280,6 +283,7 @@ export const packageRules: readonly Rule[] = [
     store: 'packages',
     topic: 'revisions',
     says: 'a merge of many keeps a memory that another connection stored meanwhile, and readers see none of it before its end',
+    sessions: 2,
     async holds(place) {
       const [one, two] = [await place.open(), await place.open()]
       await makeScope(one, 'p')
@@ -305,6 +309,7 @@ export const packageRules: readonly Rule[] = [
     store: 'packages',
     topic: 'revisions',
     says: 'of two merges at once, over two connections, the second one is refused, and tried again it holds to the most memories of the persona',
+    sessions: 2,
     async holds(place) {
       const [one, two] = [await place.open(), await place.open()]
       for (const [round, count] of [4, many].entries()) {
@@ -330,6 +335,7 @@ export const packageRules: readonly Rule[] = [
     store: 'packages',
     topic: 'concurrency',
     says: 'of two new personas of one id, over two connections, one is written whole',
+    sessions: 2,
     async holds(place) {
       const [one, two] = [await place.open(), await place.open()]
       const outcomes = await Promise.allSettled([

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { StoredLimits } from '../../../src/storage/shared/limits.ts'
 import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 
-export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup'>
+export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup' | 'patiently' | 'shared'>
 
 /** The kinds of promise that a store makes; each rule tests one. */
 export type Topic =
@@ -23,6 +23,8 @@ export interface Rule {
   readonly topic: Topic
   /** The promise, as the name of its test. */
   readonly says: string
+  /** Given where one transaction stays open while another one begins: a database of one session cannot show it. */
+  readonly sessions?: 2
   /** Of the storage that it is tested on; without them it is practically unlimited. */
   readonly limits?: StoredLimits
   /** Throws where the promise is broken. */

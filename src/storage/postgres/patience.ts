@@ -1,0 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Milliseconds that what was answered already waits to be saved. */
+const patienceMs = 5000
+
+/** Milliseconds between two attempts; those to connect have their own pace. */
+const pauseMs = 100
+
+/** The end of the patience of the work under way: milliseconds of `performance.now`. */
+const until = new AsyncLocalStorage<number>()
+
+/**
+ * Runs work whose statements try again for up to 5 s where the database is away. One that may have been committed is never
+ * tried again.
+ */
+export function patiently<R>(work: () => Promise<R>): Promise<R> {
+  return until.run(performance.now() + patienceMs, work)
+}
+
+/** Waits a moment and resolves with true where the work under way may try again. */
+export async function mayTryAgain(): Promise<boolean> {
+  const end = until.getStore()
+  if (end === undefined || performance.now() + pauseMs > end) return false
+  await delay(pauseMs)
+  return true
+}
