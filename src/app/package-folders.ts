@@ -5,9 +5,8 @@ import type { Settings } from '../settings/settings.ts'
 export interface PackageFolders {
   /** Packages that are received or sent right now. */
   readonly scratch: string
-  readonly backups: string
 }
 
 export function packageFolders(paths: Settings['paths']): PackageFolders {
-  return { scratch: join(paths.state, 'packages'), backups: join(paths.data, 'backups') }
+  return { scratch: join(paths.state, 'packages') }
 }

@@ -26,7 +26,7 @@ export interface PackageArea {
 }
 
 export interface PackageAreaParts {
-  readonly storage: Pick<Storage, 'packages' | 'backups' | 'adaptations'>
+  readonly storage: Pick<Storage, 'packages' | 'backups' | 'backupFiles' | 'adaptations'>
   /** The same storage, for a child process to open. */
   readonly storageSettings: StorageSettings
   readonly settings: Pick<Settings, 'paths' | 'limits' | 'model'>
@@ -67,7 +67,7 @@ export interface PackagePlace {
 }
 
 interface PackageServicesParts {
-  readonly storage: Pick<Storage, 'packages' | 'backups'>
+  readonly storage: Pick<Storage, 'packages' | 'backups' | 'backupFiles'>
   readonly folders: PackageFolders
   readonly personas: Pick<Personas, 'get'>
   /** The chat model for an imported persona that names none. */
@@ -103,7 +103,7 @@ export async function openPackageServices(
     producer,
     ...(childTasks && { runInChild: childTasks.write }),
   }
-  const backups = await createBackups({ ...common, store: storage.backups, folder: folders.backups })
+  const backups = await createBackups({ ...common, store: storage.backups, files: storage.backupFiles })
   return { packages: createPersonaPackages({ ...common, backups, personas, scratch, defaultModel }), backups, scratch }
 }
 

@@ -7,7 +7,7 @@ import type { ConversationStore } from '../personas/chat/conversation.ts'
 import type { MemoryStore } from '../personas/memory/memory.ts'
 import type { ProposalStore } from '../personas/memory/proposal.ts'
 import type { PersonaArchive } from '../personas/package/archive.ts'
-import type { BackupStore } from '../personas/package/backup-store.ts'
+import type { BackupFiles, BackupStore } from '../personas/package/backup-store.ts'
 import type { PersonaStore } from '../personas/persona.ts'
 import type { PluginStore } from '../plugins/store.ts'
 import type { LedgerStore } from '../usage/ledger/ledger.ts'
@@ -42,6 +42,8 @@ export interface Storage {
   /** Whole personas. */
   readonly packages: PersonaArchive
   readonly backups: BackupStore
+  /** The packages of backups. */
+  readonly backupFiles: BackupFiles
   /** The usage of models: attempts, and their sums. */
   readonly ledger: LedgerStore
   readonly prices: PriceStore

@@ -49,11 +49,11 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-packa
   await archive.sweep()
   const adaptation = createAdaptation({ store: storage.adaptations, now, newId })
   const producer = 'aichat test'
-  const folders = { scratch: join(folder, 'scratch'), backups: join(folder, 'backups') }
+  const folders = { scratch: join(folder, 'scratch') }
   const tasks = childTasks(storage, { storage: settings, folders })
   const writer = createPackageWriter({ archive, producer, runInChild: tasks.package })
   const common = { archive, writer, now, newId, producer, runInChild: tasks.write }
-  const backups = await createBackups({ ...common, store: storage.backups, folder: folders.backups })
+  const backups = await createBackups({ ...common, store: storage.backups, files: storage.backupFiles })
   const packages = createPersonaPackages({
     ...common,
     backups,

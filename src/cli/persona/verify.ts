@@ -65,7 +65,7 @@ export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean):
 }
 
 function resultText(
-  { valid, version, memories, adaptations, actual, content_hash, problems, sealed_since }: VerifyResult,
+  { valid, version, memories, adaptations, actual, content_hash, problems, sealed, sealed_since }: VerifyResult,
   source: string,
 ): string {
   const name = source === '-' ? 'standard input' : source
@@ -75,5 +75,8 @@ function resultText(
     `  checksum     ${actual}`,
     `  content hash ${content_hash}`,
     ...(typeof sealed_since === 'number' ? [`  sealed since ${new Date(sealed_since).toISOString()}`] : []),
+    ...(sealed === false
+      ? ['  no seals: in PostgreSQL a change of fields or memories by another program is not detected']
+      : []),
   ].join('\n')
 }

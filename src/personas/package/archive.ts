@@ -64,8 +64,8 @@ export interface PersonaSnapshot {
   end(): Promise<LogEnd>
   log(): AsyncIterable<readonly AdaptationRecord[]>
   memories(): AsyncIterable<readonly ArchivedMemory[]>
-  /** Compares everything with its seal. */
-  seals(): Promise<SealReport>
+  /** Compares everything with its seal; undefined where the storage keeps no seals. */
+  seals(): Promise<SealReport | undefined>
   /** Gives the state back, so that the storage may remove rows that only this snapshot sees. May be called again. */
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@ import type { Scope } from '../memory/memory.ts'
 /** Requested, or made before a replacement. */
 export type BackupReason = 'manual' | 'before_restore' | 'before_import'
 
-/** A backup; its package is a file beside the database. */
+/** A backup; its package is kept beside, see `BackupFiles`. */
 export interface BackupRow {
   readonly backup_id: string
   readonly persona_id: string
@@ -23,6 +23,33 @@ export interface BackupStore {
   /** Newest first. */
   list(scope: Scope): Promise<readonly BackupRow[]>
   remove(scope: Scope, backupId: string): Promise<void>
-  /** Whether a backup of that id exists: a file without a row is left over from a crash or a removed persona. */
+  /** Whether a backup of that id exists: a package without a row is left over from a crash or a removed persona. */
   isKnown(backupId: string): Promise<boolean>
+}
+
+/** Keeps the packages of backups, wherever the storage has them. One is pending, under its process, until its row is stored. */
+export interface BackupFiles {
+  /** A path of this machine at which a backup is to be written. */
+  pending(backupId: string): Promise<string>
+  /** Makes durable what was written there; resolves with its size in bytes. */
+  keep(backupId: string): Promise<number>
+  /** Its row is stored: it is pending no more. */
+  publish(backupId: string): Promise<void>
+  /** Removes a pending one. */
+  discard(backupId: string): Promise<void>
+  /** A backup as a file of this machine, also one that is pending in another process; undefined where it is gone. */
+  open(backupId: string): Promise<BackupFile | undefined>
+  /** Removes a published one. */
+  remove(backupId: string): Promise<void>
+  /**
+   * Removes those without a row: of removed personas, and of a process that was killed while it wrote one. A pending one with a
+   * row is whole (its process was killed before it was published) and is published.
+   */
+  sweep(): Promise<void>
+}
+
+export interface BackupFile {
+  readonly path: string
+  /** The path is not read any more. */
+  close(): void
 }

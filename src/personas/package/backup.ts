@@ -1,18 +1,16 @@
-import { existsSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import { isSmall, type PersonaArchive, type PersonaWrite } from './archive.ts'
-import { type BackupFiles, openBackupFiles } from './backup-files.ts'
-import type { BackupReason, BackupRow, BackupStore } from './backup-store.ts'
-import { isSmallPackage } from './package-size.ts'
+import type { BackupFiles, BackupReason, BackupRow, BackupStore } from './backup-store.ts'
+import { isSmallPackage, smallPackage } from './package-size.ts'
 import { writePendingBackup } from './pending-backup.ts'
 import { type Replaced, replacePersona } from './replace.ts'
 import { openBackup, restoringWrite } from './restore.ts'
 import type { PackageWriter } from './write-package.ts'
 import type { WriteInChild } from './write-task.ts'
 
-/** Backups of personas, kept on this machine. An aborted `signal` stops the work; then nothing is left of it. */
+/** Backups of personas. An aborted `signal` stops the work; then nothing is left of it. */
 export interface Backups {
   create(persona: Persona, signal?: AbortSignal): Promise<BackupRow>
   list(persona: Persona): Promise<readonly BackupRow[]>
@@ -26,7 +24,7 @@ export interface Backups {
    * Throws `busy` when others change the persona all the time; then nothing was changed.
    */
   replace(persona: Persona, reason: BackupReason, write: PersonaWrite, signal?: AbortSignal): Promise<Replaced>
-  /** Runs `remove`, which removes personas for good, and then removes the files of their backups. */
+  /** Runs `remove`, which removes personas for good, and then removes their backups. */
   removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
 }
 
@@ -42,7 +40,7 @@ export interface BackupParts {
   readonly archive: PersonaArchive
   readonly writer: PackageWriter
   readonly store: BackupStore
-  readonly folder: string
+  readonly files: BackupFiles
   readonly now: () => number
   readonly newId: () => string
   /** Restores large backups in a child process; without it everything is done in this process. */
@@ -52,12 +50,11 @@ export interface BackupParts {
 /** Backups that are kept of a persona, requested ones and automatic ones apart; the oldest is removed first. */
 const mostBackups = { manual: 20, automatic: 10 } as const
 
-/** Opens the backups in a folder and sweeps it. */
+/** Opens the backups, and removes those that killed processes left unfinished. */
 export async function createBackups(parts: BackupParts): Promise<Backups> {
-  const { archive, writer, store, now, newId } = parts
-  const files = openBackupFiles(parts.folder)
+  const { archive, writer, store, files, now, newId } = parts
   const pendingParts = { writer, files, now, newId }
-  await sweepFiles(files, store)
+  await files.sweep()
   return { create, list, restore, replace, removeWithBackups }
 
   async function create(persona: Persona, signal?: AbortSignal): Promise<BackupRow> {
@@ -66,10 +63,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     try {
       await store.add(scope, row)
     } catch (reason) {
-      files.discard(row.backup_id)
+      await files.discard(row.backup_id)
       throw reason
     }
-    files.publish(row.backup_id)
+    await files.publish(row.backup_id)
     await prune(files, store, scope)
     return row
   }
@@ -82,25 +79,31 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     const rows = await list(persona)
     const row = backupId === undefined ? rows[0] : rows.find((each) => each.backup_id === backupId)
     if (!row) throw new AppError('not_found', `The persona "${persona.name}" has no backup ${backupId ?? ''}`.trimEnd())
-    const path = files.find(row.backup_id)
-    if (parts.runInChild && !(await isQuick(persona, path)))
-      return (await parts.runInChild(
+    const inChild = async () =>
+      (await parts.runInChild!(
         { action: 'restore', scope: scopeOf(persona), backupId: row.backup_id, now: now() },
         signal,
       )) as Restored
-    const source = await openBackup(row, path)
+    // Where its package is kept elsewhere, it is fetched by the process that restores it.
+    if (parts.runInChild && row.bytes > smallPackage) return inChild()
+    const file = await files.open(row.backup_id)
     try {
-      const write = await restoringWrite(persona, source, row, now(), signal)
-      const { memories, row: before } = await replace(persona, 'before_restore', write, signal)
-      return { restored: row.backup_id, backup_id: before.backup_id, memories, adaptations: row.adaptations }
+      if (file && parts.runInChild && !(await isQuick(persona, file.path))) return await inChild()
+      const source = await openBackup(row, file?.path)
+      try {
+        const write = await restoringWrite(persona, source, row, now(), signal)
+        const { memories, row: before } = await replace(persona, 'before_restore', write, signal)
+        return { restored: row.backup_id, backup_id: before.backup_id, memories, adaptations: row.adaptations }
+      } finally {
+        source.close()
+      }
     } finally {
-      source.close()
+      file?.close()
     }
   }
 
-  /** Whether a restore is done in this process; one of a missing file fails at once. */
+  /** Whether a restore is done in this process. */
   async function isQuick(persona: Persona, path: string): Promise<boolean> {
-    if (!existsSync(path)) return true
     return isSmallPackage({ path, kind: 'zip' }) && isSmall(await archive.extent(scopeOf(persona)))
   }
 
@@ -113,7 +116,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T> {
     const rows = (await Promise.all(personas.map(list))).flat()
     const result = await remove()
-    for (const { backup_id } of rows) if (!(await store.isKnown(backup_id))) files.remove(backup_id)
+    for (const { backup_id } of rows) if (!(await store.isKnown(backup_id))) await files.remove(backup_id)
     return result
   }
 }
@@ -125,11 +128,7 @@ async function prune(files: BackupFiles, store: BackupStore, scope: Scope): Prom
   const automatic = rows.filter(({ reason }) => reason !== 'manual').slice(mostBackups.automatic)
   for (const { backup_id } of [...manual, ...automatic]) {
     await store.remove(scope, backup_id)
-    files.remove(backup_id)
+    await files.remove(backup_id)
   }
-  await sweepFiles(files, store)
-}
-
-function sweepFiles(files: BackupFiles, store: BackupStore): Promise<void> {
-  return files.sweep((backupId) => store.isKnown(backupId))
+  await files.sweep()
 }

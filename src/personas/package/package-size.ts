@@ -10,7 +10,7 @@ interface PackageFile {
 }
 
 /** Unpacked bytes up to which a package is verified and imported in this process: sooner than a child process starts. */
-const smallPackage = 32 * 1024
+export const smallPackage = 32 * 1024
 
 /** Whether a package is verified and imported in this process. */
 export function isSmallPackage(file: PackageFile): boolean {

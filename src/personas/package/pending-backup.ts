@@ -1,10 +1,9 @@
 import { type Persona, scopeOf } from '../persona.ts'
 import type { Revision } from './archive.ts'
-import type { BackupFiles } from './backup-files.ts'
-import type { BackupReason, BackupRow } from './backup-store.ts'
+import type { BackupFiles, BackupReason, BackupRow } from './backup-store.ts'
 import { type PackageRequest, type PackageWriter, removedMeanwhile } from './write-package.ts'
 
-/** A backup with its file on the disk and its row not stored yet, and the revision that it shows. */
+/** A backup with its package kept and its row not stored yet, and the revision that it shows. */
 export interface PendingBackup {
   readonly row: BackupRow
   readonly revision: Revision
@@ -25,7 +24,12 @@ export async function writePendingBackup(
   signal: AbortSignal | undefined,
 ): Promise<PendingBackup> {
   const id = newId()
-  const request: PackageRequest = { path: files.pending(id), form: 'container', embeddings: true, exportedAt: now() }
+  const request: PackageRequest = {
+    path: await files.pending(id),
+    form: 'container',
+    embeddings: true,
+    exportedAt: now(),
+  }
   const written = await writer.write(scopeOf(persona), request, signal)
   if (!written) throw removedMeanwhile(persona.id)
   const { revision, checksum, content_hash, memories, records } = written
@@ -36,9 +40,18 @@ export async function writePendingBackup(
     reason,
     checksum,
     content_hash,
-    bytes: files.flush(id),
+    bytes: await kept(files, id),
     memories,
     adaptations: records,
   }
   return { row, revision }
+}
+
+async function kept(files: BackupFiles, id: string): Promise<number> {
+  try {
+    return await files.keep(id)
+  } catch (reason) {
+    await files.discard(id)
+    throw reason
+  }
 }

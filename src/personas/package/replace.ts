@@ -33,7 +33,7 @@ export async function replacePersona(
       const backup = await writePendingBackup(parts, persona, reason, signal)
       const outcome = await publishWith(backup, staged, parts, signal)
       if (outcome.kind !== 'done') return 'changed'
-      parts.files.publish(backup.row.backup_id)
+      await parts.files.publish(backup.row.backup_id)
       return { memories: outcome.memories, row: backup.row }
     })
   } finally {
@@ -54,6 +54,6 @@ async function publishWith(
     outcome = await staged.publish({ expected: revision, backup: row })
     return outcome
   } finally {
-    if (outcome?.kind !== 'done') files.discard(row.backup_id)
+    if (outcome?.kind !== 'done') await files.discard(row.backup_id)
   }
 }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { Persona } from '../persona.ts'
 import type { PersonaWrite } from './archive.ts'
@@ -11,8 +10,8 @@ import type { PackageSource } from './source.ts'
 import { openForImport } from './verify-file.ts'
 
 /** Opens a backup. Throws `invalid` when its file is gone, or changed since it was made. */
-export async function openBackup({ backup_id, checksum }: BackupRow, path: string): Promise<PackageSource> {
-  if (!existsSync(path))
+export async function openBackup({ backup_id, checksum }: BackupRow, path: string | undefined): Promise<PackageSource> {
+  if (path === undefined)
     throw new AppError('invalid', `The file of the backup ${backup_id} is gone; nothing was changed`)
   const { result, source } = await openForImport({ path, kind: 'zip' })
   if (source && result.actual === checksum) return source

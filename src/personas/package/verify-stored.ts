@@ -11,7 +11,7 @@ import { shortened, type VerifyResult } from './verify.ts'
 
 /**
  * Verifies a stored persona. `expected` is the checksum of the state that its log gives, `actual` that of the stored state;
- * the log must be one chain, every record and vector valid, and every seal intact.
+ * the log must be one chain, every record and vector valid, and every seal intact, where the storage keeps any.
  */
 export async function verifyStored(snapshot: PersonaSnapshot, content: PackageContent): Promise<VerifyResult> {
   const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)
@@ -44,7 +44,7 @@ export async function verifyStored(snapshot: PersonaSnapshot, content: PackageCo
       hash.memory(memory)
     }
   const seals = await snapshot.seals()
-  problems.push(...seals.problems)
+  if (seals) problems.push(...seals.problems)
   return {
     valid: problems.length === 0,
     expected,
@@ -56,6 +56,7 @@ export async function verifyStored(snapshot: PersonaSnapshot, content: PackageCo
     content_hash: hash.digest(content),
     memories,
     adaptations: log.length,
-    sealed_since: seals.since,
+    sealed: seals !== undefined,
+    sealed_since: seals?.since ?? null,
   }
 }

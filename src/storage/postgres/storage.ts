@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { PluginStore } from '../../plugins/store.ts'
 import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
@@ -14,6 +15,7 @@ import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
+import { deferCleanup } from './removal.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -68,7 +70,7 @@ interface OpenParts {
 function storageOf(
   db: Database,
   changes: OwnChanges,
-  settings: Pick<PostgresSettings, 'limits'>,
+  settings: Pick<PostgresSettings, 'limits' | 'folder'>,
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
@@ -93,6 +95,10 @@ function storageOf(
     adaptations: lazily(methods.adaptations, async () => (await import('./adaptations.ts')).createAdaptationStore),
     packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive),
     backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore),
+    backupFiles: lazily(methods.backupFiles, async () => {
+      const { createBackupFiles } = await import('./backup-files.ts')
+      return (opened) => createBackupFiles(opened, join(settings.folder, 'backups'))
+    }),
     ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore),
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore),
@@ -122,7 +128,7 @@ function storageOf(
       }
     },
     patiently,
-    deferCleanup() {},
+    deferCleanup: () => deferCleanup(db),
     async close() {
       lease.close()
       await changes.close()

@@ -16,10 +16,7 @@ const lock = 4_706_883_220
  * be made. Other processes go on with it. Resolves with how many vectors it moved; undefined where nothing is to be done, or
  * there are more than `most`.
  */
-export async function changeOverToPgvector(
-  db: Database,
-  most = Number.MAX_SAFE_INTEGER,
-): Promise<number | undefined> {
+export async function changeOverToPgvector(db: Database, most = Number.MAX_SAFE_INTEGER): Promise<number | undefined> {
   if ((await vectorColumn(db)) === 'vector') return undefined
   const moved = await db.transaction(
     async (tx) => {
@@ -48,7 +45,9 @@ async function moveVectors(tx: Transaction): Promise<void> {
     ALTER TABLE moved_vector ALTER COLUMN vector SET STORAGE EXTERNAL;`)
   for (let last = 0; ; ) {
     const slice = `FROM memory_vector WHERE memory_id > ${last} ORDER BY memory_id LIMIT ${movedAtOnce}`
-    const end = await tx.row<{ last: number | null }>(`SELECT max(memory_id) AS last FROM (SELECT memory_id ${slice}) s`)
+    const end = await tx.row<{ last: number | null }>(
+      `SELECT max(memory_id) AS last FROM (SELECT memory_id ${slice}) s`,
+    )
     if (end!.last === null) break
     const chunks: Uint8Array[] = []
     for await (const chunk of tx.copyOut(`COPY (SELECT memory_id, bytes ${slice}) TO STDOUT (FORMAT binary)`))

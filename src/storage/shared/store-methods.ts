@@ -7,7 +7,7 @@ import type { ConversationStore } from '../../personas/chat/conversation.ts'
 import type { MemoryStore } from '../../personas/memory/memory.ts'
 import type { ProposalStore } from '../../personas/memory/proposal.ts'
 import type { PersonaArchive } from '../../personas/package/archive.ts'
-import type { BackupStore } from '../../personas/package/backup-store.ts'
+import type { BackupFiles, BackupStore } from '../../personas/package/backup-store.ts'
 import type { PersonaStore } from '../../personas/persona.ts'
 import type { LedgerStore } from '../../usage/ledger/ledger.ts'
 import type { LimitStore } from '../../usage/limits/store.ts'
@@ -26,6 +26,7 @@ interface MethodsOfStores {
   readonly adaptations: Methods<AdaptationStore>
   readonly packages: Methods<PersonaArchive>
   readonly backups: Methods<BackupStore>
+  readonly backupFiles: Methods<BackupFiles>
   readonly ledger: Methods<LedgerStore>
   readonly prices: Methods<PriceStore>
   readonly limits: Methods<LimitStore>
@@ -120,6 +121,7 @@ export const methods: MethodsOfStores = {
   adaptations: { read: true, append: true, findByKey: true, log: true },
   packages: { snapshot: true, extent: true, greeting: true, stage: true, dryRun: true, sweep: true },
   backups: { add: true, list: true, remove: true, isKnown: true },
+  backupFiles: { pending: true, keep: true, publish: true, discard: true, open: true, remove: true, sweep: true },
   ledger: { append: true, sums: true, rows: true, check: true, prune: true },
   prices: { list: true, find: true, write: true },
   limits: {

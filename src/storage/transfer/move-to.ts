@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { installationMarkOf } from '../../installation-id.ts'
 import { databaseName } from '../../settings/database-url.ts'
-import { writeInstallationMark } from '../files/installation-mark.ts'
+import { replaceFile } from '../files/atomic.ts'
 import { type MovedMark, readMovedMark, refuseMoved, removeMovedMark, writeMovedMark } from '../files/moved-mark.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { isAway, translated } from '../postgres/errors.ts'
@@ -111,7 +112,7 @@ async function isDone(db: Database, { id }: MovedMark): Promise<boolean> {
 
 function finish(folder: string, mark: MovedMark): MovedTo {
   writeMovedMark(folder, { ...mark, state: 'moved' })
-  writeInstallationMark(folder, mark.id)
+  replaceFile(installationMarkOf(folder), `${mark.id}\n`)
   return { to: mark.to, rows: [], personas: 0 }
 }
 

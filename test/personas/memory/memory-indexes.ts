@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { termsOf } from '../../../src/personas/memory/ranking-terms.ts'
-import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { sketchOf, valuesOf } from '../../../src/storage/shared/vector-bytes.ts'
+import type { Database } from '../../../src/storage/sqlite/connection.ts'
 
 /** Asserts that the table, the full-text index and the vectors say the same of every memory there is, and of no other. */
 export function assertAgreeing(db: Database): void {

@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { PersonaWrite } from '../../../src/personas/package/archive.ts'
-import { openBackupFiles } from '../../../src/personas/package/backup-files.ts'
 import { replacePersona } from '../../../src/personas/package/replace.ts'
 import { openForImport } from '../../../src/personas/package/verify-file.ts'
 import { createPackageWriter } from '../../../src/personas/package/write-package.ts'
@@ -18,7 +17,6 @@ const replacements = suite('a replaced persona')
 /** Replaces a persona, which is changed right after each of the first so many backups was written. */
 async function replaced(shop: Shop, persona: Persona, count: number, changes: number) {
   const storage = await openStorageIn(shop.folder)
-  const files = openBackupFiles(join(shop.folder, 'backups'))
   const writer = createPackageWriter({ archive: storage.packages, producer: 'test', runInChild: async () => undefined })
   let backups = 0
   const write: PersonaWrite = { ...whole(persona.id, 'u1', count, { how: 'replace' }), persona }
@@ -26,7 +24,7 @@ async function replaced(shop: Shop, persona: Persona, count: number, changes: nu
     return await replacePersona(
       {
         archive: storage.packages,
-        files,
+        files: storage.backupFiles,
         now: () => shop.clock.now,
         newId: () => `backup-${backups}`,
         writer: {

@@ -7,6 +7,7 @@ import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import type { NewPrice } from '../../../src/usage/prices/store.ts'
+import { readPackage, writePackage } from './backup-files.ts'
 import { row } from './ledger.ts'
 import { budget, reservation } from './limits.ts'
 import { answered } from './responses.ts'
@@ -152,6 +153,19 @@ const crashes: readonly Crash[] = [
     },
     async holds({ backups }) {
       assert.ok(await backups.isKnown('b'))
+    },
+  },
+  {
+    store: 'backupFiles',
+    says: 'the package of an acknowledged backup is there after a crash, also where it was pending still',
+    async act(storage) {
+      await makeScope(storage, 'p')
+      await writePackage(storage, 'b', Buffer.from('package'))
+      await storage.backups.add(scope, backup('b', 'p'))
+    },
+    async holds(storage) {
+      await storage.backupFiles.sweep()
+      assert.is(String(await readPackage(storage, 'b')), 'package')
     },
   },
   {

@@ -1,3 +1,4 @@
+import { statSync, truncateSync } from 'node:fs'
 import { emptyLog } from '../../../src/personas/adaptation/log.ts'
 import type { MemoryEntry } from '../../../src/personas/memory/memory.ts'
 import type { PersonaSnapshot, PublishConditions, Revision } from '../../../src/personas/package/archive.ts'
@@ -40,6 +41,7 @@ export const flaws: readonly Flaw[] = [
     snapshot: (scope) => packages.snapshot({ ...scope, userId: 'ada' }),
   })),
   flaw('backups', 'scopes', ({ backups }) => ({ list: (scope) => backups.list({ ...scope, userId: 'ada' }) })),
+  flaw('backupFiles', 'scopes', () => ({ discard: async () => undefined, remove: async () => undefined })),
   flaw('plugins', 'scopes', ({ plugins }) => ({ setActive: (_kind, id) => plugins.setActive('chat', id) })),
 
   // The ledger: attempts count twice, and filters, order, removal and other connections are forgotten.
@@ -414,6 +416,20 @@ export const flaws: readonly Flaw[] = [
     },
   })),
   flaw('backups', 'crash', () => ({ add: async () => undefined })),
+  flaw('backupFiles', 'crash', ({ backupFiles }) => ({
+    async keep(id) {
+      const size = await backupFiles.keep(id)
+      await backupFiles.discard(id)
+      return size
+    },
+  })),
+  flaw('backupFiles', 'concurrency', ({ backupFiles }) => ({
+    async open(id) {
+      const file = await backupFiles.open(id)
+      if (file) truncateSync(file.path, Math.min(statSync(file.path).size, 1024 * 1024))
+      return file
+    },
+  })),
   flaw('prices', 'crash', ({ prices }) => ({
     async write(change, at) {
       for (const one of change.set) await prices.write({ set: [one], end: change.end }, at)

@@ -1,5 +1,6 @@
 import { accountRules } from './accounts.ts'
 import { adaptationRules } from './adaptations.ts'
+import { backupFileRules } from './backup-files.ts'
 import { backupRules } from './backups.ts'
 import { changeRules } from './changes.ts'
 import { conversationRules } from './conversations.ts'
@@ -32,6 +33,7 @@ export const rules: readonly Rule[] = [
   ...adaptationRules,
   ...packageRules,
   ...backupRules,
+  ...backupFileRules,
   ...ledgerRules,
   ...limitRules,
   ...pluginRules,

@@ -1,0 +1,84 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { BackupFiles } from '../../personas/package/backup-store.ts'
+import { holder, holderPattern, isHeld } from '../../personas/package/holders.ts'
+
+const ending = '.dna.zip'
+
+/** Milliseconds for which a file without row and holder is kept: an aichat of an earlier version may be writing it. */
+const orphanAge = 3_600_000
+
+/** Packages of backups as files in one folder; `isKnown` says whether a backup has a row. */
+export function openBackupFiles(folder: string, isKnown: (backupId: string) => Promise<boolean>): BackupFiles {
+  const finalPath = (backupId: string) => join(folder, `${backupId}${ending}`)
+  const find = (backupId: string) => {
+    if (existsSync(finalPath(backupId)) || !existsSync(folder)) return finalPath(backupId)
+    const pending = readdirSync(folder).find((name) => name.endsWith(`.${backupId}${ending}`))
+    return pending === undefined ? finalPath(backupId) : join(folder, pending)
+  }
+  return {
+    pending: async (backupId) => pendingBackup(folder, backupId),
+    async keep(backupId) {
+      flushFolder(folder)
+      return statSync(pendingBackup(folder, backupId)).size
+    },
+    async publish(backupId) {
+      renameSync(pendingBackup(folder, backupId), finalPath(backupId))
+      flushFolder(folder)
+    },
+    discard: async (backupId) => rmSync(pendingBackup(folder, backupId), { force: true }),
+    async open(backupId) {
+      const path = find(backupId)
+      return existsSync(path) ? { path, close() {} } : undefined
+    },
+    remove: async (backupId) => rmSync(finalPath(backupId), { force: true }),
+    async sweep() {
+      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+        if (isHeld(name)) continue
+        const path = join(folder, name)
+        const [first = '', second = ''] = name.split('.')
+        const isPending = holderPattern.test(name)
+        const hasRow = await isKnown(isPending ? second : first)
+        if (isPending && hasRow && name.endsWith(`${second}${ending}`)) renameSync(path, finalPath(second))
+        else if (isPending || (!hasRow && ageOf(path) > orphanAge)) rmSync(path, { force: true })
+      }
+    },
+  }
+}
+
+/** The path of a backup that this process writes, in a folder that is made if need be. */
+export function pendingBackup(folder: string, backupId: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return join(folder, `${holder()}.${backupId}${ending}`)
+}
+
+/** Removes pending files of processes that ended, where none of them is kept as a file. */
+export function sweepPending(folder: string): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (holderPattern.test(name) && !isHeld(name)) rmSync(join(folder, name), { force: true })
+}
+
+/** Milliseconds since a file was written; 0 for one that is gone. */
+function ageOf(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+}
+
+/** fsync of the folder: a file that the database names must be found in it after a power failure too. */
+function flushFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
