@@ -97,6 +97,8 @@ export async function serve(
     if (api) await app.packages()
     // Ends the responses that a killed process left unfinished.
     if (api) await (await app.responses()).responses.failOrphans()
+    // What a first chat reads of a shared database is there before that may be away.
+    if (api && app.database) await app.chat()
     // Loading the language detector blocks the event loop for 300 ms: before the first request.
     await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {

@@ -16,7 +16,7 @@ export interface OwnChanges extends Changes {
   askSoon(): void
   /** Polls from now on. */
   watch(): void
-  /** Whether any limit was set, by the last answer. */
+  /** Whether any limit is set, by the last answer. */
   hasLimits(): boolean
   readonly grace: Grace
   /** Whether any login may go on: the database answers, or the grace since its last answer lasts. */
@@ -44,12 +44,14 @@ const leaseMs = 1000
 /** Milliseconds after which a process that does not poll asks again. */
 const staleMs = 250
 
-const pollText = `SELECT kind, number, current_setting('transaction_read_only') = 'on' AS read_only FROM change`
+const pollText = `SELECT kind, number, current_setting('transaction_read_only') = 'on' AS read_only,
+  EXISTS (SELECT FROM limit_document) AS has_limits FROM change`
 
 interface Polled {
   readonly kind: ChangeKind
   readonly number: number
   readonly read_only: boolean
+  readonly has_limits: boolean
 }
 
 /** See `OwnChanges`. Nothing is known before the first answer. */
@@ -65,6 +67,7 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
   }
   const changeListeners: [ChangeKind, () => void][] = []
   const awayListeners: ((reason: unknown) => void)[] = []
+  let hasLimits = true
   let answeredAt = Number.NEGATIVE_INFINITY
   let away: { readonly reason: unknown } | undefined
   let asking: Promise<void> | undefined
@@ -88,6 +91,7 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
         code: '25006',
       })
     answeredAt = Math.max(answeredAt, askedAt)
+    hasLimits = rows[0]?.has_limits ?? true
     if (away) setAway(undefined)
     const changed = rows.filter(({ kind, number }) => numbers.get(kind) !== number)
     for (const { kind, number } of changed) {
@@ -150,7 +154,7 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
         },
       })
     },
-    hasLimits: () => (numbers.get('limits') ?? 1) > 0,
+    hasLimits: () => hasLimits,
     grace,
     isUsable: () => !away || now() - answeredAt < graceMs,
     onChange: (kind, listener) => void changeListeners.push([kind, listener]),

@@ -1,0 +1,140 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { callApi, type SpawnedDaemon } from '../../daemon.ts'
+import { faultServer } from '../../fault-server.ts'
+import { pluginAt } from '../../installation.ts'
+import { type Instances, openInstances } from './instances.ts'
+import { postgresSuite } from './suite.ts'
+
+const { test, server, run } = postgresSuite('what instances on one database share', {
+  settings: { log_statement: 'all', log_min_duration_statement: '-1' },
+})
+
+const chat = { messages: [{ role: 'user', content: 'Hi' }] }
+
+let instances: Instances
+let one: SpawnedDaemon
+let two: SpawnedDaemon
+let token: string
+let database: string
+
+test('the first administrator of one is that of all, and the setup token is the same on each', async () => {
+  database = await server().newDatabase()
+  instances = await openInstances(database, { count: 2, answer: faultServer() })
+  one = instances.all[0]!
+  two = instances.all[1]!
+  // Each writes it behind the line that says that it listens.
+  const tokens = await eventually(async () => {
+    const files = [one, two].map(({ home }) => join(home, 'setup-token'))
+    return files.every((file) => existsSync(file)) ? files.map((file) => readFileSync(file, 'utf8')) : undefined
+  })
+  assert.is(tokens[0], tokens[1])
+  token = await instances.setUp()
+  assert.is((await two.call('GET', '/')).body.needs_setup, false)
+  assert.is((await two.call('GET', '/')).body.installation, (await one.call('GET', '/')).body.installation)
+  assert.is((await two.call('GET', '/api/auth/me', { token })).status, 200)
+})
+
+test('a plugin that one activates answers at the other, and a chat without persona and session asks the database nothing', async () => {
+  const before = await eventually(async () => {
+    const { status, body } = await two.call('POST', '/v1/chat/completions', { token, body: chat })
+    return status === 200 ? body : undefined
+  })
+  assert.is(before.choices[0].message.content, 'Hello big wide world')
+  const name = new URL(database).pathname.slice(1)
+  const chats = 40
+  const from = server().log().length
+  for (let count = 0; count < chats; count++)
+    assert.is((await two.call('POST', '/v1/chat/completions', { token, body: chat })).status, 200)
+  const said = server().log().slice(from)
+  assert.match(said, /SELECT kind, number/, 'the log has the polls')
+  const statements = said.split('\n').filter((line) => /LOG: {2}(?:statement|execute)/.test(line))
+  // The polls of both, and the ledger, which writes the rows of many chats together.
+  const others = statements.filter((line) => !/FROM change/.test(line) && !/SELECT kind, number/.test(line))
+  const perChat = others.filter((line) => /account|login_session|api_key|plugin|persona|conversation|price/.test(line))
+  assert.equal(perChat, [], name)
+  assert.ok(others.length < chats, `${others.length} statements for ${chats} chats: ${others.slice(0, 5).join('\n')}`)
+})
+
+test('a login that ends at one is refused at the other, also in the middle of an answer', async () => {
+  const login = await one.call('POST', '/api/auth/login', { body: { username: 'admin', password: 'Passw0rd' } })
+  const ended = login.body.token
+  assert.is((await two.call('GET', '/api/auth/me', { token: ended })).status, 200)
+  assert.is((await one.call('POST', '/api/auth/logout', { token: ended })).status, 200)
+  await eventually(async () => (await two.call('GET', '/api/auth/me', { token: ended })).status === 401 || undefined)
+  assert.is((await two.call('GET', '/api/auth/me', { token })).status, 200)
+})
+
+test('of two writers of one plugin, one whole document wins, and the other is its backup', async () => {
+  const documents = ['one', 'two'].map((name) => ({
+    ...pluginAt(`${instances.provider.url}/healthy`),
+    id: 'contested',
+    name,
+    model_map: Array.from({ length: 200 }, (_, at) => `${name}-${at}`),
+  }))
+  const written = await Promise.all([
+    one.call('POST', '/api/plugins/install?replace=true', { token, body: documents[0] }),
+    two.call('POST', '/api/plugins/install?replace=true', { token, body: documents[1] }),
+  ])
+  assert.ok(written.every(({ status }) => status < 300), JSON.stringify(written.map(({ body }) => body)))
+  const seen = await eventually(async () => {
+    const both = await Promise.all([one, two].map((each) => each.call('GET', '/api/plugins/contested', { token })))
+    return both[0]!.body.name === both[1]?.body.name ? both[0]!.body : undefined
+  })
+  assert.equal(seen.model_map, documents.find(({ name }) => name === seen.name)!.model_map)
+})
+
+test('a plugin that points at the balancer of its own instances is refused as a loop', async () => {
+  const loop = { ...pluginAt(instances.url), id: 'loop', endpoint: `${instances.url}/v1/chat/completions` }
+  assert.is((await one.call('POST', '/api/plugins/install', { token, body: loop })).status, 201)
+  const asked = await eventually(async () => {
+    const answer = await two.call('POST', '/v1/chat/completions', {
+      token,
+      body: { ...chat, model: 'loop:custom-model', fallback: false },
+    })
+    return answer.status === 404 || answer.status === 400 ? undefined : answer
+  })
+  assert.ok(asked.status >= 500, JSON.stringify(asked.body))
+  assert.match(JSON.stringify(asked.body), /comes from this installation itself/)
+  assert.not.match(JSON.stringify(asked.body), /database-password/)
+})
+
+test('an instance names itself and the database, without its password', async () => {
+  const health = (await one.call('GET', '/health')).body
+  assert.match(health.instance, new RegExp(`:${new URL(one.url).port}$`))
+  assert.equal(health.database, { name: database.replace(':database-password', ''), reachable: true })
+  const status = (await one.call('GET', '/api/status', { token })).body
+  assert.equal([status.instance, status.database], [health.instance, health.database])
+  const metrics = await callApi(one.url)('GET', '/metrics')
+  assert.match(metrics.body, /aichat_database_up\{database="postgresql:\/\/aichat@127[^"]*",instance_name="[^"]+"\} 1/)
+})
+
+test('an instance with another secret, and one whose data folder belongs to another database, refuse to start', async () => {
+  const [{ home }] = [two]
+  await two.stop()
+  const marked = readFileSync(join(home, 'installation.id'), 'utf8')
+  writeFileSync(join(home, 'installation.id'), 'another\n')
+  const refused = await instances.restart(1).then(
+    () => assert.unreachable('started'),
+    (reason) => reason,
+  )
+  assert.is(refused.code, 78)
+  assert.match(refused.message, /is not the one of this installation/)
+  assert.not.match(refused.message, /database-password/)
+  writeFileSync(join(home, 'installation.id'), marked)
+  await instances.restart(1)
+})
+
+test('all instances end', () => instances.close())
+
+run()
+
+/** Asks until there is an answer; throws after 10 s, ten times as long as any change may take. */
+async function eventually<R>(ask: () => Promise<R | undefined>): Promise<R> {
+  for (const begun = performance.now(); performance.now() - begun < 10_000; ) {
+    const found = await ask()
+    if (found !== undefined) return found
+  }
+  throw new Error('not seen within 10 s')
+}
