@@ -58,7 +58,9 @@ async function compared(
   let same = 0
   let frequencies = 0
   let difference = 0
+  let before: number | undefined
   for (let round = -20; round < rounds; round++) {
+    if (round === 0) before = await both.serverCpu()
     const asked = lookupsOf(readQuery(text.question(), rarity, text.now()))
     const query: SearchQuery = { ...asked, vector: vector(), candidates: 120 }
     const one = await sqlite.search(query, round >= 0)
@@ -68,9 +70,10 @@ async function compared(
     if (String(one.frequencies) === String(other.frequencies)) frequencies++
     difference = Math.max(difference, farthest(one, other))
   }
+  const server = perRound(before, await both.serverCpu(), rounds)
   print(`\n${title}, ${rounds} queries, load ${loadavg()[0]!.toFixed(1)}`)
   print(`  SQLite      ${sqlite.told()}`)
-  print(`  PostgreSQL  ${postgres.told()}`)
+  print(`  PostgreSQL  ${postgres.told()}${server}`)
   print(
     `  same candidates ${same}/${rounds}, same frequencies ${frequencies}/${rounds}, cosines differ by ${difference.toExponential(1)} at most`,
   )
@@ -110,20 +113,27 @@ function farthest(one: Found, other: Found): number {
 }
 
 async function added(both: Both, scope: Scope, text: Text, vector: ReturnType<typeof createTopics>): Promise<void> {
+  const fresh = Array.from({ length: 100 }, () => newMemory(text, vector))
   print(`\nOne memory added to them, load ${loadavg()[0]!.toFixed(1)}`)
   for (const [name, { memories }] of [
     ['SQLite    ', both.sqlite],
     ['PostgreSQL', both.postgres],
   ] as const) {
     const times: number[] = []
-    const before = process.cpuUsage()
-    for (let round = 0; round < 100; round++) {
-      const memory = newMemory(text, vector)
+    const [before, server] = [process.cpuUsage(), await both.serverCpu()]
+    for (const memory of fresh) {
       const start = performance.now()
       await memories.add(scope, [memory], keepAll)
       times.push(performance.now() - start)
     }
     const { user, system } = process.cpuUsage(before)
-    print(`  ${name}  ${percentiles(times)}, CPU of this process ${((user + system) / 1e5).toFixed(1)} ms each`)
+    const ofServer = name === 'SQLite    ' ? '' : perRound(server, await both.serverCpu(), 100)
+    print(
+      `  ${name}  ${percentiles(times)}, CPU of this process ${((user + system) / 1e5).toFixed(1)} ms each${ofServer}`,
+    )
   }
+}
+
+function perRound(before: number | undefined, after: number | undefined, rounds: number): string {
+  return before === undefined || after === undefined ? '' : `, of the server ${((after - before) / rounds).toFixed(1)}`
 }

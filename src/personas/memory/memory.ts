@@ -177,6 +177,26 @@ export interface EmbeddedMemory {
   readonly vector: Vector
 }
 
+/** What a process that embeds a scope's memories asks for. */
+export interface EmbeddingClaim {
+  /** Another value for each process. */
+  readonly holder: string
+  readonly model: string
+  /** The key of its space; absent before the first vector. */
+  readonly space?: string
+  /** Milliseconds for which no other process embeds them; 0 ends it. */
+  readonly heldFor: number
+  /** Milliseconds since 1970 UTC. */
+  readonly now: number
+}
+
+/**
+ * Milliseconds for which vectors of a scope stay in the space that was claimed last, while its model is the same. Two builds
+ * with different built-in vectors, or two machines with different versions of a model, would otherwise embed each other's
+ * memories again for ever.
+ */
+export const spaceKeptMs = 120_000
+
 /** A page of memories that are read one after the other. */
 export interface PendingPage {
   readonly entries: readonly MemoryEntry[]
@@ -256,6 +276,12 @@ export interface MemoryStore {
   lore(scope: Scope, unexpired: Unexpired, from: number, limit: number): Promise<PendingPage>
   /** Sets the vectors of memories; those that were removed or have another text meanwhile are ignored. */
   putVectors(scope: Scope, embedded: readonly EmbeddedMemory[]): Promise<void>
+  /**
+   * Claims the embedding of a scope's memories, or claims it anew; true where the caller may go on. It may not while another
+   * process holds it, nor into another space of the same model within `spaceKeptMs` of another's last claim for the present
+   * one. False without memories, too.
+   */
+  claimEmbedding(scope: Scope, claim: EmbeddingClaim): Promise<boolean>
   /** The recorded evictions, newest first. */
   evictions(scope: Scope, limit: number): Promise<readonly Eviction[]>
 }

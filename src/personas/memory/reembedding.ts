@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import type { Embedders } from './embedding.ts'
@@ -29,6 +30,8 @@ const usualFirstPause = 2_000
 const longestPause = 60_000
 /** Milliseconds that closing waits for a batch. */
 const closeTimeout = 2_000
+/** Milliseconds for which a batch keeps other processes from embedding the same; renewed while it is under way. */
+const heldFor = 30_000
 /** Milliseconds for which a scope that was found complete is not checked again. */
 const checkInterval = 30_000
 
@@ -53,6 +56,8 @@ export function createReembedding({
   firstPause = usualFirstPause,
 }: ReembeddingParts): Reembedding {
   const jobs = new Map<string, Job>()
+  /** Of this process, among those that share the storage. */
+  const holder = randomUUID()
   const stop = new AbortController()
   let closed = false
 
@@ -122,32 +127,68 @@ export function createReembedding({
     job.pause = Math.min(job.pause * 2, longestPause)
   }
 
-  /** True when all vectors are there; false when it was stopped. */
+  /** True when all vectors are there or another process sees to them; false when it was stopped. */
   async function work(persona: Persona): Promise<boolean> {
     const scope = scopeOf(persona)
     const embedder = embedders.embedder(persona.embedding_model)
     let spaceKey = embedder.space()?.key
-    for (let from: number | undefined = 0; !closed; ) {
-      // Before the first vector the model's space is unknown and all memories count as missing: one of them is embedded.
-      const isKnown = spaceKey !== undefined
-      const page: PendingPage = await store.pending(scope, spaceKey, from, isKnown ? batch : 1)
-      const entries = page.entries
-      // Yields to the event loop between batches and between pages without any.
-      await new Promise((resolve) => setImmediate(resolve))
-      if (closed) return false
-      if (entries.length > 0) spaceKey = await embedBatch(entries)
-      // Starts again from 0 once the space is known.
-      from = isKnown || entries.length === 0 ? page.next : 0
-      if (from === undefined) return true
+    const claim = (ms: number) =>
+      store.claimEmbedding(scope, {
+        holder,
+        model: embedder.model,
+        heldFor: ms,
+        now: clock(),
+        ...(spaceKey !== undefined && { space: spaceKey }),
+      })
+    let isHeld = false
+    try {
+      return await embedAll()
+    } finally {
+      // Another process may go on at once where this one failed or was stopped.
+      if (isHeld) await claim(0).catch(() => {})
     }
-    return false
 
-    async function embedBatch(entries: readonly MemoryEntry[]): Promise<string> {
-      const texts = entries.map(({ content }) => content)
-      const { space, vectors } = await embedder.embed(texts, 'document', stop.signal)
-      const embedded = entries.map(({ id, content }, at) => ({ id, content, vector: { space, values: vectors[at]! } }))
-      await store.putVectors(scope, embedded)
-      return space.key
+    async function embedAll(): Promise<boolean> {
+      for (let from: number | undefined = 0; !closed; ) {
+        // Before the first vector the model's space is unknown and all memories count as missing: one of them is embedded.
+        const isKnown = spaceKey !== undefined
+        const page: PendingPage = await store.pending(scope, spaceKey, from, isKnown ? batch : 1)
+        const entries = page.entries
+        // Yields to the event loop between batches and between pages without any.
+        await new Promise((resolve) => setImmediate(resolve))
+        if (closed) return false
+        if (entries.length > 0 && !(await embedBatch(entries))) return true
+        // Starts again from 0 once the space is known.
+        from = isKnown || entries.length === 0 ? page.next : 0
+        if (from === undefined) {
+          isHeld ||= spaceKey !== undefined
+          return true
+        }
+      }
+      return false
+    }
+
+    /** False where another process embeds these memories, or keeps them in a space of its own. */
+    async function embedBatch(entries: readonly MemoryEntry[]): Promise<boolean> {
+      isHeld = await claim(heldFor)
+      if (!isHeld) return false
+      const beat = setInterval(() => claim(heldFor).catch(() => {}), heldFor / 3)
+      try {
+        const texts = entries.map(({ content }) => content)
+        const { space, vectors } = await embedder.embed(texts, 'document', stop.signal)
+        const isKnown = spaceKey === space.key
+        spaceKey = space.key
+        if (!isKnown && !(await claim(heldFor))) return false
+        const embedded = entries.map(({ id, content }, at) => ({
+          id,
+          content,
+          vector: { space, values: vectors[at]! },
+        }))
+        await store.putVectors(scope, embedded)
+        return true
+      } finally {
+        clearInterval(beat)
+      }
     }
   }
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import type { Migration } from './migration.ts'
 import type { Database } from './sql.ts'
+import { vectorColumn } from './vectors-column.ts'
 
 interface Facts {
   readonly version: string
@@ -17,12 +18,13 @@ interface Facts {
  * role lacks rights or the server takes no writes, with every problem.
  */
 export async function checkDatabase(db: Database, migrations: readonly Migration[]): Promise<string> {
-  const [facts, applied, refused] = await Promise.all([
+  const [facts, column, applied, refused] = await Promise.all([
     db.row<Facts>(`SELECT current_setting('server_version') AS version,
       current_setting('transaction_read_only') = 'on' AS read_only,
       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector,
       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector') AS vector_there`),
+    vectorColumn(db),
     db.rows<{ name: string }>(`SELECT name FROM migration`),
     db.rows<{ name: string }>(`SELECT relname AS name FROM pg_class
       WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
@@ -42,10 +44,18 @@ export async function checkDatabase(db: Database, migrations: readonly Migration
   const missing = migrations.filter(({ name }) => !known.has(name)).length
   const parts = [
     `PostgreSQL ${version.split(' ')[0]}`,
-    vector === null
-      ? `without pgvector, so that searches compute more here${vector_there === null ? '' : ' (CREATE EXTENSION vector adds it)'}`
-      : `pgvector ${vector}`,
+    column === 'vector' ? `pgvector ${vector ?? ''}`.trimEnd() : withoutPgvector(vector, vector_there),
     missing === 0 ? 'its schema is the newest' : `${counted(missing, 'change')} of the schema wait for the next start`,
   ]
   return `${db.name}: ${parts.join(', ')}`
+}
+
+function withoutPgvector(installed: string | null, offered: string | null): string {
+  const remedy =
+    installed !== null
+      ? ' (the extension is there, but its vectors have not changed over to it)'
+      : offered !== null
+        ? ' (CREATE EXTENSION vector adds it)'
+        : ''
+  return `without pgvector, so that searches compute more here${remedy}`
 }

@@ -122,7 +122,7 @@ export const memoryMigrations: readonly Migration[] = [
   {
     name: 'memories-2',
     up: `
-      -- Which process embeds a scope's memories, and in which space its vectors are kept: see memories-leases.ts.
+      -- Which process embeds a scope's memories, and in which space its vectors are kept: see shared/embedding-claims.ts.
       CREATE TABLE embedding_lease (
         scope_id int PRIMARY KEY REFERENCES memory_scope (scope_id) ON DELETE CASCADE,
         holder text COLLATE "C" NOT NULL,

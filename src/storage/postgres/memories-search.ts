@@ -161,16 +161,16 @@ function scored(
 const candidateColumns =
   'memory.memory_id, terms, about, context, memory.id, content, memory.timestamp, importance, metadata'
 
-/** The memories of these numbers. */
-function readRows(sql: Sql, { row, since }: Asked, numbers: readonly number[]): Promise<CandidateRow[]> {
+/** The memories of these numbers, which the scope's own index gave: the planner would read a whole scope to compare it. */
+function readRows(sql: Sql, { since }: Asked, numbers: readonly number[]): Promise<CandidateRow[]> {
   return sql.rows<CandidateRow>(
     `SELECT ${candidateColumns}, NULL AS cosine FROM memory JOIN memory_terms USING (memory_id)
-      WHERE memory.memory_id = ANY ($1) AND memory.scope_id = $2 AND (pinned OR stored_at >= $3)`,
-    [numbers, row.scope_id, since],
+      WHERE memory.memory_id = ANY ($1) AND (pinned OR stored_at >= $2)`,
+    [numbers, since],
   )
 }
 
-/** The best and the nearest, with their cosines, by pgvector. */
+/** The same and the nearest, with their cosines, by pgvector. */
 function readNearest(sql: Sql, asked: Asked, nearby: Nearby): Promise<CandidateRow[]> {
   const parameters = new Parameters()
   const vector = parameters.add(writeVector(nearby.vector.values))
@@ -185,7 +185,7 @@ function readNearest(sql: Sql, asked: Asked, nearby: Nearby): Promise<CandidateR
      SELECT ${candidateColumns}, -distance AS cosine
        FROM ranked JOIN memory USING (memory_id) JOIN memory_terms USING (memory_id)
       WHERE (distance IS NOT NULL AND place <= ${parameters.add(nearby.limit)} OR memory_id = ANY (${best}))
-        AND memory.scope_id = ${parameters.add(asked.row.scope_id)} AND (pinned OR stored_at >= ${parameters.add(asked.since)})`,
+        AND (pinned OR stored_at >= ${parameters.add(asked.since)})`,
     parameters.values,
   )
 }

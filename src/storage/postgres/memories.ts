@@ -7,6 +7,7 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import type { Context } from './context.ts'
+import { claimEmbedding } from './embedding-claims.ts'
 import { vacuum } from './housekeeping.ts'
 import {
   evictionsOf,
@@ -83,6 +84,7 @@ export function createMemoryStore({ db, limits }: Context): MemoryStore {
     lore: (scope, unexpired, from, limit) => loreMemories(db, scope, unexpired, from, limit),
     putVectors: (scope, embedded) =>
       withVectors(db, (column) => db.transaction((tx) => putEmbedded(tx, column, scope, embedded))),
+    claimEmbedding: (scope, claim) => claimEmbedding(db, scope, claim),
     evictions: (scope, limit) => evictionsOf(db, scope, limit),
   }
 

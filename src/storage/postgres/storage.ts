@@ -8,7 +8,7 @@ import { methods } from '../shared/store-methods.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
-import { translated, translating } from './errors.ts'
+import { codeOf, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -52,6 +52,7 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db, migrations)
+  if (mayWrite && use.service) await takePgvector(db)
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
@@ -60,6 +61,17 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
     openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
   ])
   return { id, plugins }
+}
+
+/**
+ * Where the extension came later. A large database goes on without it, and so does one whose tables are in use now, whose role
+ * may not alter them, or with a vector that pgvector refuses.
+ */
+async function takePgvector(db: Database): Promise<void> {
+  const { changeOverToPgvector, fewVectors } = await import('./vectors-change-over.ts')
+  await changeOverToPgvector(db, fewVectors).catch((reason) => {
+    if (!/^(?:55P03|42501|22)/.test(codeOf(reason))) throw reason
+  })
 }
 
 interface OpenParts {

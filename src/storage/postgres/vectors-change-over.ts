@@ -24,7 +24,7 @@ export async function changeOverToPgvector(db: Database, most = Number.MAX_SAFE_
       forgetColumn(db)
       if ((await vectorColumn(tx)) === 'vector' || (await takeExtension(tx)) !== 'vector') return undefined
       const counted = await tx.row<{ count: number }>(
-        'SELECT count(*) AS count FROM (SELECT 1 FROM memory_vector LIMIT $1) some',
+        'SELECT count(*) AS count FROM (SELECT 1 FROM memory_vector LIMIT $1) AS few',
         [Math.min(most, Number.MAX_SAFE_INTEGER - 1) + 1],
       )
       if (counted!.count > most) return undefined

@@ -43,20 +43,7 @@ async function readColumn(db: Sql): Promise<VectorColumn> {
     `SELECT attname FROM pg_attribute
       WHERE attrelid = to_regclass('memory_vector') AND attname IN ('vector', 'bytes') AND NOT attisdropped`,
   )
-  return row!.attname
-}
-
-/** One line about how vectors are kept, for an operator. */
-export async function vectorFact(db: Sql): Promise<string> {
-  const [column, row] = await Promise.all([
-    vectorColumn(db),
-    db.row<{ installed: string | null }>(
-      `SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed`,
-    ),
-  ])
-  if (column === 'vector') return `vectors by pgvector ${row?.installed ?? ''}`.trimEnd()
-  if (row?.installed) return 'without pgvector, which is installed now: restart aichat serve, or run aichat db check'
-  return 'without pgvector: vectors are compared by aichat itself, which a large memory makes slow'
+  return row?.attname ?? 'bytes'
 }
 
 /** SQL for a vector's bytes, see vector-wire.ts. */

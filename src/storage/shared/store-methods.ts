@@ -84,6 +84,7 @@ export const methods: MethodsOfStores = {
     loreVersion: true,
     lore: true,
     putVectors: true,
+    claimEmbedding: true,
     evictions: true,
   },
   proposals: { add: true, list: true, find: true, claim: true, settle: true, reject: true },

@@ -9,6 +9,7 @@ import {
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
+import { claimEmbedding } from './embedding-claims.ts'
 import { goesOn, pauseFor, releasePages } from './housekeeping.ts'
 import { createMemoryReader } from './memories-read.ts'
 import { findScope, scopesAfter } from './memories-scope.ts'
@@ -77,6 +78,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     loreVersion: async (scope) => reader.loreVersion(scope),
     lore: async (scope, unexpired, from, limit) => inOneView(() => reader.lore(scope, unexpired, from, limit)),
     putVectors: async (scope, embedded) => inOneWrite(() => writer.putVectors(scope, embedded)),
+    claimEmbedding: async (scope, claim) => claimEmbedding(db, scope, claim),
     evictions: async (scope, limit) => reader.evictions(scope, limit),
   }
 

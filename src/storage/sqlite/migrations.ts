@@ -1,6 +1,7 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
 import { conversationMigrations } from './conversations-schema.ts'
+import { embeddingClaimMigrations } from './embedding-claims.ts'
 import { keyMigrations } from './keys-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
 import { limitMigrations } from './limits-schema.ts'
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   ...conversationMigrations,
   ...responseMigrations,
   ...loginFailureMigrations,
+  ...embeddingClaimMigrations,
 ]

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewMemory, Scope, Vector } from '../../../src/personas/memory/memory.ts'
+import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { havePostgres, openPostgres } from '../../storage/postgres/server.ts'
 import { storageIn } from '../../storage/test-storage.ts'
@@ -12,8 +13,10 @@ import type { createText } from '../memory-parts/text.ts'
 export interface Both {
   readonly sqlite: Storage
   readonly postgres: Storage
-  /** How PostgreSQL keeps vectors, as `doctor` says it. */
+  /** What PostgreSQL is, as `doctor` says it. */
   readonly fact: string
+  /** Milliseconds of CPU time that the server's sessions of this database took so far; undefined where it is on another machine. */
+  serverCpu(): Promise<number | undefined>
   close(): Promise<void>
 }
 
@@ -31,17 +34,34 @@ export async function openBoth(): Promise<Both | undefined> {
   const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'aichat-bench-postgres-')))
   const url = given ?? (await server!.newDatabase())
   const sqlite = await openStorage({ ...storageIn(folders[0]!), limits })
-  const postgres = await openStorage({ ...storageIn(folders[1]!), limits, url })
+  const postgres = await openStorage({ ...storageIn(folders[1]!), limits, url }, { service: true })
+  const watch = openDatabase(url)
   return {
     sqlite,
     postgres,
     fact: await postgres.check(),
+    async serverCpu() {
+      const rows = await watch.rows<{ pid: number }>(
+        'SELECT pid FROM pg_stat_activity WHERE datname = current_database()',
+      )
+      try {
+        return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0)
+      } catch {
+        return undefined
+      }
+    },
     async close() {
-      await Promise.all([sqlite.close(), postgres.close()])
+      await Promise.all([sqlite.close(), postgres.close(), watch.close()])
       await server?.close()
       for (const folder of folders) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Milliseconds of a process, in steps of ten (proc(5), fields 14 and 15). */
+function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
 let scopes = 0

@@ -24,11 +24,11 @@ interface Runner {
   left: number
   /** Awaited before each batch. */
   gate: Promise<void>
-  /** How many texts it has embedded. */
+  /** How many memories it has embedded. */
   made: number
 }
 
-function openRunner(dimensions: Readonly<Record<string, number>>): Runner {
+function openRunner(dimensions: Readonly<Record<string, number>>, version = 1): Runner {
   const runner: Runner = {
     away: false,
     left: Number.POSITIVE_INFINITY,
@@ -44,7 +44,7 @@ function openRunner(dimensions: Readonly<Record<string, number>>): Runner {
   return runner
 
   function embedderOf(model: string, dimension: number): Embedder {
-    const space = { key: `${model}@1`, model, dimension }
+    const space = { key: `${model}@${version}`, model, dimension }
     return {
       model,
       trust: 0.5,
@@ -53,7 +53,7 @@ function openRunner(dimensions: Readonly<Record<string, number>>): Runner {
         if (role === 'document') await runner.gate
         if (runner.away || runner.left < texts.length) throw new AppError('unavailable', 'The runner is away')
         runner.left -= texts.length
-        runner.made += texts.length
+        if (role === 'document') runner.made += texts.length
         return { space, vectors: texts.map((text) => spelled(text, dimension)) }
       },
     }
@@ -218,6 +218,45 @@ test('resumes pending memories after a restart, at the first read of the persona
     await ask(after)
     await until(async () => (await statuses(after))['ready'] === 70)
     assert.is((await ask(after)).mode, 'hybrid')
+    assertAgreeing(place.db)
+  }))
+
+test('of two processes one embeds, and the other one finds its vectors', () =>
+  withPlace('small', async (place) => {
+    const [one, other] = [openRunner({ small: 32 }), openRunner({ small: 32 })]
+    one.away = true
+    const before = place.start(one.embedders)
+    await tell(before, 200)
+    one.away = false
+    const both = [before, place.start(other.embedders)]
+    for (const memories of both) memories.reembed(place.persona)
+    await until(async () => (await statuses(before))['ready'] === 200)
+    await Promise.all(both.map((memories) => memories.close()))
+    assert.is(one.made + other.made, 200)
+    assertAgreeing(place.db)
+  }))
+
+test('two builds with different vectors of one model do not embed the memories of each other again', () =>
+  withPlace('small', async (place) => {
+    const [old, fresh] = [openRunner({ small: 32 }), openRunner({ small: 32 }, 2)]
+    const before = place.start(old.embedders)
+    await tell(before, 40)
+    before.reembed(place.persona)
+    await ask(before)
+    await until(async () => {
+      const claims = place.db.prepare('SELECT 1 FROM embedding_lease WHERE space = ?').all('small@1')
+      return claims.length === 1
+    })
+    const made = old.made
+    const after = place.start(fresh.embedders)
+    for (const memories of [after, before, after]) {
+      memories.reembed(place.persona)
+      await ask(memories)
+    }
+    assert.is((await ask(after)).mode, 'lexical')
+    assert.is((await ask(before)).mode, 'hybrid')
+    await after.close()
+    assert.equal([fresh.made, old.made - made], [0, 0])
     assertAgreeing(place.db)
   }))
 

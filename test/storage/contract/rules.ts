@@ -11,6 +11,7 @@ import { limitRules } from './limits.ts'
 import { loginFailureRules } from './login-failures.ts'
 import { memoryRules } from './memories.ts'
 import { memoryEditRules } from './memory-edits.ts'
+import { memoryEmbeddingRules } from './memory-embedding.ts'
 import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
@@ -27,6 +28,7 @@ export const rules: readonly Rule[] = [
   ...personaRules,
   ...memoryRules,
   ...memoryEditRules,
+  ...memoryEmbeddingRules,
   ...proposalRules,
   ...conversationRules,
   ...responseRules,
