@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { findBackup } from '../files/backup-files.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { ofLivePersona } from './live-rows.ts'
 import { fileName } from './plugin-files.ts'
@@ -34,11 +34,6 @@ export const backupTables: readonly TransferTable[] = [
 /** Bytes of one part. */
 const partBytes = 1024 * 1024
 
-/** The file of a persona's backup, by its id. */
-export function backupFile(folder: string, id: string): string {
-  return join(folder, `${id}.dna.zip`)
-}
-
 /** The files of the personas' backups; without those that are gone. */
 export function backupFileRows(db: Database, folder: string): readonly SqliteRow[] {
   return filesIn(db, folder).map(({ id, created_at, path }) => ({
@@ -55,7 +50,7 @@ export function* readBackupParts(db: Database, folder: string): Generator<Sqlite
 
 /** Writes a part behind those before it; its bytes are on the disk then. */
 export function writeBackupPart(folder: string, { backup_id, number, bytes }: SqliteRow): void {
-  const file = openSync(backupFile(folder, fileName(backup_id)), number === 0 ? 'wx' : 'a', 0o600)
+  const file = openSync(findBackup(folder, fileName(backup_id)), number === 0 ? 'wx' : 'a', 0o600)
   try {
     const whole = bytes as Uint8Array
     for (let at = 0; at < whole.length; ) at += writeSync(file, whole, at)
@@ -71,7 +66,7 @@ function filesIn(db: Database, folder: string) {
       `SELECT id, created_at FROM persona_backup WHERE ${ofLivePersona} ORDER BY id`,
     )
     .all()
-    .map((row) => ({ ...row, path: backupFile(folder, row.id) }))
+    .map((row) => ({ ...row, path: findBackup(folder, row.id) }))
     .filter(({ path }) => existsSync(path))
 }
 

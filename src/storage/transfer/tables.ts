@@ -1,3 +1,4 @@
+import { backupTables } from './backup-parts.ts'
 import type { TransferTable } from './table.ts'
 import { accountTables } from './tables-accounts.ts'
 import { chatTables } from './tables-chats.ts'
@@ -9,6 +10,7 @@ import { usageTables } from './tables-usage.ts'
 export const tables: readonly TransferTable[] = [
   ...accountTables,
   ...personaTables,
+  ...backupTables,
   ...memoryTables,
   ...chatTables,
   ...usageTables,
