@@ -30,6 +30,7 @@ export function sqliteCopies(folder: string): StorageCopies {
   return {
     kind: 'sqlite',
     path,
+    keepsFiles: false,
     async take(to, onProgress) {
       refuseMoved(folder)
       if (!existsSync(path)) throw new AppError('not_found', `There is no database in ${folder} yet`)

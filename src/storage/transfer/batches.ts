@@ -14,14 +14,14 @@ export interface Batch {
 /** Bytes of a batch: some milliseconds' work. A single larger row is a batch of its own. */
 const batchBytes = 256 * 1024
 
-/** Writes rows of a table as batches, and yields to the event loop between them. */
-export async function* batchesOf(table: TransferTable, rows: Iterable<SqliteRow>): AsyncGenerator<Batch> {
+/** Writes rows of a table as batches, and yields to the event loop between them, and where there is none. */
+export async function* batchesOf(table: TransferTable, rows: Iterable<SqliteRow | undefined>): AsyncGenerator<Batch> {
   const columns = Object.entries(table.columns)
   const compared = comparedColumns(table)
   const writer = createRowWriter(columns.map(([, { type }]) => type))
   const comparedWriter =
     compared.length === columns.length ? undefined : createRowWriter(compared.map(([, { type }]) => type))
-  const valueOf = (row: SqliteRow, [name, { derived }]: (typeof columns)[number]): Value =>
+  const read = (row: SqliteRow, [name, { derived }]: (typeof columns)[number]): Value =>
     derived ? derived(row) : row[name]!
   let count = 0
   const batch = (): Batch => {
@@ -31,8 +31,12 @@ export async function* batchesOf(table: TransferTable, rows: Iterable<SqliteRow>
     return made
   }
   for (const row of rows) {
-    writer.row(columns.map((column) => valueOf(row, column)))
-    comparedWriter?.row(compared.map((column) => valueOf(row, column)))
+    if (!row) {
+      await yieldToEventLoop()
+      continue
+    }
+    writer.row(columns.map((column) => read(row, column)))
+    comparedWriter?.row(compared.map((column) => read(row, column)))
     count++
     if (writer.length < batchBytes) continue
     yield batch()

@@ -12,8 +12,8 @@ export interface FolderSide {
   readonly backups: string
 }
 
-/** The rows of a table in its order, read one after another. */
-export function rowsIn(side: FolderSide, table: TransferTable): Iterable<SqliteRow> {
+/** The rows of a table in its order, read one after another; undefined where the event loop may run before the next. */
+export function rowsIn(side: FolderSide, table: TransferTable): Iterable<SqliteRow | undefined> {
   if (!table.isInFiles) return side.db.prepare<[], SqliteRow>(selectOf(table)).iterate()
   switch (table.name) {
     case 'plugin':

@@ -62,7 +62,7 @@ function insertInto(db: Database, table: TransferTable): (rows: readonly SqliteR
   ]
   const names = values.map(([column]) => `"${column}"`)
   const insert = db.prepare(`INSERT INTO "${sqlite}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`)
-  return each((row) => insert.run(values.map(([, valueOf]) => valueOf(row))))
+  return each((row) => insert.run(values.map(([, read]) => read(row))))
 }
 
 /** Rows that are indexed in one turn of the event loop: some milliseconds' work. */

@@ -13,6 +13,7 @@ import { migrations } from '../postgres/migrations.ts'
 import type { Database, Transaction } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
 import type { Database as Sqlite } from '../sqlite/connection.ts'
+import { translated as sqliteTranslated } from '../sqlite/errors.ts'
 import { type Hold, holdDatabase } from '../sqlite/hold.ts'
 import { placesIn } from './move-to.ts'
 import { listed, refuseNewer } from './postgres-target.ts'
@@ -64,7 +65,7 @@ export async function moveFromPostgres({ folder, url, ...control }: MoveFromOpti
     replaceTogether(folder, movesOf(folder, staged, before))
     return { ...moved, from, before: existsSync(before) ? before : undefined }
   } catch (reason) {
-    throw translated(reason)
+    throw sqliteTranslated(translated(reason))
   } finally {
     held.release()
     rmSync(staged, { recursive: true, force: true })
@@ -72,8 +73,8 @@ export async function moveFromPostgres({ folder, url, ...control }: MoveFromOpti
   }
 }
 
-/** Brings an older schema to the newest one, as the first command there would. */
-async function readable(db: Database): Promise<void> {
+/** Brings an older schema to the newest one, as the first command there would. Throws `not_found` where there is none. */
+export async function readable(db: Database): Promise<void> {
   const there = await db.row<{ there: boolean }>(`SELECT to_regclass('migration') IS NOT NULL AS there`)
   if (!there!.there) throw new AppError('not_found', `The database ${db.name} holds no data of aichat`)
   await refuseNewer(db)

@@ -12,6 +12,7 @@ import { migrations } from '../postgres/migrations.ts'
 import type { Database } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
 import { openDatabase } from '../sqlite/database.ts'
+import { translated as sqliteTranslated } from '../sqlite/errors.ts'
 import { holdDatabase } from '../sqlite/hold.ts'
 import type { FolderSide } from './folder-rows.ts'
 import { filledTables, refuseNewer } from './postgres-target.ts'
@@ -55,9 +56,9 @@ export async function moveToPostgres({ folder, url, keep, ...control }: MoveToOp
       if (await isDone(db, mark)) return finish(folder, mark)
       removeMovedMark(folder)
     }
-    // Whole, and of the newest schema.
-    const whole = await openDatabase(path, { check: true, vectors: false })
-    whole.close()
+    // Of the newest schema.
+    const newest = await openDatabase(path, { vectors: false })
+    newest.close()
     const held = holdDatabase(path)
     try {
       const moved = await move(db, { db: held.db!, ...files }, { folder, keep, control, to })
@@ -67,7 +68,7 @@ export async function moveToPostgres({ folder, url, keep, ...control }: MoveToOp
       held.release()
     }
   } catch (reason) {
-    throw translated(reason)
+    throw sqliteTranslated(translated(reason))
   } finally {
     await db.close()
   }

@@ -23,14 +23,29 @@ export function scopesIn({ db }: FolderSide): readonly Scope[] {
 }
 
 /** The content hash of a persona in a data folder, as its package would have it, but with the texts that PostgreSQL can hold. */
-export async function hashInFolder({ db }: FolderSide, scope: Scope, onMemories: OnMemories): Promise<string> {
+async function hashInFolder({ db }: FolderSide, scope: Scope, onMemories: OnMemories): Promise<string> {
   const snapshot = sqliteSnapshot(db, scope, () => {})
   return hashOf(snapshot && storable(snapshot), scope, onMemories)
 }
 
 /** The same in PostgreSQL. */
-export async function hashInPostgres({ tx, vectors }: PostgresSide, scope: Scope, onMemories: OnMemories) {
+async function hashInPostgres({ tx, vectors }: PostgresSide, scope: Scope, onMemories: OnMemories) {
   return hashOf(await postgresSnapshot(tx, vectors, scope), scope, onMemories)
+}
+
+/** Whether a persona is the same on both sides, by its content hash. */
+export async function isSamePersona(
+  folder: FolderSide,
+  postgres: PostgresSide,
+  scope: Scope,
+  onMemories: OnMemories,
+): Promise<boolean> {
+  // One waits for the server while the other one computes.
+  const [one, other] = await Promise.all([
+    hashInFolder(folder, scope, onMemories),
+    hashInPostgres(postgres, scope, onMemories),
+  ])
+  return one === other
 }
 
 async function hashOf(snapshot: PersonaSnapshot | undefined, { personaId }: Scope, onMemories: OnMemories) {

@@ -49,9 +49,15 @@ export async function release(tx: Transaction, lastPrice: number): Promise<void>
     )
 }
 
-/** The installation that the database is one of from now on; caches of instances that run already are told. */
-export async function becomeInstallation(tx: Transaction): Promise<string> {
-  await tx.run('INSERT INTO installation (id) VALUES ($1) ON CONFLICT DO NOTHING', [randomBytes(16).toString('hex')])
+/**
+ * The installation that the database is one of from now on: the given one, else its own, else a new one. Caches of instances
+ * that run already are told.
+ */
+export async function becomeInstallation(tx: Transaction, known?: string): Promise<string> {
+  await tx.run(
+    `INSERT INTO installation (id) VALUES ($1) ON CONFLICT (only_one) DO UPDATE SET id = coalesce($2, installation.id)`,
+    [known ?? randomBytes(16).toString('hex'), known ?? null],
+  )
   await tx.run('UPDATE installation SET had_accounts = EXISTS (SELECT FROM account)')
   await tx.run('UPDATE change SET number = number + 1')
   return (await tx.row<{ id: string }>('SELECT id FROM installation'))!.id

@@ -9,20 +9,25 @@ interface TermsRow extends IndexedText {
   readonly memory_id: number
 }
 
+/** Memories whose terms are read in one turn of the event loop. */
+const memoriesAtOnce = 100
+
 /** Sets of memories by term. */
 type Sets = Map<string, { readonly own: Set<number>; readonly around: Set<number> }>
 
 /**
  * PostgreSQL's full-text index, made of the terms that SQLite keeps: one block of memories after another, so that no more than
- * those of one are in memory. In the order of scope, block and term.
+ * those of one are in memory. In the order of scope, block and term; undefined where the event loop may run.
  */
-export function* postingRows(db: Database): Generator<SqliteRow> {
+export function* postingRows(db: Database): Generator<SqliteRow | undefined> {
   const rows = db.prepare<[], TermsRow>(
     `SELECT memory_id, terms, about, context FROM memory_terms WHERE ${ofLiveScope} ORDER BY memory_id`,
   )
   let place: { readonly scope: number; readonly block: number } | undefined
   let sets: Sets = new Map()
+  let read = 0
   for (const row of rows.iterate()) {
+    if (++read % memoriesAtOnce === 0) yield undefined
     const number = row.memory_id % width
     const scope = (row.memory_id - number) / width
     const block = blockOf(number)

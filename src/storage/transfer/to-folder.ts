@@ -10,7 +10,7 @@ import { batchesOf } from './batches.ts'
 import { createTableDigest, type TableDigest } from './digest.ts'
 import { type FolderSide, rowsIn } from './folder-rows.ts'
 import { createFolderTarget } from './folder-target.ts'
-import { hashInFolder, hashInPostgres, scopesIn } from './persona-hashes.ts'
+import { isSamePersona, scopesIn } from './persona-hashes.ts'
 import { countOf, digestIn, type PostgresSide, rowsFrom } from './postgres-rows.ts'
 import { createProgress, type TransferControl } from './progress.ts'
 import type { TransferTable } from './table.ts'
@@ -72,11 +72,9 @@ async function fill(side: PostgresSide, target: FolderSide, control: TransferCon
     progress.compared(table, rows)
   }
   const scopes = scopesIn(target)
-  for (const scope of scopes) {
-    const hash = await hashInPostgres(side, scope, (memories) => progress.summed(memories))
-    if (hash !== (await hashInFolder(target, scope, (memories) => progress.summed(memories))))
+  for (const scope of scopes)
+    if (!(await isSamePersona(target, side, scope, (memories) => progress.summed(memories))))
       throw different(`the persona ${scope.personaId}`)
-  }
   return { ...transferred(found), personas: scopes.length }
 }
 

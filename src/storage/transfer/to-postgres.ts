@@ -4,7 +4,7 @@ import type { VectorColumn } from '../postgres/vectors-table.ts'
 import { batchesOf } from './batches.ts'
 import type { TableDigest } from './digest.ts'
 import { countIn, type FolderSide, rowsIn } from './folder-rows.ts'
-import { hashInFolder, hashInPostgres, scopesIn } from './persona-hashes.ts'
+import { isSamePersona, scopesIn } from './persona-hashes.ts'
 import { copyInto, digestIn, type PostgresSide } from './postgres-rows.ts'
 import { becomeInstallation, release, takeEmpty } from './postgres-target.ts'
 import { createProgress, type TransferControl } from './progress.ts'
@@ -18,13 +18,22 @@ export interface Transferred {
   readonly personas: number
 }
 
+/** An empty database, and the transaction that fills it. */
+export interface EmptyPostgres {
+  readonly tx: Transaction
+  readonly vectors: VectorColumn
+  readonly name: string
+  /** The id of the installation that its instances know; another one unless given. */
+  readonly installation?: string | undefined
+}
+
 /**
  * Fills an empty database with all of a data folder, in a transaction of the caller's, and compares both: the digest of each
  * table, and the content hash of each persona. Throws `cannot_create` for a database that is not empty, and `internal` where
  * the two differ; nothing may be committed then.
  */
 export async function fillPostgres(
-  { tx, vectors, name }: { readonly tx: Transaction; readonly vectors: VectorColumn; readonly name: string },
+  { tx, vectors, name, installation }: EmptyPostgres,
   source: FolderSide,
   control: TransferControl,
 ): Promise<Transferred & { readonly installation: string }> {
@@ -42,12 +51,10 @@ export async function fillPostgres(
     progress.compared(table, rows)
   }
   const scopes = scopesIn(source)
-  for (const scope of scopes) {
-    const hash = await hashInFolder(source, scope, (memories) => progress.summed(memories))
-    if (hash !== (await hashInPostgres(side, scope, (memories) => progress.summed(memories))))
+  for (const scope of scopes)
+    if (!(await isSamePersona(source, side, scope, (memories) => progress.summed(memories))))
       throw different(`the persona ${scope.personaId}`)
-  }
-  return { ...transferred(wanted), personas: scopes.length, installation: await becomeInstallation(tx) }
+  return { ...transferred(wanted), personas: scopes.length, installation: await becomeInstallation(tx, installation) }
 }
 
 /** The rows that were moved, without tables of none. */

@@ -162,8 +162,7 @@ async function fillUsage({ ledger, prices, limits }: Opened): Promise<void> {
     row('b', 1, { user: 'bob', plugin: null, cost: { nano: null, source: null, priceId: null } }),
     row('c', 1, { cost: { nano: Number.MAX_SAFE_INTEGER - 100, source: 'shipped', priceId: 'p2' }, user: 'huge' }),
   ])
-  await ledger.prune('2020-01-01')
-  await limits.reserve(reservation('r2', 5), [budget('all', 1000)])
+  await limits.reserve(reservation('r2', 5), [budget('user:ada', 1000)])
 }
 
 /** Rows that no store writes now: of a persona that is removed in slices, and with U+0000 from before it was replaced. */
