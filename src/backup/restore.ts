@@ -1,11 +1,12 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { listFolder } from '../storage/files/atomic.ts'
+import { movedMarkOf } from '../storage/files/moved-mark.ts'
 import { finishReplacement, type Move, replaceTogether } from '../storage/files/replacement.ts'
 import type { RestoredAccounts } from '../storage/shared/copies.ts'
 import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
 import { databasePart, type Manifest } from './manifest.ts'
-import { foldersOf, type Places, settingsFilesOf } from './work.ts'
+import { copiedFiles, foldersOf, type Places, settingsFilesOf } from './work.ts'
 
 /** A restore that was done. */
 export interface Restored extends RestoredAccounts {
@@ -45,17 +46,11 @@ export async function restoreFrom(task: RestoreTask): Promise<Restored> {
     // Outside of the folder that a sweep removes: the journal may have to be finished by a later process.
     const staged = join(places.data, `.restore-${stamp}`)
     mkdirSync(staged, { mode: 0o700 })
+    // Once it is filled, everything but the settings is there.
+    await copies.fill?.(database, copiedFiles(folder))
     const moves = [
       ...settingsMoves(places, folder, stamp),
-      ...folderMoves(places, folder, staged, before),
-      { from: null, to: join(places.data, 'usage'), aside: join(before, 'usage') },
-      // A log that belongs to another database would damage this one.
-      ...['-wal', '-shm'].map((end) => ({
-        from: null,
-        to: `${copies.path}${end}`,
-        aside: join(before, `aichat.db${end}`),
-      })),
-      stagedMove(database, copies.path, join(staged, 'aichat.db'), join(before, 'aichat.db')),
+      ...(copies.fill ? [] : databaseMoves(copies.path, folder, staged, before, places)),
     ]
     replaceTogether(places.data, moves)
     rmSync(staged, { recursive: true, force: true })
@@ -78,6 +73,19 @@ function sweep(places: Places): void {
     [places.config, /^(?:config|mcp)\.json\.restored-\d{8}T\d{6}Z$/],
   ] as const)
     for (const name of listFolder(folder)) if (pattern.test(name)) rmSync(join(folder, name), { recursive: true })
+}
+
+/** The database and the folders of its files. */
+function databaseMoves(path: string, folder: string, staged: string, before: string, places: Places): readonly Move[] {
+  return [
+    ...folderMoves(places, folder, staged, before),
+    { from: null, to: join(places.data, 'usage'), aside: join(before, 'usage') },
+    // Data that moved away is here again.
+    { from: null, to: movedMarkOf(places.data), aside: join(before, basename(movedMarkOf(places.data))) },
+    // A log that belongs to another database would damage this one.
+    ...['-wal', '-shm'].map((end) => ({ from: null, to: `${path}${end}`, aside: join(before, `aichat.db${end}`) })),
+    stagedMove(join(folder, databasePart), path, join(staged, 'aichat.db'), join(before, 'aichat.db')),
+  ]
 }
 
 /** Folders are replaced as wholes: a folder that the backup has not is empty afterwards. */

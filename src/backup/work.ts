@@ -1,5 +1,6 @@
 import { copyFileSync, linkSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { CopiedFiles } from '../storage/shared/copies.ts'
 import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
 import { partOf, readArchive, writeArchive } from './archive.ts'
 import { databasePart, type Manifest, type Part } from './manifest.ts'
@@ -24,7 +25,7 @@ export function settingsFilesOf({ config }: Places): readonly (readonly [name: s
 }
 
 export interface CreateTask {
-  readonly storage: Pick<StorageSettings, 'folder'>
+  readonly storage: StorageSettings
   readonly places: Places
   /** An empty folder on the disk of the data. */
   readonly work: string
@@ -34,7 +35,7 @@ export interface CreateTask {
 }
 
 export interface OpenTask {
-  readonly storage: Pick<StorageSettings, 'folder'>
+  readonly storage: StorageSettings
   readonly archive: string
   /** An empty folder: the parts are unpacked into it. */
   readonly folder: string
@@ -58,10 +59,12 @@ export async function create(task: CreateTask, onStep: (step: Step) => void): Pr
   const database = join(parts, databasePart)
   mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
   const copies = await openStorageCopies(task.storage)
+  const kept = copies.keepsFiles ? settingsFilesOf(places) : filesOf(places)
   // Before and after: what the database names was there at one of the two.
-  const names = new Set(keepFiles(places, parts))
-  await copies.take(database, (share) => onStep({ doing: 'copying the database', share }))
-  for (const name of keepFiles(places, parts)) names.add(name)
+  const names = new Set(keepFiles(kept, parts))
+  await copies.take(database, (share) => onStep({ doing: 'copying the database', share }), copiedFiles(parts))
+  for (const name of keepFiles(copies.keepsFiles ? kept : filesOf(places), parts)) names.add(name)
+  if (copies.keepsFiles) for (const name of filesWithin(parts)) names.add(name)
   onStep({ doing: 'reading the database', share: 0 })
   const { schema, users, kind } = copies.check(database)
   const summed: Part[] = []
@@ -87,14 +90,28 @@ export async function openBackup(task: OpenTask, onStep: (step: Step) => void): 
   return manifest
 }
 
-/** Keeps the present files under the names of parts. Files are replaced as wholes, so that a link keeps one of them. */
-function keepFiles(places: Places, parts: string): readonly string[] {
-  const wanted = [
-    ...settingsFilesOf(places),
-    ...foldersOf(places).flatMap(([name, folder]) =>
-      plainFilesIn(folder).map((file) => [`${name}/${file}`, join(folder, file)] as const),
-    ),
-  ]
+/** The folders in a backup that belong to the copy of its database. */
+export function copiedFiles(parts: string): CopiedFiles {
+  return { plugins: join(parts, 'plugins'), personaBackups: join(parts, 'persona-backups') }
+}
+
+/** The present files by the names of parts. */
+function filesOf(places: Places): readonly (readonly [name: string, path: string])[] {
+  const inFolders = foldersOf(places).flatMap(([name, folder]) =>
+    plainFilesIn(folder).map((file) => [`${name}/${file}`, join(folder, file)] as const),
+  )
+  return [...settingsFilesOf(places), ...inFolders]
+}
+
+/** The names of the parts that came with the copy of a database. */
+function filesWithin(parts: string): readonly string[] {
+  return ['plugins', 'persona-backups'].flatMap((name) =>
+    plainFilesIn(join(parts, name)).map((file) => `${name}/${file}`),
+  )
+}
+
+/** Keeps files under the names of parts. Files are replaced as wholes, so that a link keeps one of them. */
+function keepFiles(wanted: readonly (readonly [name: string, path: string])[], parts: string): readonly string[] {
   return wanted.filter(([name, path]) => kept(path, join(parts, name))).map(([name]) => name)
 }
 

@@ -6,6 +6,7 @@ import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
+import { addDatabaseCommands } from './db/command.ts'
 import { addEmbedCommand } from './embed/command.ts'
 import { addHelpCommand } from './help/command.ts'
 import { overview, summary } from './help/overview.ts'
@@ -82,6 +83,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addLimitCommands(program, cli)
   addSecretCommands(program, cli)
   addBackupCommands(program, cli)
+  addDatabaseCommands(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)
   addCompletionCommands(program, cli)

@@ -86,7 +86,9 @@ export async function isStorageAbsent(settings: StorageSettings): Promise<boolea
 }
 
 /** Copies of the whole database, for backups of everything. */
-export async function openStorageCopies({ folder }: Pick<StorageSettings, 'folder'>): Promise<StorageCopies> {
+export async function openStorageCopies(settings: StorageSettings): Promise<StorageCopies> {
+  const { folder } = settings
+  if ('url' in settings) return (await import('./transfer/copies.ts')).postgresCopies(settings.url, folder)
   return (await import('./sqlite/copies.ts')).sqliteCopies(folder)
 }
 

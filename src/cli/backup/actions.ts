@@ -1,11 +1,12 @@
 import { basename } from 'node:path'
-import { type App, openApp } from '../../app/app.ts'
+import { type App, composeApp, openApp } from '../../app/app.ts'
 import type { BackupSource, Backups, OpenOptions, VerifiedBackup } from '../../backup/backups.ts'
 import type { KeptBackup } from '../../backup/target.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import { fileKindOf } from '../../formats/file-kind.ts'
 import { createBackup, listFullBackups, removeBackup, verifyBackup } from '../../operations/backups.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
@@ -26,6 +27,7 @@ export async function create(cli: Cli, options: PassphraseOptions & { readonly e
     cli,
     (backups, progress) => backups.create({ ...progress, passphrase }),
     () => cli.ask(createBackup, given({ passphrase })),
+    openApp,
   )
   await print(cli, kept, ({ name }) => name)
   note(cli, `aichat: ${sizeOf(kept.bytes)}${kept.encrypted ? ', encrypted' : ''}; the values of keys are not in it`)
@@ -86,12 +88,15 @@ export async function restore(
     throw new AppError('usage', 'A backup is restored on the machine of the data, with its daemon stopped', {
       details: [`Run this there, without --server ${target.url}`],
     })
-  const { paths } = await cli.settings()
+  const { paths, database } = await cli.settings()
   const restored = await withBackups(cli, async (backups, progress) => {
     const source = await sourceOf(backups, backup)
     const passphrase = await passphraseOf(cli, source, options)
     const shown = 'name' in source ? source.name : source.file
-    await confirm(cli, `Replace everything in ${paths.data} by ${shown}?`)
+    await confirm(
+      cli,
+      database ? `Fill the empty ${database.name} with ${shown}?` : `Replace everything in ${paths.data} by ${shown}?`,
+    )
     return backups.restore(source, { ...progress, passphrase, asBackedUp: options.asBackedUp === true })
   })
   await print(cli, restored, () => '')
@@ -135,13 +140,21 @@ async function atHome<R>(
   cli: Cli,
   here: (backups: Backups, progress: Progress) => Promise<R>,
   there: (() => Promise<R>) | undefined,
+  open?: Open,
 ): Promise<R> {
   if (there && (cli.globals().as !== undefined || (await findServer(cli)))) return there()
-  return withBackups(cli, here)
+  return withBackups(cli, here, open)
 }
 
-async function withBackups<R>(cli: Cli, work: (backups: Backups, progress: Progress) => Promise<R>): Promise<R> {
-  const app: App = await openApp(await cli.settings())
+type Open = (settings: Settings) => App | Promise<App>
+
+/** Opens no database unless told to: a restore may find it lost, or empty. */
+async function withBackups<R>(
+  cli: Cli,
+  work: (backups: Backups, progress: Progress) => Promise<R>,
+  open: Open = composeApp,
+): Promise<R> {
+  const app = await open(await cli.settings())
   const bar = openProgress(cli)
   try {
     return await work(await app.backups(), {

@@ -21,11 +21,7 @@ const orphanAge = 3_600_000
 /** Packages of backups as files in one folder; `isKnown` says whether a backup has a row. */
 export function openBackupFiles(folder: string, isKnown: (backupId: string) => Promise<boolean>): BackupFiles {
   const finalPath = (backupId: string) => join(folder, `${backupId}${ending}`)
-  const find = (backupId: string) => {
-    if (existsSync(finalPath(backupId)) || !existsSync(folder)) return finalPath(backupId)
-    const pending = readdirSync(folder).find((name) => name.endsWith(`.${backupId}${ending}`))
-    return pending === undefined ? finalPath(backupId) : join(folder, pending)
-  }
+  const find = (backupId: string) => findBackup(folder, backupId)
   return {
     pending: async (backupId) => pendingBackup(folder, backupId),
     async keep(backupId) {
@@ -81,4 +77,12 @@ function flushFolder(folder: string): void {
   } finally {
     closeSync(handle)
   }
+}
+
+/** The path of a backup in a folder, also of one that its process did not publish any more; it need not exist. */
+export function findBackup(folder: string, backupId: string): string {
+  const path = join(folder, `${backupId}${ending}`)
+  if (existsSync(path) || !existsSync(folder)) return path
+  const pending = readdirSync(folder).find((name) => name.endsWith(`.${backupId}${ending}`))
+  return pending === undefined ? path : join(folder, pending)
 }

@@ -113,6 +113,14 @@ function keyOf(term: string, block: number): string {
 
 const nothing: ReadonlySet<string> = new Set()
 
+/** The terms of a memory's own text, and those around it. */
+export function termsIn(text: IndexedText): {
+  readonly own: ReadonlySet<string>
+  readonly around: ReadonlySet<string>
+} {
+  return { own: ownTerms(text), around: aroundTerms(text) }
+}
+
 function ownTerms(text: IndexedText | undefined): ReadonlySet<string> {
   return text ? setOf(text.terms) : nothing
 }

@@ -7,6 +7,7 @@ import { insertBackup } from './backups.ts'
 import type { Context } from './context.ts'
 import { findScope, lockScope } from './memories-scope.ts'
 import { addMemories } from './memories-write.ts'
+import { greetingOf } from './packages-greeting.ts'
 import { revisionOf } from './persona-read.ts'
 import { insertPersona, savePersona } from './personas.ts'
 import { checkQuota } from './quota.ts'
@@ -56,12 +57,10 @@ async function isOrphan(tx: Transaction, owner: string): Promise<boolean> {
 
 /** Writes the fields without a place of their own, with the greeting of the card beside them. */
 async function carry(tx: Transaction, { persona, passthrough }: PersonaWrite): Promise<void> {
-  const card = passthrough.card as { readonly data?: { readonly first_mes?: unknown } | null } | undefined
-  const greeting = card?.data?.first_mes
   await tx.run(
     `INSERT INTO persona_carried (persona_id, fields, greeting) VALUES ($1, $2, $3)
        ON CONFLICT (persona_id) DO UPDATE SET fields = excluded.fields, greeting = excluded.greeting`,
-    [persona.id, JSON.stringify(passthrough), greeting == null ? null : JSON.stringify(greeting)],
+    [persona.id, JSON.stringify(passthrough), greetingOf(passthrough)],
   )
 }
 

@@ -41,6 +41,26 @@ export async function openSnapshot(
     await held.end()
     return undefined
   }
+  return snapshotOf(tx!, column, scope, head, () => held.end())
+}
+
+/** The state that a transaction shows, also of rows that it wrote: a snapshot without a transaction of its own. */
+export async function snapshotIn(
+  tx: Transaction,
+  column: VectorColumn,
+  scope: Scope,
+): Promise<PersonaSnapshot | undefined> {
+  const head = await readHead(tx, scope)
+  return head && snapshotOf(tx, column, scope, head, async () => {})
+}
+
+function snapshotOf(
+  tx: Transaction,
+  column: VectorColumn,
+  scope: Scope,
+  head: SnapshotHead,
+  close: () => Promise<void>,
+): PersonaSnapshot {
   let isClosed = false
   const read = async function* <T>(pages: AsyncGenerator<readonly T[]>): AsyncGenerator<readonly T[]> {
     try {
@@ -54,15 +74,15 @@ export async function openSnapshot(
   }
   return {
     ...head,
-    log: () => read(logPages(tx!, scope)),
-    memories: () => read(memoryPages(tx!, column, scope)),
+    log: () => read(logPages(tx, scope)),
+    memories: () => read(memoryPages(tx, column, scope)),
     ...translating({
-      end: () => readState(tx!, scope),
+      end: () => readState(tx, scope),
       // The key of seals lies beside a database of one machine; several instances have no such place.
       seals: async () => undefined,
       async close() {
         isClosed = true
-        await held.end()
+        await close()
       },
     }),
   }

@@ -54,7 +54,7 @@ export async function itemWith(
   id: string,
   since: number,
 ): Promise<string | undefined> {
-  const given = [owner, key ?? null, digestOf(id), since]
+  const given = [owner, key ?? null, idDigestOf(id), since]
   const alike = `SELECT number, item FROM response_item WHERE id_digest = $3 ORDER BY number DESC LIMIT ${mostAlike}`
   const found = await sql.row<{ item: string | null; alike: number }>(
     `WITH alike AS MATERIALIZED (${alike})
@@ -83,7 +83,7 @@ export async function inputPage(
   if (after !== undefined) {
     const at = await sql.row<{ position: number }>(
       `SELECT position FROM response_item WHERE number = $1 AND id_digest = $2 AND position < ${firstOutput} LIMIT 1`,
-      [number, digestOf(after)],
+      [number, idDigestOf(after)],
     )
     if (!at) return undefined
     place = at.position
@@ -191,12 +191,13 @@ function insertItems(tx: Transaction, number: number, { items }: Written): Promi
     [
       number,
       items.map(({ position }) => position),
-      items.map(({ id }) => (id === null ? null : digestOf(id))),
+      items.map(({ id }) => (id === null ? null : idDigestOf(id))),
       items.map(({ item }) => item),
     ],
   )
 }
 
-function digestOf(id: string): Buffer {
+/** The form in which the index keeps an id. */
+export function idDigestOf(id: string): Buffer {
   return createHash('sha256').update(id).digest()
 }

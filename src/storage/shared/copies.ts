@@ -46,8 +46,13 @@ export interface StorageCopies {
   readonly kind: CopyFacts['kind']
   /** The place of the database, which a restore replaces. */
   readonly path: string
-  /** Copies the database of one moment to a new file. Throws `not_found` where there is none yet. */
-  take(to: string, onProgress: (share: number) => void): Promise<void>
+  /**
+   * Copies the database of one moment to a new file, and, where it `keepsFiles`, writes the files of plugins and backups into
+   * new folders. Throws `not_found` where there is none yet.
+   */
+  take(to: string, onProgress: (share: number) => void, files: CopiedFiles): Promise<void>
+  /** Whether plugins and backups of personas stand in the database, and not in folders beside it. */
+  readonly keepsFiles: boolean
   /** Reads a whole copy. Throws `configuration` when it is damaged, not ours, or of a newer aichat. */
   check(copy: string): CopyFacts
   /**
@@ -57,4 +62,16 @@ export interface StorageCopies {
   prepare(copy: string, carried: CarriedOver | 'as-backed-up' | undefined, at: number): RestoredAccounts
   /** Keeps every other process out of the database until it is released. Throws `busy` when one has it open. */
   holdAlone(): HeldDatabase
+  /**
+   * Fills an empty database that instances share with a prepared copy and its files, all or nothing; undefined for a database
+   * whose file a restore replaces. Throws `cannot_create` where it is not empty.
+   */
+  fill?(copy: string, files: CopiedFiles): Promise<void>
+}
+
+/** The folders of files that belong to a copy. */
+export interface CopiedFiles {
+  readonly plugins: string
+  /** Packages of personas' backups. */
+  readonly personaBackups: string
 }

@@ -9,14 +9,17 @@ import type { Database } from './connection.ts'
  */
 export function createConversationText(db: Database) {
   return {
-    /** Indexes a message and returns its number in the index; null for one without words. Expects a transaction. */
-    add(owner: string, message: Message): number | null {
+    /**
+     * Indexes a message and returns its number in the index, the next one unless given; null for one without words. Expects a
+     * transaction.
+     */
+    add(owner: string, message: Message, number?: number): number | null {
       if (message.role !== 'user' && message.role !== 'assistant') return null
       const terms = searchTermsOf(textOf(message.content))
       if (terms.length === 0) return null
       const { lastInsertRowid } = db
-        .prepare('INSERT INTO conversation_text (reader, terms) VALUES (?, ?)')
-        .run(markOf(readerOf(db, owner)), terms.join(' '))
+        .prepare('INSERT INTO conversation_text (rowid, reader, terms) VALUES (?, ?, ?)')
+        .run(number ?? null, markOf(readerOf(db, owner)), terms.join(' '))
       return Number(lastInsertRowid)
     },
     /** The search in the language of FTS5; undefined where it can find nothing. */

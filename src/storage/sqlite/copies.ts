@@ -3,12 +3,13 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
-import type { CarriedOver, CopyFacts, HeldDatabase, RestoredAccounts, StorageCopies } from '../shared/copies.ts'
+import { refuseMoved } from '../files/moved-mark.ts'
+import type { CarriedOver, CopyFacts, RestoredAccounts, StorageCopies } from '../shared/copies.ts'
 import type { Database } from './connection.ts'
 import { refuseDamaged } from './database.ts'
 import { translated } from './errors.ts'
+import { holdDatabase } from './hold.ts'
 import { migrations } from './migrations.ts'
-import { isOpenElsewhere } from './open-elsewhere.ts'
 
 /** Pages that are copied between two reports of progress: 4 MiB. */
 const pagesAtOnce = 500
@@ -29,7 +30,9 @@ export function sqliteCopies(folder: string): StorageCopies {
   return {
     kind: 'sqlite',
     path,
+    keepsFiles: false,
     async take(to, onProgress) {
+      refuseMoved(folder)
       if (!existsSync(path)) throw new AppError('not_found', `There is no database in ${folder} yet`)
       try {
         await copyOf(path, to, onProgress)
@@ -39,7 +42,10 @@ export function sqliteCopies(folder: string): StorageCopies {
     },
     check: (copy) => mine(() => factsOf(copy)),
     prepare: (copy, carried, at) => mine(() => prepared(copy, carried, at)),
-    holdAlone: () => holdAlone(path),
+    holdAlone() {
+      const { db, release } = holdDatabase(path)
+      return { accounts: () => db && accountsOf(db), release }
+    },
   }
 }
 
@@ -162,38 +168,4 @@ function carryOver(db: Database, carried: CarriedOver | undefined, at: number): 
 /** The form of a bcrypt hash of cost 12 that belongs to no known password. */
 function unusableHash(): string {
   return `$2b$12$${randomBytes(40).toString('base64').replaceAll(/[+=]/g, '.').slice(0, 53)}`
-}
-
-/**
- * Holds the database so that no other process can open it; throws `busy` when one has it open. In WAL mode each open
- * connection holds a lock for as long as it lives, without which the journal's mode can be changed; a damaged database takes
- * no locks, so that the open files of processes are looked at.
- */
-function holdAlone(path: string): HeldDatabase {
-  if (!existsSync(path)) return nothing
-  let db: Database | undefined
-  try {
-    db = new BetterSqlite3(path, { fileMustExist: true, timeout: 500 })
-    if (db.pragma('journal_mode = DELETE', { simple: true }) !== 'delete') throw inUse(path)
-    db.exec('BEGIN EXCLUSIVE')
-    const held = db
-    return { accounts: () => accountsOf(held), release: () => held.close() }
-  } catch (reason) {
-    db?.close()
-    const code = String((reason as { code?: unknown }).code ?? '')
-    if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) throw inUse(path, reason)
-    if (reason instanceof AppError) throw reason
-    if (isOpenElsewhere(path)) throw inUse(path, reason)
-    if (/^SQLITE_(?:NOTADB|CORRUPT|IOERR)/.test(code)) return nothing
-    throw translated(reason)
-  }
-}
-
-const nothing: HeldDatabase = { accounts: () => undefined, release: () => {} }
-
-function inUse(path: string, cause?: unknown): AppError {
-  return new AppError('busy', `A process of aichat has ${path} open: stop the daemon and other commands first`, {
-    details: ['systemctl --user stop aichat, or end `aichat serve`'],
-    cause,
-  })
 }

@@ -36,7 +36,7 @@ export function openSnapshot(path: string, scope: Scope, readers: Set<Database>)
   try {
     // The first statement after it fixes the state.
     reader.exec('BEGIN')
-    const snapshot = readIn(reader, scope, close)
+    const snapshot = snapshotIn(reader, scope, close)
     if (!snapshot) close()
     return snapshot
   } catch (reason) {
@@ -45,7 +45,8 @@ export function openSnapshot(path: string, scope: Scope, readers: Set<Database>)
   }
 }
 
-function readIn(db: Database, scope: Scope, close: () => void): PersonaSnapshot | undefined {
+/** The state that a connection shows, for as long as nothing is written: a snapshot without a transaction of its own. */
+export function snapshotIn(db: Database, scope: Scope, close: () => void): PersonaSnapshot | undefined {
   const revision = revisionOf(db, scope)
   const persona = personaRows(db).find(scope.personaId)
   if (revision === undefined || persona?.user_id !== scope.userId) return undefined

@@ -5,3 +5,8 @@ import type { Database } from './connection.ts'
 export function openReader(path: string): Database {
   return new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: 5000 })
 }
+
+/** A connection for work that lets no other process in; it waits half a second for others. */
+export function openAlone(path: string): Database {
+  return new BetterSqlite3(path, { fileMustExist: true, timeout: 500 })
+}

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { refuseMoved } from '../files/moved-mark.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
@@ -26,6 +27,7 @@ export interface SqliteSettings extends PluginPlaces {
 /** Opens the storage in a data folder, see `openStorage`. A store is loaded at its first use. */
 export async function openSqliteStorage(settings: SqliteSettings, use: StorageUse) {
   await finishRestore(settings.folder)
+  refuseMoved(settings.folder)
   const isTemporary = use.create === false && isAbsent(pathIn(settings.folder))
   const folder = isTemporary ? mkdtempSync(join(tmpdir(), 'aichat-storage-')) : settings.folder
   const path = pathIn(folder)

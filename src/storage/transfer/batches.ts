@@ -1,0 +1,46 @@
+import { yieldToEventLoop } from '../shared/event-loop.ts'
+import { createRowWriter, type Value } from './copy-format.ts'
+import { comparedColumns, type SqliteRow, type TransferTable } from './table.ts'
+
+/** Rows of a table in the format of COPY, without its header and end. */
+export interface Batch {
+  readonly rows: number
+  /** All columns. */
+  readonly all: Buffer
+  /** Those that both sides must have alike. */
+  readonly compared: Buffer
+}
+
+/** Bytes of a batch: some milliseconds' work. A single larger row is a batch of its own. */
+const batchBytes = 256 * 1024
+
+/** Writes rows of a table as batches, and yields to the event loop between them, and where there is none. */
+export async function* batchesOf(table: TransferTable, rows: Iterable<SqliteRow | undefined>): AsyncGenerator<Batch> {
+  const columns = Object.entries(table.columns)
+  const compared = comparedColumns(table)
+  const writer = createRowWriter(columns.map(([, { type }]) => type))
+  const comparedWriter =
+    compared.length === columns.length ? undefined : createRowWriter(compared.map(([, { type }]) => type))
+  const read = (row: SqliteRow, [name, { derived }]: (typeof columns)[number]): Value =>
+    derived ? derived(row) : row[name]!
+  let count = 0
+  const batch = (): Batch => {
+    const all = writer.take()
+    const made = { rows: count, all, compared: comparedWriter?.take() ?? all }
+    count = 0
+    return made
+  }
+  for (const row of rows) {
+    if (!row) {
+      await yieldToEventLoop()
+      continue
+    }
+    writer.row(columns.map((column) => read(row, column)))
+    comparedWriter?.row(compared.map((column) => read(row, column)))
+    count++
+    if (writer.length < batchBytes) continue
+    yield batch()
+    await yieldToEventLoop()
+  }
+  if (count > 0) yield batch()
+}

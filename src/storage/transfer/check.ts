@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
+import type { Scope } from '../../personas/memory/memory.ts'
+import type { PersonaSnapshot } from '../../personas/package/archive.ts'
+import { packageContent } from '../../personas/package/export.ts'
+import { verifyStored } from '../../personas/package/verify-stored.ts'
+import { checkDatabase } from '../postgres/check.ts'
+import { openDatabase as openPostgres } from '../postgres/connection.ts'
+import { translated } from '../postgres/errors.ts'
+import { problemsIn } from '../postgres/ledger-check.ts'
+import { createLedgerNames } from '../postgres/ledger-names.ts'
+import { migrations } from '../postgres/migrations.ts'
+import { snapshotIn as postgresSnapshot } from '../postgres/persona-snapshot.ts'
+import type { Transaction } from '../postgres/sql.ts'
+import { vectorColumn } from '../postgres/vectors-column.ts'
+import { snapshotIn as sqliteSnapshot } from '../sqlite/persona-snapshot.ts'
+import { openReader } from '../sqlite/reader.ts'
+import { openSqliteStorage, type SqliteSettings } from '../sqlite/storage.ts'
+import { placesIn } from './move-to.ts'
+import { scopesIn } from './persona-hashes.ts'
+import type { TransferControl } from './progress.ts'
+import { tables } from './tables.ts'
+
+/** A database that was read to its end. */
+export interface DatabaseCheck {
+  /** One line that says what it is. */
+  readonly database: string
+  /** Personas that were verified, each with its log, state, memories and seals. */
+  readonly personas: number
+  /** Since when seals are kept, which show changes by other programs: milliseconds since 1970; null where none are kept. */
+  readonly sealed_since: number | null
+  /** One line each; none where everything is right. */
+  readonly problems: readonly string[]
+}
+
+/** Problems of one persona that are told. */
+const mostProblems = 5
+
+/**
+ * Reads all of a data folder's database, and verifies its personas and the sums of the ledger. Throws `configuration` where it
+ * is damaged, and `not_found` where there is none.
+ */
+export async function checkFolder(settings: SqliteSettings, control: TransferControl): Promise<DatabaseCheck> {
+  const { database } = placesIn(settings.folder)
+  if (!existsSync(database)) throw new AppError('not_found', `There is no database in ${settings.folder} yet`)
+  control.onStep?.({ doing: 'reading the database', share: 0 })
+  const storage = await openSqliteStorage(settings, {})
+  try {
+    const line = await storage.check()
+    const ledger = await storage.ledger.check()
+    const db = openReader(database)
+    try {
+      db.exec('BEGIN')
+      const scopes = scopesIn({ db, plugins: '', backups: '' })
+      const checked = await checkPersonas(scopes, async (scope) => sqliteSnapshot(db, scope, () => {}), control)
+      return { database: line, ...checked, problems: [...ledger.map(ofLedger), ...checked.problems] }
+    } finally {
+      db.close()
+    }
+  } finally {
+    await storage.close()
+  }
+}
+
+/** The same for a PostgreSQL database, every row of which is read at one moment. */
+export async function checkPostgres(url: string, control: TransferControl): Promise<DatabaseCheck> {
+  const db = openPostgres(url)
+  try {
+    const line = await checkDatabase(db, migrations)
+    const ledger = await problemsIn(db, createLedgerNames(db))
+    const vectors = await vectorColumn(db)
+    const checked = await db.transaction(
+      async (tx) => {
+        await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0')
+        await readAll(tx, control)
+        const scopes = await tx.rows<Scope>(
+          `SELECT id AS "personaId", user_id AS "userId" FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`,
+        )
+        return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope), control)
+      },
+      { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
+    )
+    return { database: line, ...checked, problems: [...ledger.map(ofLedger), ...checked.problems] }
+  } catch (reason) {
+    throw translated(reason)
+  } finally {
+    await db.close()
+  }
+}
+
+/** Reads the rows of all tables, those beside them that the server keeps apart too. */
+async function readAll(tx: Transaction, { onStep = () => {}, signal }: TransferControl): Promise<void> {
+  for (const [at, { name, rows }] of tables.entries()) {
+    onStep({ doing: `reading ${rows}`, share: (at / tables.length) * readingShare })
+    for await (const _chunk of tx.copyOut(`COPY ${name} TO STDOUT (FORMAT binary)`)) signal?.throwIfAborted()
+  }
+}
+
+/** The share of the work that reading is, before personas are verified. */
+const readingShare = 0.5
+
+async function checkPersonas(
+  scopes: readonly Scope[],
+  open: (scope: Scope) => Promise<PersonaSnapshot | undefined>,
+  { onStep = () => {}, signal }: TransferControl,
+): Promise<Omit<DatabaseCheck, 'database'>> {
+  const problems: string[] = []
+  let sealed_since: number | null = null
+  for (const [at, scope] of scopes.entries()) {
+    signal?.throwIfAborted()
+    onStep({ doing: 'verifying personas', share: readingShare + (at / scopes.length) * (1 - readingShare) })
+    const snapshot = await open(scope)
+    if (!snapshot) continue
+    const content = packageContent(snapshot, { exportedAt: 0, producer: '', embeddings: true })
+    const result = await verifyStored(snapshot, content)
+    sealed_since ??= result.sealed_since ?? null
+    const told = result.problems.slice(0, mostProblems).map((problem) => `persona ${scope.personaId}: ${problem}`)
+    const more = result.problems.length - told.length
+    problems.push(...told, ...(more > 0 ? [`persona ${scope.personaId}: ${more} more`] : []))
+  }
+  return { personas: scopes.length, sealed_since, problems }
+}
+
+function ofLedger(problem: string): string {
+  return `ledger: ${problem}`
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { installationMarkOf, readInstallationMark } from '../../installation-id.ts'
+import { replaceFile } from '../files/atomic.ts'
+import { openDatabase as openPostgres } from '../postgres/connection.ts'
+import { translated } from '../postgres/errors.ts'
+import { migrate } from '../postgres/migrate.ts'
+import { migrations } from '../postgres/migrations.ts'
+import type { Database } from '../postgres/sql.ts'
+import { vectorColumn } from '../postgres/vectors-column.ts'
+import type { StorageCopies } from '../shared/copies.ts'
+import { sqliteCopies } from '../sqlite/copies.ts'
+import { openDatabase } from '../sqlite/database.ts'
+import { holdDatabase } from '../sqlite/hold.ts'
+import { readable } from './move-from.ts'
+import { refuseNewer } from './postgres-target.ts'
+import { fillFolder } from './to-folder.ts'
+import { fillPostgres } from './to-postgres.ts'
+
+/**
+ * Copies of a PostgreSQL database, each a database file as a data folder has it: a backup of the one kind of storage is
+ * restored into the other one as well. `folder` is the data folder of this instance.
+ */
+export function postgresCopies(url: string, folder: string): StorageCopies {
+  const { check, prepare } = sqliteCopies(folder)
+  const opened = async <R>(work: (db: Database) => Promise<R>): Promise<R> => {
+    const db = openPostgres(url)
+    try {
+      return await work(db)
+    } catch (reason) {
+      throw translated(reason)
+    } finally {
+      await db.close()
+    }
+  }
+  return {
+    kind: 'sqlite',
+    path: join(folder, 'aichat.db'),
+    check,
+    prepare,
+    take: (to, onProgress, files) =>
+      opened(async (db) => {
+        await readable(db)
+        const vectors = await vectorColumn(db)
+        const places = { database: to, plugins: files.plugins, backups: files.personaBackups }
+        // Others go on writing: the transaction sees one moment.
+        await db.transaction(
+          async (tx) => {
+            await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off')
+            await fillFolder({ tx, vectors }, places, { onStep: ({ share }) => onProgress(share) })
+          },
+          { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
+        )
+      }),
+    keepsFiles: true,
+    // Whoever restores into a database needs an empty one: nobody's accounts are there.
+    holdAlone: () => ({ accounts: () => undefined, release: () => {} }),
+    fill: (database, files) =>
+      opened(async (db) => {
+        await migrate(db, migrations)
+        await refuseNewer(db)
+        const made = await openDatabase(database, { vectors: false })
+        made.close()
+        const held = holdDatabase(database)
+        try {
+          if (!held.db) throw new AppError('internal', 'The database of the backup does not open')
+          const source = { db: held.db, plugins: files.plugins, backups: files.personaBackups }
+          const vectors = await vectorColumn(db)
+          const known = readInstallationMark(folder)
+          const { installation } = await db.transaction(
+            (tx) => fillPostgres({ tx, vectors, name: db.name, installation: known }, source, {}),
+            { copies: true, statementTimeout: 0 },
+          )
+          if (known === undefined) replaceFile(installationMarkOf(folder), `${installation}\n`)
+        } finally {
+          held.release()
+        }
+      }),
+  }
+}

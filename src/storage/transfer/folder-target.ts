@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
+import type { Database } from '../sqlite/connection.ts'
+import { createConversationText } from '../sqlite/conversations-text.ts'
+import { writeBackupPart } from './backup-parts.ts'
+import type { Value } from './copy-format.ts'
+import type { FolderSide } from './folder-rows.ts'
+import { writeActivePlugin, writePlugin } from './plugin-files.ts'
+import type { SqliteRow, TransferTable } from './table.ts'
+
+/** Writes rows into a new database that nobody else has open, and new folders beside it. */
+export interface FolderTarget {
+  /** Writes rows of a table. */
+  writer(table: TransferTable): (rows: readonly SqliteRow[]) => void
+  /** Makes the full-text indexes, some rows at a time, and puts the triggers back. */
+  finish(lastPrice: number): Promise<void>
+}
+
+/** Counters and marks that triggers keep come with the rows, so that the triggers rest. */
+export function createFolderTarget({ db, plugins, backups }: FolderSide): FolderTarget {
+  for (const folder of [plugins, backups]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const triggers = db
+    .prepare<[], { name: string; sql: string }>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
+    .all()
+  db.exec('BEGIN')
+  for (const { name } of triggers) db.exec(`DROP TRIGGER "${name}"`)
+  // A new database was sealed as it is, by a key of another folder: its first opening seals all rows.
+  db.exec('DELETE FROM seal_key')
+  return {
+    writer(table) {
+      if (!table.isInFiles) return insertInto(db, table)
+      if (table.name === 'plugin') return each((row) => writePlugin(plugins, row))
+      if (table.name === 'plugin_active') return each((row) => writeActivePlugin(plugins, row))
+      if (table.name === 'persona_backup_part') return each((row) => writeBackupPart(backups, row))
+      return () => {}
+    },
+    async finish(lastPrice) {
+      await indexMemories(db)
+      await indexMessages(db)
+      for (const { sql } of triggers) db.exec(sql)
+      db.exec(`DELETE FROM sqlite_sequence WHERE name = 'price'`)
+      db.prepare(`INSERT INTO sqlite_sequence (name, seq) VALUES ('price', ?)`).run(lastPrice)
+      db.exec('COMMIT')
+    },
+  }
+}
+
+function each(write: (row: SqliteRow) => unknown): (rows: readonly SqliteRow[]) => void {
+  return (rows) => {
+    for (const row of rows) write(row)
+  }
+}
+
+function insertInto(db: Database, table: TransferTable): (rows: readonly SqliteRow[]) => void {
+  const { name, sqlite = name, columns, sqliteOnly = {}, isNeverEmpty } = table
+  if (isNeverEmpty) db.exec(`DELETE FROM "${sqlite}"`)
+  const values: [column: string, valueOf: (row: SqliteRow) => Value][] = [
+    ...Object.entries(columns).flatMap(([column, { sqlite: own = column, derived, expression }]) =>
+      derived || expression ? [] : [[own, (row: SqliteRow) => row[column]!] as [string, (row: SqliteRow) => Value]],
+    ),
+    ...Object.entries(sqliteOnly),
+  ]
+  const names = values.map(([column]) => `"${column}"`)
+  const insert = db.prepare(`INSERT INTO "${sqlite}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`)
+  return each((row) => insert.run(values.map(([, read]) => read(row))))
+}
+
+/** Rows that are indexed in one turn of the event loop: some milliseconds' work. */
+const indexedAtOnce = 200
+
+async function indexMemories(db: Database): Promise<void> {
+  const last = db
+    .prepare<[number], number | null>(
+      `SELECT max(memory_id) FROM (SELECT memory_id FROM memory_terms WHERE memory_id > ? ORDER BY memory_id LIMIT ${indexedAtOnce})`,
+    )
+    .pluck()
+  const index = db.prepare(
+    `INSERT INTO memory_text (rowid, content, about, context)
+       SELECT memory_id, content, about, context FROM memory_indexed WHERE memory_id > ? AND memory_id <= ? ORDER BY memory_id`,
+  )
+  let before = 0
+  for (let to = last.get(before); typeof to === 'number'; to = last.get(before)) {
+    index.run(before, to)
+    before = to
+    await yieldToEventLoop()
+  }
+}
+
+async function indexMessages(db: Database): Promise<void> {
+  const text = createConversationText(db)
+  const next = db.prepare<[number], { text_id: number; user_id: string; message: string }>(
+    `SELECT text_id, user_id, message FROM conversation_message JOIN conversation ON conversation.id = conversation_id
+      WHERE text_id > ? ORDER BY text_id LIMIT ${indexedAtOnce}`,
+  )
+  for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.text_id)) {
+    for (const { text_id, user_id, message } of rows) text.add(user_id, JSON.parse(message), text_id)
+    await yieldToEventLoop()
+  }
+}

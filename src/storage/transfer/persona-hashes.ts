@@ -1,0 +1,86 @@
+import type { Fields } from '../../personas/fields.ts'
+import type { Scope } from '../../personas/memory/memory.ts'
+import type { ArchivedMemory, PersonaSnapshot } from '../../personas/package/archive.ts'
+import { ContentHash } from '../../personas/package/digest.ts'
+import { packageContent } from '../../personas/package/export.ts'
+import { snapshotIn as postgresSnapshot } from '../postgres/persona-snapshot.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
+import { snapshotIn as sqliteSnapshot } from '../sqlite/persona-snapshot.ts'
+import { withoutNul } from './copy-format.ts'
+import type { FolderSide } from './folder-rows.ts'
+import type { PostgresSide } from './postgres-rows.ts'
+
+/** Memories of one persona that were summed up. */
+type OnMemories = (count: number) => void
+
+/** The personas that stay, in the order of their ids. */
+export function scopesIn({ db }: FolderSide): readonly Scope[] {
+  return db
+    .prepare<[], Scope>(
+      `SELECT id AS personaId, user_id AS userId FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`,
+    )
+    .all()
+}
+
+/** The content hash of a persona in a data folder, as its package would have it, but with the texts that PostgreSQL can hold. */
+async function hashInFolder({ db }: FolderSide, scope: Scope, onMemories: OnMemories): Promise<string> {
+  const snapshot = sqliteSnapshot(db, scope, () => {})
+  return hashOf(snapshot && storable(snapshot), scope, onMemories)
+}
+
+/** The same in PostgreSQL. */
+async function hashInPostgres({ tx, vectors }: PostgresSide, scope: Scope, onMemories: OnMemories) {
+  return hashOf(await postgresSnapshot(tx, vectors, scope), scope, onMemories)
+}
+
+/** Whether a persona is the same on both sides, by its content hash. */
+export async function isSamePersona(
+  folder: FolderSide,
+  postgres: PostgresSide,
+  scope: Scope,
+  onMemories: OnMemories,
+): Promise<boolean> {
+  // One waits for the server while the other one computes.
+  const [one, other] = await Promise.all([
+    hashInFolder(folder, scope, onMemories),
+    hashInPostgres(postgres, scope, onMemories),
+  ])
+  return one === other
+}
+
+async function hashOf(snapshot: PersonaSnapshot | undefined, { personaId }: Scope, onMemories: OnMemories) {
+  if (!snapshot) throw new Error(`The persona ${personaId} is not there`)
+  const content = packageContent(snapshot, { exportedAt: 0, producer: '', embeddings: true })
+  const hash = new ContentHash()
+  for await (const batch of content.log) for (const record of batch) hash.record({ ...record } as Fields)
+  for await (const batch of content.memories) {
+    for (const memory of batch) hash.memory(memory)
+    onMemories(batch.length)
+    await yieldToEventLoop()
+  }
+  return hash.digest(content)
+}
+
+/** Texts of columns without U+0000; those of JSON write it as an escape. */
+function storable(snapshot: PersonaSnapshot): PersonaSnapshot {
+  const { persona } = snapshot
+  const texts = Object.entries(persona).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? withoutNul(value) : value,
+  ])
+  return {
+    ...snapshot,
+    persona: Object.fromEntries(texts) as typeof persona,
+    memories: () => storableMemories(snapshot.memories()),
+  }
+}
+
+async function* storableMemories(
+  batches: AsyncIterable<readonly ArchivedMemory[]>,
+): AsyncGenerator<readonly ArchivedMemory[]> {
+  for await (const batch of batches)
+    yield batch.map((memory) => ({
+      ...memory,
+      entry: { ...memory.entry, content: withoutNul(memory.entry.content) },
+    }))
+}

@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { listFolder } from '../files/atomic.ts'
+import type { Value } from './copy-format.ts'
+import type { SqliteRow } from './table.ts'
+
+/** Plugins of a data folder as rows: see files/plugins.ts for the files. */
+
+const endings = { document: '.json', backup: '.json.backup', hidden: '.hidden' } as const
+const activeMark = 'active-'
+
+export function pluginRows(folder: string): readonly SqliteRow[] {
+  const rows = new Map<string, Record<string, Value>>()
+  for (const name of listFolder(folder)) {
+    if (name.startsWith('.')) continue
+    for (const [column, ending] of Object.entries(endings)) {
+      if (!name.endsWith(ending)) continue
+      const id = name.slice(0, -ending.length)
+      const row = rows.get(id) ?? { id, document: null, backup: null, hidden: false }
+      row[column] = column === 'hidden' ? true : readFileSync(join(folder, name), 'utf8')
+      rows.set(id, row)
+      break
+    }
+  }
+  return inOrder([...rows.values()], 'id')
+}
+
+export function activePluginRows(folder: string): readonly SqliteRow[] {
+  const rows = listFolder(folder)
+    .filter((name) => name.startsWith(activeMark))
+    .map((name) => ({ kind: name.slice(activeMark.length), id: readFileSync(join(folder, name), 'utf8').trim() }))
+  return inOrder(
+    rows.filter(({ id }) => id !== ''),
+    'kind',
+  )
+}
+
+/** Writes rows as files. Throws `configuration` for a row whose name is none of a file. */
+export function writePlugin(folder: string, { id, document, backup, hidden }: SqliteRow): void {
+  const name = fileName(id)
+  if (document !== null) write(join(folder, `${name}${endings.document}`), document)
+  if (backup !== null) write(join(folder, `${name}${endings.backup}`), backup)
+  if (hidden) write(join(folder, `${name}${endings.hidden}`), '')
+}
+
+export function writeActivePlugin(folder: string, { kind, id }: SqliteRow): void {
+  write(join(folder, `${activeMark}${fileName(kind)}`), `${id}\n`)
+}
+
+function write(path: string, text: Value | undefined): void {
+  writeFileSync(path, text as string, { mode: 0o600, flush: true })
+}
+
+/** A name from a database, which becomes that of a file. */
+export function fileName(name: Value | undefined): string {
+  if (typeof name === 'string' && /^(?!\.)[\w.-]{1,200}$/.test(name)) return name
+  throw new AppError('configuration', `The database holds ${JSON.stringify(name)}, which is no name of a file`)
+}
+
+/** The order of PostgreSQL's texts, by their bytes. */
+function inOrder<R extends SqliteRow>(rows: readonly R[], column: keyof R & string): readonly R[] {
+  const bytes = new Map(rows.map((row) => [row, Buffer.from(row[column] as string)]))
+  return [...rows].sort((one, other) => Buffer.compare(bytes.get(one)!, bytes.get(other)!))
+}

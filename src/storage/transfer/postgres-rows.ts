@@ -1,0 +1,94 @@
+import type { Transaction } from '../postgres/sql.ts'
+import type { VectorColumn } from '../postgres/vectors-table.ts'
+import type { Batch } from './batches.ts'
+import { copyHeader, copyTrailer, createRowReader, type Value } from './copy-format.ts'
+import { createTableDigest, type TableDigest } from './digest.ts'
+import { type Column, comparedColumns, type SqliteRow, type TransferTable } from './table.ts'
+
+/** A database as a side of a transfer: one transaction. */
+export interface PostgresSide {
+  readonly tx: Transaction
+  /** How it keeps vectors. */
+  readonly vectors: VectorColumn
+  /** Whether rows are in it that are on their way in or out. */
+  readonly hasHidden: boolean
+}
+
+/** Writes the rows of a table; resolves with their digest. */
+export async function copyInto(
+  side: PostgresSide,
+  table: TransferTable,
+  batches: AsyncIterable<Batch>,
+  onRows: (rows: number) => void,
+): Promise<TableDigest> {
+  const digest = createTableDigest()
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield copyHeader
+    for await (const { all, compared, rows } of batches) {
+      digest.add(compared, rows)
+      yield all
+      onRows(rows)
+    }
+    yield copyTrailer
+  }
+  const columns = Object.keys(table.columns).map((name) => columnIn(side, table, name))
+  await side.tx.copyIn(`COPY ${table.name} (${columns.join(', ')}) FROM STDIN (FORMAT binary)`, chunks())
+  return digest.end()
+}
+
+/** The digest of the rows that are there now. */
+export async function digestIn(side: PostgresSide, table: TransferTable, rows: number): Promise<TableDigest> {
+  const digest = createTableDigest()
+  let rest: Uint8Array = Buffer.alloc(0)
+  let isFirst = true
+  // Header and end belong to the digest already.
+  for await (const chunk of side.tx.copyOut(copyOut(side, table, comparedColumns(table)))) {
+    const bytes: Uint8Array = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    if (bytes.length < copyHeader.length + copyTrailer.length) {
+      rest = bytes
+      continue
+    }
+    const begin = isFirst ? copyHeader.length : 0
+    isFirst = false
+    digest.add(bytes.subarray(begin, bytes.length - copyTrailer.length), 0)
+    rest = Buffer.from(bytes.subarray(bytes.length - copyTrailer.length))
+  }
+  digest.add(Buffer.alloc(0), rows)
+  return digest.end()
+}
+
+/** The rows of a table in their order, some at a time; their digest is what the generator returns. */
+export async function* rowsFrom(side: PostgresSide, table: TransferTable): AsyncGenerator<readonly SqliteRow[], void> {
+  // Lists of terms are made anew.
+  const columns = Object.entries(table.columns).filter(([, { type }]) => type !== 'tsvector')
+  const names = columns.map(([name]) => name)
+  const reader = createRowReader(columns.map(([, { type }]) => type))
+  for await (const chunk of side.tx.copyOut(copyOut(side, table, columns))) {
+    const rows = reader.read(chunk)
+    if (rows.length > 0) yield rows.map((values) => named(names, values))
+  }
+  reader.end()
+}
+
+function named(names: readonly string[], values: readonly Value[]): SqliteRow {
+  const row: Record<string, Value> = {}
+  for (let at = 0; at < names.length; at++) row[names[at]!] = values[at]!
+  return row
+}
+
+/** The number of a table's rows. */
+export async function countOf({ tx }: PostgresSide, { name }: TransferTable): Promise<number> {
+  return (await tx.row<{ count: number }>(`SELECT count(*) AS count FROM ${name}`))!.count
+}
+
+function copyOut(side: PostgresSide, table: TransferTable, columns: readonly [string, Column][]): string {
+  const { name, order, where } = table
+  const names = columns.map(([column]) => columnIn(side, table, column))
+  // Without the condition a large table is read in the order of its key.
+  const condition = side.hasHidden && where !== undefined ? `WHERE ${where}` : ''
+  return `COPY (SELECT ${names.join(', ')} FROM ${name} ${condition} ORDER BY ${order}) TO STDOUT (FORMAT binary)`
+}
+
+function columnIn({ vectors }: PostgresSide, { name }: TransferTable, column: string): string {
+  return name === 'memory_vector' && column === 'vector' ? vectors : `"${column}"`
+}

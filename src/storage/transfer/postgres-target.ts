@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { migrations } from '../postgres/migrations.ts'
+import type { Database, Sql, Transaction } from '../postgres/sql.ts'
+import { tables } from './tables.ts'
+
+/**
+ * Takes an empty database for this transaction: nobody writes into it until its end. Counters and marks that triggers keep come
+ * with the rows, so that the triggers rest. Throws `cannot_create` for one that holds something.
+ */
+export async function takeEmpty(tx: Transaction, name: string): Promise<void> {
+  const names = tables.map((table) => table.name)
+  await tx.script(`SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off;
+    LOCK TABLE ${names.join(', ')} IN SHARE ROW EXCLUSIVE MODE`)
+  const found = await filledTables(tx)
+  if (found.length > 0) throw notEmpty(name, found)
+  await tx.script(names.map((table) => `ALTER TABLE ${table} DISABLE TRIGGER USER`).join('; '))
+  for (const { name: table, isNeverEmpty } of tables) if (isNeverEmpty) await tx.run(`DELETE FROM ${table}`)
+}
+
+/** The contents in words that a database has already. */
+export async function filledTables(sql: Sql): Promise<readonly string[]> {
+  const asked = tables.filter(({ isNeverEmpty }) => !isNeverEmpty)
+  const row = await sql.row<Record<string, boolean>>(
+    `SELECT ${asked.map(({ name }) => `EXISTS (SELECT FROM ${name}) AS ${name}`).join(', ')}`,
+  )
+  return asked.filter(({ name }) => row![name]).map(({ rows }) => rows)
+}
+
+/** Lets the triggers work again, and the numbers of rows go on behind those that came. */
+export async function release(tx: Transaction, lastPrice: number): Promise<void> {
+  await tx.script(tables.map(({ name }) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join('; '))
+  const columns = await tx.rows<{ table_name: string; column_name: string }>(
+    `SELECT table_name, column_name FROM information_schema.columns
+      WHERE is_identity = 'YES' AND table_schema = current_schema() AND table_name = ANY ($1)`,
+    [tables.map(({ name }) => name)],
+  )
+  for (const { table_name, column_name } of columns)
+    await tx.row(
+      `SELECT setval(pg_get_serial_sequence('${table_name}', '${column_name}'), last, true)
+         FROM (SELECT max("${column_name}") AS last FROM ${table_name}) rows WHERE last > 0`,
+    )
+  // The number of a price is never used again, also where that price is gone.
+  if (lastPrice > 0)
+    await tx.row(
+      `SELECT setval(pg_get_serial_sequence('price', 'number'), greatest($1, last_value), true)
+      FROM (SELECT coalesce(max(number), 1) AS last_value FROM price) rows`,
+      [lastPrice],
+    )
+}
+
+/**
+ * The installation that the database is one of from now on: the given one, else its own, else a new one. Caches of instances
+ * that run already are told.
+ */
+export async function becomeInstallation(tx: Transaction, known?: string): Promise<string> {
+  await tx.run(
+    `INSERT INTO installation (id) VALUES ($1) ON CONFLICT (only_one) DO UPDATE SET id = coalesce($2, installation.id)`,
+    [known ?? randomBytes(16).toString('hex'), known ?? null],
+  )
+  await tx.run('UPDATE installation SET had_accounts = EXISTS (SELECT FROM account)')
+  await tx.run('UPDATE change SET number = number + 1')
+  return (await tx.row<{ id: string }>('SELECT id FROM installation'))!.id
+}
+
+/** Refuses, with `configuration`, a database whose schema has changes that this version does not know. */
+export async function refuseNewer(db: Database): Promise<void> {
+  const known = new Set(migrations.map(({ name }) => name))
+  const applied = await db.rows<{ name: string }>('SELECT name FROM migration ORDER BY name')
+  const unknown = applied.filter(({ name }) => !known.has(name))
+  if (unknown.length > 0)
+    throw new AppError('configuration', `The database ${db.name} was written by a newer aichat: update this one`, {
+      details: unknown.map(({ name }) => `unknown change of schema: ${name}`),
+    })
+}
+
+function notEmpty(name: string, found: readonly string[]): AppError {
+  return new AppError('cannot_create', `The database ${name} is not empty: it holds ${listed(found)}`, {
+    details: ['Give an empty database; nothing was changed'],
+  })
+}
+
+/** Some of several things in words. */
+export function listed(things: readonly string[]): string {
+  const shown = things.slice(0, 4)
+  return things.length > shown.length ? `${shown.join(', ')} and more` : shown.join(', ')
+}

@@ -1,0 +1,60 @@
+import { blockOf, indexedTerm, writeBlock } from '../postgres/memories-blocks.ts'
+import { type IndexedText, termsIn } from '../postgres/memories-postings.ts'
+import { width } from '../shared/memory-scope.ts'
+import type { Database } from '../sqlite/connection.ts'
+import { ofLiveScope } from './live-rows.ts'
+import type { SqliteRow } from './table.ts'
+
+interface TermsRow extends IndexedText {
+  readonly memory_id: number
+}
+
+/** Memories whose terms are read in one turn of the event loop. */
+const memoriesAtOnce = 100
+
+/** Sets of memories by term. */
+type Sets = Map<string, { readonly own: Set<number>; readonly around: Set<number> }>
+
+/**
+ * PostgreSQL's full-text index, made of the terms that SQLite keeps: one block of memories after another, so that no more than
+ * those of one are in memory. In the order of scope, block and term; undefined where the event loop may run.
+ */
+export function* postingRows(db: Database): Generator<SqliteRow | undefined> {
+  const rows = db.prepare<[], TermsRow>(
+    `SELECT memory_id, terms, about, context FROM memory_terms WHERE ${ofLiveScope} ORDER BY memory_id`,
+  )
+  let place: { readonly scope: number; readonly block: number } | undefined
+  let sets: Sets = new Map()
+  let read = 0
+  for (const row of rows.iterate()) {
+    if (++read % memoriesAtOnce === 0) yield undefined
+    const number = row.memory_id % width
+    const scope = (row.memory_id - number) / width
+    const block = blockOf(number)
+    if (place && (place.scope !== scope || place.block !== block)) {
+      yield* rowsOf(place, sets)
+      sets = new Map()
+    }
+    place = { scope, block }
+    const { own, around } = termsIn(row)
+    for (const term of own) setsOf(sets, term).own.add(number)
+    for (const term of around) setsOf(sets, term).around.add(number)
+  }
+  if (place) yield* rowsOf(place, sets)
+}
+
+function setsOf(sets: Sets, asked: string) {
+  const term = indexedTerm(asked)
+  const known = sets.get(term)
+  if (known) return known
+  const fresh = { own: new Set<number>(), around: new Set<number>() }
+  sets.set(term, fresh)
+  return fresh
+}
+
+function* rowsOf({ scope, block }: { scope: number; block: number }, sets: Sets): Generator<SqliteRow> {
+  const terms = [...sets].map(([term, set]) => ({ bytes: Buffer.from(term), term, ...set }))
+  terms.sort((one, other) => Buffer.compare(one.bytes, other.bytes))
+  for (const { term, own, around } of terms)
+    yield { scope_id: scope, block, term, own: writeBlock(own), around: writeBlock(around) }
+}

@@ -1,0 +1,116 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Transaction } from '../postgres/sql.ts'
+import type { VectorColumn } from '../postgres/vectors-table.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
+import type { Database } from '../sqlite/connection.ts'
+import { openDatabase } from '../sqlite/database.ts'
+import { openAlone } from '../sqlite/reader.ts'
+import { batchesOf } from './batches.ts'
+import { createTableDigest, type TableDigest } from './digest.ts'
+import { type FolderSide, rowsIn } from './folder-rows.ts'
+import { createFolderTarget } from './folder-target.ts'
+import { isSamePersona, scopesIn } from './persona-hashes.ts'
+import { countOf, digestIn, type PostgresSide, rowsFrom } from './postgres-rows.ts'
+import { createProgress, type TransferControl } from './progress.ts'
+import type { TransferTable } from './table.ts'
+import { tables } from './tables.ts'
+import { different, type Transferred, transferred } from './to-postgres.ts'
+
+/** New places for all of a data folder, on one disk. */
+export interface NewFolder {
+  readonly database: string
+  readonly plugins: string
+  readonly backups: string
+}
+
+/**
+ * Writes all of a database, as a transaction sees it, into a new database file and new folders, and compares both as
+ * `fillPostgres` does. The files are on the disk when this resolves. The transaction is one of `repeatable read`.
+ */
+export async function fillFolder(
+  { tx, vectors }: { readonly tx: Transaction; readonly vectors: VectorColumn },
+  to: NewFolder,
+  control: TransferControl,
+): Promise<Transferred> {
+  const db = await newDatabase(to.database)
+  try {
+    const moved = await fill({ tx, vectors, hasHidden: await hasHidden(tx) }, { db, ...to }, control)
+    db.pragma('journal_mode = DELETE')
+    return moved
+  } finally {
+    db.close()
+    flush(to.database)
+  }
+}
+
+async function fill(side: PostgresSide, target: FolderSide, control: TransferControl): Promise<Transferred> {
+  const { tx } = side
+  // PostgreSQL's own index of memories is made of their terms.
+  const moving = tables.filter(({ name }) => name !== 'memory_posting')
+  const counts = new Map<TransferTable, number>()
+  for (const table of moving) counts.set(table, await countOf(side, table))
+  const progress = createProgress(counts, control)
+  const folder = createFolderTarget(target)
+  for (const table of moving) {
+    const write = folder.writer(table)
+    for await (const rows of rowsFrom(side, table)) {
+      write(rows)
+      progress.copied(table, rows.length)
+      await yieldToEventLoop()
+    }
+  }
+  const last = await tx.row<{ last: number }>(
+    `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('price', 'number')), 0) AS last`,
+  )
+  await folder.finish(last!.last)
+  const found = new Map<TransferTable, TableDigest>()
+  for (const table of moving) {
+    const { rows, digest } = await folderDigest(target, table)
+    if ((await digestIn(side, table, rows)).digest !== digest) throw different(table.rows)
+    found.set(table, { rows, digest })
+    progress.compared(table, rows)
+  }
+  const scopes = scopesIn(target)
+  for (const scope of scopes)
+    if (!(await isSamePersona(target, side, scope, (memories) => progress.summed(memories))))
+      throw different(`the persona ${scope.personaId}`)
+  return { ...transferred(found), personas: scopes.length }
+}
+
+async function folderDigest(side: FolderSide, table: TransferTable): Promise<TableDigest> {
+  const digest = createTableDigest()
+  for await (const { compared, rows } of batchesOf(table, rowsIn(side, table))) digest.add(compared, rows)
+  return digest.end()
+}
+
+async function hasHidden(tx: Transaction): Promise<boolean> {
+  const row = await tx.row<{ hidden: boolean }>(
+    `SELECT EXISTS (SELECT FROM persona WHERE substr(user_id, 1, 1) = '~')
+         OR EXISTS (SELECT FROM memory_scope WHERE persona_id IS NULL) AS hidden`,
+  )
+  return row!.hidden
+}
+
+/** A new database, without a log: it is thrown away where its writing is cut off. */
+async function newDatabase(path: string): Promise<Database> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const made = await openDatabase(path, { vectors: false })
+  made.close()
+  const db = openAlone(path)
+  db.pragma('journal_mode = MEMORY')
+  db.pragma('synchronous = OFF')
+  db.pragma('foreign_keys = OFF')
+  // KiB.
+  db.pragma('cache_size = -65536')
+  return db
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
