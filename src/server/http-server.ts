@@ -8,6 +8,7 @@ import { AppError } from '../errors.ts'
 import { installationId } from '../installation-id.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
+import type { Bag } from '../process/bag.ts'
 import type { Tracer } from '../telemetry/span.ts'
 import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-watch.ts'
 import { checkHost, checkOrigin } from './browser-guards.ts'
@@ -40,7 +41,7 @@ export interface ServerState {
   /** Reported by GET /ready. */
   phase: 'starting' | 'ready' | 'draining'
   /** The requests under way, which are cut at the end of the drain. */
-  readonly open?: Set<RequestContext>
+  readonly open?: Bag<RequestContext>
 }
 
 export interface ServerParts {
@@ -192,13 +193,13 @@ export function mount(
   ): Promise<void> {
     const params: Record<string, string> = {}
     const context = openRequestContext(request, response, params, () => {
-      state?.open?.delete(context)
+      if (kept) state!.open!.remove(kept)
       const { statusCode: status } = response
       http?.ended(context, path, status)
       observe(context, path, status)
       if (context.record.span) endSpan(context, path, status)
     })
-    state?.open?.add(context)
+    const kept = state?.open?.add(context)
     const { record } = context
     http?.begun()
     // Read now: a closed connection has no address.

@@ -10,6 +10,7 @@ import { openServiceRecord, runningServices } from '../app/service-record.ts'
 import { speechPlaces } from '../app/speech-places.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
+import { Bag } from '../process/bag.ts'
 import { leastCodebooks, mostCodebooks, type Settings, type TlsFiles } from '../settings/settings.ts'
 import { readTelemetry } from '../settings/telemetry.ts'
 import { version } from '../version.ts'
@@ -73,7 +74,7 @@ export async function serve(
   for (const warning of settings.warnings) log.warn(warning)
   const supervisor = openSupervisor(settings.environment, log)
   app.remarkListeners.add((message, fields) => log.warn(message, fields))
-  const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Set() }
+  const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Bag() }
   const metrics = createMetrics(app, version())
   const origin = clientOrigins(proxiesOf(app.settings))
   let telemetry: TelemetryArea | undefined
@@ -161,11 +162,12 @@ export async function serve(
 const closeMs = 10_000
 
 /** Ends the answers that are still under way, each with the error event of its stream, as far as clients take that in time. */
-async function cut(open: ReadonlySet<RequestContext>, log: Log): Promise<void> {
-  if (open.size === 0) return
-  log.warn('the time for answers in flight is over: they end with an error', { answers: open.size })
-  const ended = [...open].map(({ response }) => response.closed || once(response, 'close'))
-  for (const context of [...open])
+async function cut(open: Bag<RequestContext>, log: Log): Promise<void> {
+  const contexts = open.items()
+  if (contexts.length === 0) return
+  log.warn('the time for answers in flight is over: they end with an error', { answers: contexts.length })
+  const ended = contexts.map(({ response }) => response.closed || once(response, 'close'))
+  for (const context of contexts)
     context.abort(new AppError('unavailable', 'This server is stopping', { retryAfter: 5 }))
   const timer = new AbortController()
   await Promise.race([Promise.all(ended), sleep(lastEventsMs, undefined, { signal: timer.signal }).catch(() => {})])
