@@ -16,6 +16,29 @@ const timed = new Bag<OutboundExchange>()
 let sweep: NodeJS.Timeout | undefined
 const sweepMs = 100
 
+/** The exchanges under way that a signal ends. */
+const ended = new WeakMap<AbortSignal, Bag<OutboundExchange>>()
+
+/**
+ * The bag of a signal, with the one listener that it has here: a daemon's signal is a connection's, and to add and remove a
+ * listener for each chat on it costs more than the chat's own bookkeeping.
+ */
+function endedBy(signal: AbortSignal): Bag<OutboundExchange> {
+  const known = ended.get(signal)
+  if (known) return known
+  const exchanges = new Bag<OutboundExchange>()
+  ended.set(signal, exchanges)
+  signal.addEventListener(
+    'abort',
+    () => {
+      const { reason } = signal
+      for (const exchange of exchanges.items()) exchange.fail(reason instanceof Error ? reason : new Error('aborted'))
+    },
+    { once: true },
+  )
+  return exchanges
+}
+
 /**
  * Starts an exchange; resolves with the reply when its headers are there.
  * `endsAt` is in milliseconds on the monotonic clock; when it passes, or the signal is aborted, the exchange ends.
@@ -41,7 +64,8 @@ class OutboundExchange implements HttpResponse {
   readonly endsAt: number
   status = 0
   headers: HttpResponse['headers'] = {}
-  readonly #signal: AbortSignal | undefined
+  readonly #others: Bag<OutboundExchange> | undefined
+  readonly #signalled: Kept<OutboundExchange> | undefined
   #resolve!: (reply: HttpResponse) => void
   #reject!: (reason: unknown) => void
   /** The connection's side, while there is something to say to it. */
@@ -57,22 +81,16 @@ class OutboundExchange implements HttpResponse {
   #dropped = 0
 
   constructor(signal: AbortSignal | undefined, endsAt = Number.POSITIVE_INFINITY) {
-    this.#signal = signal
     this.endsAt = endsAt
     this.begun = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    signal?.addEventListener('abort', this, { once: true })
+    this.#others = signal && endedBy(signal)
+    this.#signalled = this.#others?.add(this)
     if (endsAt === Number.POSITIVE_INFINITY) return
     this.#timed = timed.add(this)
     sweep ??= setInterval(endLate, sweepMs).unref()
-  }
-
-  /** The caller's signal, which is the only event that is listened to. */
-  handleEvent(): void {
-    const { reason } = this.#signal!
-    this.fail(reason instanceof Error ? reason : new Error('aborted'))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -191,7 +209,7 @@ class OutboundExchange implements HttpResponse {
   #release(): void {
     this.#over = true
     this.#controller = undefined
-    this.#signal?.removeEventListener('abort', this)
+    if (this.#signalled) this.#others!.remove(this.#signalled)
     if (this.#timed) timed.remove(this.#timed)
   }
 }
