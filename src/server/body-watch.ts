@@ -27,12 +27,20 @@ interface Watched {
   failedAt: number | undefined
 }
 
-const readers = new WeakMap<IncomingMessage, (reason: AppError) => void>()
+/** A property of the request, as in request-holder.ts. */
+const reader = Symbol('reader of the body')
+
+interface Read extends IncomingMessage {
+  [reader]?: ((reason: AppError) => void) | undefined
+}
 
 /** Calls `fail` when a timeout of the request's body expires, unless the returned function has been called. */
 export function whenTooSlow(request: IncomingMessage, fail: (reason: AppError) => void): () => void {
-  readers.set(request, fail)
-  return () => void readers.delete(request)
+  const read = request as Read
+  read[reader] = fail
+  return () => {
+    read[reader] = undefined
+  }
 }
 
 /**
@@ -86,7 +94,7 @@ export function createBodyWatch({
       }
       const isLate = !entry.isUpload && now - entry.since > totalMs
       if (entry.request.complete || (now - entry.changedAt <= idleMs && !isLate)) continue
-      const fail = readers.get(entry.request)
+      const fail = (entry.request as Read)[reader]
       if (fail && entry.failedAt === undefined) {
         entry.failedAt = now
         fail(new AppError('too_slow', 'The body was not received in time'))

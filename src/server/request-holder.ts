@@ -8,19 +8,24 @@ export interface Holder {
   readonly charge: (bytes: number) => void
 }
 
-const holders = new WeakMap<IncomingMessage, Holder>()
+/** A property of its own: an entry in a WeakMap for each request costs the garbage collector more than the request it frees. */
+const holder = Symbol('holder')
+
+interface Held extends IncomingMessage {
+  [holder]?: Holder
+}
 
 /** Notes the holder of a request until it is answered. */
-export function hold(request: IncomingMessage, holder: Holder): void {
-  holders.set(request, holder)
+export function hold(request: IncomingMessage, by: Holder): void {
+  ;(request as Held)[holder] = by
 }
 
 /** The id of the request's user; undefined before authentication and where there is none. */
 export function userOf(request: IncomingMessage): string | undefined {
-  return holders.get(request)?.user
+  return (request as Held)[holder]?.user
 }
 
 /** Counts bytes of a body in memory for the request's user, if any. Throws as `charge`. */
 export function chargeBody(request: IncomingMessage, bytes: number): void {
-  holders.get(request)?.charge(bytes)
+  ;(request as Held)[holder]?.charge(bytes)
 }
