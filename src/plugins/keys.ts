@@ -60,6 +60,7 @@ export function createKeys(
   const askedAt = new Map<string, number>()
   const pools = new WeakMap<PluginManifest, { readonly names: readonly string[]; readonly until: number }>()
   const refusals = new Map<string, string | undefined>()
+  const headers = new WeakMap<PluginManifest, Ready>()
   let checkedBy: ReturnType<typeof rules> | undefined
   return {
     isSet: (manifest) => manifest.auth.key_env === '' || firstOf(manifest) !== undefined,
@@ -141,6 +142,8 @@ export function createKeys(
   }
 
   function header(manifest: PluginManifest, name: string, found: string | undefined): Record<string, string> {
+    const known = headers.get(manifest)
+    if (known?.name === name && known.found === found) return known.header
     const value = found?.trim()
     if (!value) throw missing(manifest)
     if (!/^[\x21-\x7e]+$/.test(value))
@@ -151,7 +154,9 @@ export function createKeys(
       })
     noted(name, value)
     if (value.length >= 6) handedOut.add(value)
-    return { [manifest.auth.header.toLowerCase()]: `${manifest.auth.prefix ?? ''}${value}` }
+    const ready = { [manifest.auth.header.toLowerCase()]: `${manifest.auth.prefix ?? ''}${value}` }
+    headers.set(manifest, { name, found, header: ready })
+    return ready
   }
 }
 
@@ -159,9 +164,24 @@ function isFast(source: SecretSource, name: string): boolean {
   return source.origin(name) !== 'keychain'
 }
 
+/** The header that a plugin's last request had; it is written anew for another key or another value. */
+interface Ready {
+  readonly name: string
+  readonly found: string | undefined
+  readonly header: Record<string, string>
+}
+
+/** A cache: a plugin that is read again is another object. */
+const allNames = new WeakMap<PluginManifest, readonly string[]>()
+
 /** All variables that may hold a key of the plugin. */
 export function allNamesOf(manifest: PluginManifest): readonly string[] {
-  return [...namesOf(manifest), ...furtherNames(manifest)]
+  let names = allNames.get(manifest)
+  if (!names) {
+    names = [...namesOf(manifest), ...furtherNames(manifest)]
+    allNames.set(manifest, names)
+  }
+  return names
 }
 
 /** The variables of a plugin's further keys. */
