@@ -10,6 +10,7 @@ import { unsupportedFields } from './dialects/unsupported.ts'
 import type { KeyPool } from './key-pool.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
+import { keepSource } from './protocol/source.ts'
 
 /** The figures that the providers' own clients and gateways use, shortened where a person waits: 10 minutes in all. */
 export const defaultTimeouts: Timeouts = { connect: 5_000, firstByte: 60_000, idle: 60_000, total: 600_000 }
@@ -128,7 +129,11 @@ export function httpTarget({
       const reply = await post(wire(request, false, user, traced), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
-      return named(dialect.readResponse(parseBody(text)), madeId())
+      const body = parseBody(text)
+      const answer = dialect.readResponse(body)
+      if (answer.model === '' || answer.id === '') return named(answer, madeId())
+      // A text that begins otherwise has a mark or blank lines before it.
+      return (answer as unknown) === body && text.startsWith('{') ? keepSource(answer, text) : answer
     },
     async stream(request, signal, endsAt, user, key, traced) {
       const reply = await post(wire(request, true, user, traced), signal, endsAt, user, key)
@@ -158,7 +163,8 @@ export function httpTarget({
     user?: string,
     traced?: Readonly<Record<string, string>>,
   ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
-    const request = forPlace(asked, dialect.id, manifest.endpoint, openReasoning(user))
+    const isOwn = asked.extra_content !== undefined
+    const request = isOwn ? forPlace(asked, dialect.id, manifest.endpoint, openReasoning(user)) : asked
     // Providers send the token counts of a stream only on request; the dialect's writer drops them for other clients.
     const counted = streamed && { stream_options: { ...request.stream_options, include_usage: true } }
     const { url, headers, body } = dialect.writeRequest(
@@ -173,24 +179,36 @@ export function httpTarget({
     return { url, headers: Object.assign(all, ownHeaders, betas && { 'anthropic-beta': betas }, traced), body }
   }
 
-  async function post(
+  /** Not `async`, and so without a promise of its own on the way of every chat: a failure may be thrown at once. */
+  function post(
     request: { url: string; headers: Record<string, string>; body: unknown },
     signal?: AbortSignal,
     endsAt?: number,
     user?: string,
     key?: string,
   ): Promise<HttpResponse> {
-    const { url, headers, body } = request
-    const isHeavy = weightOf(body, heavyValue) > heavyValue
-    const text = isHeavy
-      ? await heavyBytes(body, { user, isOver: () => signal?.aborted === true })
-      : JSON.stringify(body)
+    const { body } = request
+    if (weightOf(body, heavyValue) <= heavyValue) return sendBody(request, JSON.stringify(body), signal, endsAt, key)
+    const work = { user, isOver: () => signal?.aborted === true }
+    return heavyBytes(body, work).then((bytes) => sendBody(request, bytes, signal, endsAt, key))
+  }
+
+  function sendBody(
+    { url, headers }: { url: string; headers: Record<string, string> },
+    body: string | Uint8Array,
+    signal: AbortSignal | undefined,
+    endsAt: number | undefined,
+    key: string | undefined,
+  ): Promise<HttpResponse> {
     const sendWith = (keyed: Record<string, string>) =>
-      send({ method: 'POST', url, headers: Object.assign(headers, keyed), body: text, timeouts, signal, endsAt })
+      send({ method: 'POST', url, headers: Object.assign(headers, keyed), body, timeouts, signal, endsAt })
     const keyed = keyHeader(url, key)
-    const reply = await (keyed instanceof Promise ? keyed.then(sendWith) : sendWith(keyed))
-    if (key !== undefined) keys?.()?.answered(key, model, reply.headers)
-    return reply
+    const sent = keyed instanceof Promise ? keyed.then(sendWith) : sendWith(keyed)
+    if (key === undefined) return sent
+    return sent.then((reply) => {
+      keys?.()?.answered(key, model, reply.headers)
+      return reply
+    })
   }
 
   async function refusalOf(reply: HttpResponse): Promise<Error> {

@@ -16,8 +16,10 @@ const part = z.looseObject({ type: z.string() })
 
 /** OpenAI's service accepts 2,048 messages. */
 export const mostMessages = 5000
-const mostParts = 1000
-const mostTools = 1000
+export const mostParts = 1000
+export const mostTools = 1000
+
+export const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
 const partsRule = `must be text or a list of at most ${mostParts} parts`
 
@@ -25,7 +27,7 @@ const partsRule = `must be text or a list of at most ${mostParts} parts`
 export const messageContent = z.union([z.string(), z.array(part).max(mostParts)], partsRule)
 
 const message = z.looseObject({
-  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  role: z.enum(roles),
   content: z.union([messageContent, z.null()], partsRule).default(null),
 })
 

@@ -12,13 +12,20 @@ export type ReadyChats = readonly [ReadyChat, ...ReadyChat[]]
  * Asks one chat after the other. Their answers are the choices of one, in that order; the report is the first's, and the
  * first that fails fails all.
  */
-export async function completeEach(
+export function completeEach(
+  call: Pick<Call, 'app'>,
+  chats: ReadyChats,
+  signal: AbortSignal | undefined,
+): Promise<RoutedReply> {
+  return chats.length === 1 ? completeChat(call, chats[0], signal) : completeAll(call, chats, signal)
+}
+
+async function completeAll(
   call: Pick<Call, 'app'>,
   [first, ...others]: ReadyChats,
   signal: AbortSignal | undefined,
 ): Promise<RoutedReply> {
   const begun = await completeChat(call, first, signal)
-  if (others.length === 0) return begun
   const replies = [begun.reply]
   for (const chat of others) replies.push((await completeChat(call, chat, signal)).reply)
   const usage = sumOf(replies.map((reply) => reply.usage))

@@ -26,15 +26,17 @@ export async function prepareChat(
   const localOnly = order.localOnly === true || app.settings.localOnly
   const { key } = caller
   const keep = order.keep && mayKeep(key) ? order.keep : undefined
-  const chatOrder = { order: { ...order, keep }, begun: performance.now() }
+  const chatOrder = { order: keep === order.keep ? order : { ...order, keep }, begun: performance.now() }
   const permits = permitsOf(key)
-  const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly, watch }
   const named = personaIn(asked.model)
+  const base = { request: asked, plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly, watch }
   if (named === undefined && order.persona === undefined && session === undefined) {
     requirePlainChat(key)
+    // Most chats: one object, since each spread of another copies its fields one by one.
+    if (shownModel === undefined && !keep) return { order: chatOrder.order, begun: chatOrder.begun, routed: base }
     return {
       ...chatOrder,
-      routed: { ...base, request: asked },
+      routed: base,
       ...(shownModel !== undefined && { model: shownModel }),
       ...(keep && { finish: keepPlain(call, asked.messages, { keep, toolTurn }) }),
     }
@@ -88,7 +90,18 @@ function storeRefused(): AppError {
 export type KeptReply = RoutedReply & Omit<Saved, 'warnings'>
 
 /** Asks for a whole answer and saves the exchange. */
-export async function completeChat(
+export function completeChat(
+  call: Pick<Call, 'app'>,
+  ready: ReadyChat,
+  signal: AbortSignal | undefined,
+): Promise<KeptReply> {
+  const { finish, model, routed, chat } = ready
+  return finish === undefined && model === undefined
+    ? completeWithTools(call.app, routed, chat?.servers, signal)
+    : completeAndSave(call, ready, signal)
+}
+
+async function completeAndSave(
   { app }: Pick<Call, 'app'>,
   ready: ReadyChat,
   signal: AbortSignal | undefined,

@@ -4,22 +4,24 @@ import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json-writer.ts'
+import { heavyRequest, heavyValue, weightOf } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { boundText, chat, routed } from '../operations/chat.ts'
 import type { ChatOrder } from '../operations/chat-order.ts'
 import { completeEach, type ReadyChats, streamEach } from '../operations/many-chats.ts'
+import { plainOrder } from '../operations/plain-order.ts'
 import { prepareChat, reportHeaders } from '../operations/prepare-chat.ts'
+import { heavyTurn } from '../process/heavy-turns.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
 import { clientError, type Inbound } from './dialect-errors.ts'
 import { type EventFormat, sendEvents } from './event-stream.ts'
 import type { Identity } from './identity.ts'
-import { type RequestContext, sendJson } from './request-context.ts'
+import { type RequestContext, sendJson, sendText } from './request-context.ts'
 import { callerOf, whileLoggedIn } from './routes.ts'
 
 /** How a chat comes in and its answer goes out: a dialect, or another shape of one. */
-export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse' | 'createStreamWriter'> {
+export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse' | 'sourceOf' | 'createStreamWriter'> {
   readonly id: Inbound
   /** Where the stream is not one of server-sent events. */
   readonly format?: EventFormat
@@ -46,14 +48,18 @@ export async function answerShaped(
   const { id } = shape
   const body = shape.readRequest(wire)
   const caller = callerOf(identity)
+  const asked = withBetas(body, context)
+  const weight = weightOf(asked, heavyRequest)
+  const isHeavy = weight > heavyRequest
   const work = { user: caller.id, isOver: () => context.response.destroyed }
-  await nextStage(body, work)
-  const input = parseInput(chat, withBetas(body, context))
-  boundText(app.settings, input)
-  await nextStage(input, work)
+  if (isHeavy) await heavyTurn(work)
+  const plain = plainOrder(asked) ?? routed(parseInput(chat, asked))
+  // A weight counts all that the bound on texts counts, and more.
+  if (weight > Math.min(app.settings.limits.chatText, heavyRequest)) boundText(app.settings, plain.request)
+  if (isHeavy) await heavyTurn(work)
   // A signal for each request costs 5 µs: the connection's will do.
   const call = { app, caller, signal: context.disconnected, watch: context.record }
-  const order = { ...routed(input), conversation: conversationOf(context, wire) }
+  const order = { ...plain, conversation: conversationOf(context, wire) }
   const all = await prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
   const [ready] = all
   const { request } = ready.routed
@@ -78,7 +84,9 @@ export async function answerShaped(
   if (cost) context.response.setHeader('x-aichat-cost', cost.cost_usd ?? 'unknown')
   const limits = booking.limitHeaders(limitNames)
   if (limits) setHeaders(context, limits)
-  sendJson(context, 200, shape.writeResponse(reply))
+  const source = shape.sourceOf?.(reply)
+  if (source !== undefined && source.length <= heavyValue) sendText(context, 200, source)
+  else sendJson(context, 200, shape.writeResponse(reply))
 }
 
 async function prepareAll(
@@ -86,6 +94,7 @@ async function prepareAll(
   order: ChatOrder,
   { split }: ChatShape,
 ): Promise<ReadyChats> {
+  if (!split) return [await prepareChat(call, order)]
   const [first = order, ...others] = split?.(order.request).map((request) => ({ ...order, request })) ?? [order]
   return [await prepareChat(call, first), ...(await Promise.all(others.map((other) => prepareChat(call, other))))]
 }

@@ -72,9 +72,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       method,
       path,
       errorBody,
-      async handle(context) {
+      handle(context) {
         const identity = identify(context, rule)
-        await answer(context, identity instanceof Promise ? await identity : identity)
+        return identity instanceof Promise
+          ? identity.then((known) => answer(context, known))
+          : answer(context, identity)
       },
     }
   }

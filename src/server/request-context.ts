@@ -149,6 +149,11 @@ export function sendJson(context: RequestContext, status: number, value: unknown
   else context.response.end(beginJson(context, status, value))
 }
 
+/** Answers with JSON that is text already, as it came from a provider, unless the client has disconnected. */
+export function sendText(context: RequestContext, status: number, text: string): void {
+  if (!context.response.destroyed) context.response.end(beginText(context, status, text))
+}
+
 /** Answers with megabytes of JSON, in turns of the event loop and with backpressure. */
 async function sendHeavy({ request, response }: RequestContext, status: number, value: unknown): Promise<void> {
   const work = { user: userOf(request), isOver: () => response.destroyed }
@@ -166,8 +171,11 @@ async function sendHeavy({ request, response }: RequestContext, status: number, 
 }
 
 /** Sets the headers of a JSON answer and returns its text. */
-function beginJson({ response }: RequestContext, status: number, value: unknown): string {
-  const text = JSON.stringify(value)
+function beginJson(context: RequestContext, status: number, value: unknown): string {
+  return beginText(context, status, JSON.stringify(value))
+}
+
+function beginText({ response }: RequestContext, status: number, text: string): string {
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.setHeader('content-length', Buffer.byteLength(text))
   response.statusCode = status

@@ -17,6 +17,7 @@ import { tokenLimitOf } from './shared/request-writer.ts'
  * the dialect refuses the request instead, see media-support.ts.
  */
 export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
+  if (id === 'openai-chat' && asked.tools === undefined) return lostByOpenai(asked, endpoint)
   const request = id === 'openai-chat' ? asked : withTools(asked)
   const tools = (request.tools ?? []).filter((tool) => !knowsTool(tool, id)).map(toolName)
   const names = [
@@ -27,9 +28,25 @@ export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoin
     ...foreignFields(request, own[id]),
   ]
   const refused = [...refusedByModel(request, id, endpoint), ...lostEffort(request, id)]
+  return sentencesOn(request, id, names, refused)
+}
+
+/** The same for a request without tools to OpenAI's dialect, which knows every other field and passes it on. */
+function lostByOpenai(request: ChatRequest, endpoint: string): readonly string[] {
+  const names = foreignFields(request, own['openai-chat'])
+  const refused = lostOpenaiSampling(request, endpoint)
+  return names.length === 0 && refused.length === 0 ? refused : sentencesOn(request, 'openai-chat', names, refused)
+}
+
+function sentencesOn(
+  { model }: ChatRequest,
+  id: Dialect['id'],
+  names: readonly string[],
+  refused: readonly string[],
+): readonly string[] {
   return [
     ...(names.length > 0 ? [`${names.join(', ')}: left out, since ${titles[id]} does not know it`] : []),
-    ...(refused.length > 0 ? [`${refused.join(', ')}: left out, since ${request.model} refuses it`] : []),
+    ...(refused.length > 0 ? [`${refused.join(', ')}: left out, since ${model} refuses it`] : []),
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { Dialect } from '../../protocol/dialect.ts'
+import { sourceOf } from '../../protocol/source.ts'
 import { readWireError } from '../shared/wire-error.ts'
 import { readRequest } from './request-reader.ts'
 import { writeRequest } from './request-writer.ts'
@@ -14,6 +15,7 @@ export const openai: Dialect = {
   writeRequest,
   readResponse,
   writeResponse,
+  sourceOf,
   readError: readWireError,
   writeError,
   createStreamReader,

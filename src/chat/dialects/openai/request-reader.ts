@@ -5,6 +5,9 @@ import { checkedRequest, requestBody } from '../shared/request-check.ts'
 /** Reads a request in OpenAI's dialect: the same body, checked. Azure's has no model in its body; its URL does. */
 export function readRequest(body: unknown): ChatRequest {
   const { fields, turns } = requestBody(body, 'messages')
+  // Most requests are read as they are: a copy of each would cost more than its check.
+  if (fields['tools'] === undefined && typeof fields['model'] === 'string' && !turns.some(hasNulls))
+    return checkedRequest(fields)
   const model = fields['model'] ?? ''
   const { tools, ...rest } = fields
   const messages = turns.some(hasNulls) ? turns.map(withoutNulls) : turns

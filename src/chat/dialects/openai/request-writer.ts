@@ -11,8 +11,9 @@ import { isReasoning, lostSampling } from './sampling.ts'
 /** Our request is OpenAI's: writing it removes other dialects' fields and adapts it to the provider. */
 export function writeRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
   const host = hostOf(endpoint)
-  const { extra_content: _extra, messages, tools, ...rest } = request
-  const body: Record<string, unknown> = { ...rest, messages: writeMessages(messages, host, quirks) }
+  const { messages, tools } = request
+  const body: Record<string, unknown> = { ...request, messages: writeMessages(messages, host, quirks) }
+  if (request.extra_content !== undefined) delete body['extra_content']
   if (tools !== undefined) setTools(body, tools)
   if (request.model === '') delete body['model']
   if (quirks.no_stream_options) delete body['stream_options']
@@ -27,6 +28,7 @@ function setTools(body: Record<string, unknown>, tools: NonNullable<ChatRequest[
   const kept = tools.filter(notForeign).map((tool) => withoutExtra(tool))
   if (kept.length > 0 || tools.length === 0) body['tools'] = kept
   else {
+    delete body['tools']
     delete body['tool_choice']
     delete body['parallel_tool_calls']
   }
@@ -37,6 +39,12 @@ function writeMessages(messages: readonly Message[], host: string, quirks: Quirk
   const systemAs = quirks.system_as ?? (host === mistralHost ? 'system' : undefined)
   const named = quirks.tool_id_pattern ? renameToolIds(messages, quirks.tool_id_pattern) : messages
   const strict = isStrict(host)
+  if (
+    named === messages &&
+    !systemAs &&
+    !messages.some((message) => needsWork(message, strict) || hasToolImage(message))
+  )
+    return messages
   return (strict ? withoutToolImages(named) : named).map((message) => {
     const plain = needsWork(message, strict) ? writeMessage(message, host) : message
     const isSystem = plain.role === 'system' || plain.role === 'developer'

@@ -19,6 +19,7 @@ import { splitContent, withFittingFields, withoutExtra } from './content.ts'
 export function readResponse(body: unknown): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
+  if (isPlain(fields)) return fields as unknown as ChatReply
   const choices = objectsOf(fields['choices'])
   if (choices.length === 0) throw malformedResponse('it holds no choices')
   const usage = readUsage(fields)
@@ -32,6 +33,43 @@ export function readResponse(body: unknown): ChatReply {
     ...(usage && { usage }),
   } as ChatReply
 }
+
+/**
+ * Whether an answer is as we would write it ourselves: texts with known finishes and whole counts. Then nothing has to be
+ * mended, and it goes on as it came.
+ */
+function isPlain(fields: JsonObject): boolean {
+  const { id, object, created, model, choices, usage } = fields
+  if (typeof id !== 'string' || object !== 'chat.completion' || typeof model !== 'string') return false
+  if (secondsOf(created) !== created || !Array.isArray(choices) || choices.length === 0) return false
+  if (fields['extra_content'] !== undefined || fields['x_groq'] !== undefined) return false
+  for (let position = 0; position < choices.length; position++)
+    if (!isPlainChoice(choices[position], position)) return false
+  return usage === undefined || isPlainUsage(usage)
+}
+
+function isPlainUsage(usage: unknown): boolean {
+  if (!isObject(usage)) return false
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage
+  return [prompt, completion, total].every((count) => typeof count === 'number' && wholeOf(count) === count)
+}
+
+function isPlainChoice(choice: unknown, position: number): boolean {
+  if (!isObject(choice) || choice['index'] !== position || choice['error'] !== undefined) return false
+  const { message, finish_reason: reason } = choice
+  if (typeof reason !== 'string' || finishReasons.get(reason) !== reason || choice['extra_content'] !== undefined)
+    return false
+  return isObject(message) && message['role'] === 'assistant' && isPlainText(message)
+}
+
+/** A message with a text, and beside it only what a client of OpenAI expects there. */
+function isPlainText(message: JsonObject): boolean {
+  for (const name in message) if (!plainFields.has(name)) return false
+  const { content, refusal } = message
+  return typeof content === 'string' && (refusal === undefined || refusal === null || typeof refusal === 'string')
+}
+
+const plainFields: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'annotations'])
 
 /** Our answer is OpenAI's, without the fields of other dialects. */
 export function writeResponse(reply: ChatReply): Record<string, unknown> {

@@ -12,31 +12,13 @@ import {
   wholeOf,
 } from '../../protocol/json-object.ts'
 import type { ChatChunk, ToolCallDelta } from '../../protocol/messages.ts'
+import { keepSource } from '../../protocol/source.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { errorEvent, throwIfError, truncatedStream } from '../shared/wire-error.ts'
 import { splitContent, withFittingFields } from './content.ts'
 import { readFinish, readResponse, readUsage } from './response.ts'
-
-/** Where a chunk keeps the text that it was read from, with itself: a changed copy takes the entry along, but is not it. */
-const source = Symbol('source')
-
-interface Sourced {
-  [source]?: { readonly chunk: unknown; readonly text: string }
-}
-
-/** The text that an unchanged chunk was read from, to be sent on as it is; undefined for every other chunk. */
-export function sourceOf(chunk: ChatChunk): string | undefined {
-  const kept = (chunk as Sourced)[source]
-  return kept?.chunk === chunk ? kept.text : undefined
-}
-
-/** A property of its own, because an entry in a WeakMap for each chunk took a fifth of the time of reading a stream. */
-function keepSource(chunk: ChatChunk, text: string): ChatChunk {
-  ;(chunk as Sourced)[source] = { chunk, text }
-  return chunk
-}
 
 /** Calls of tools in one answer: each further one is looked for among those before it, and no real answer has as many. */
 const mostCalls = 1_000

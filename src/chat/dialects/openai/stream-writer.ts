@@ -1,8 +1,8 @@
 import type { StreamWriter } from '../../protocol/dialect.ts'
 import type { ChatChunk, ChatRequest, Delta } from '../../protocol/messages.ts'
+import { sourceOf } from '../../protocol/source.ts'
 import { withoutExtra } from './content.ts'
 import { writeError } from './response.ts'
-import { sourceOf } from './stream-reader.ts'
 
 /** Writes a stream in OpenAI's grammar. The chunk of token counts goes out only where the client asked for it. */
 export function createStreamWriter(request: ChatRequest): StreamWriter {

@@ -94,6 +94,7 @@ const ofConfig: ReadonlySet<string> = new Set(['effort', 'format', 'responseSche
 
 /** Names of the fields that a request, its messages, parts and tools hold for another dialect than `owner`. */
 export function foreignFields(request: ChatRequest, owner: Owner | undefined): readonly string[] {
+  if (!mayHoldForeign(request)) return []
   const others = (['anthropic', 'gemini', 'ollama', 'responses'] as const).filter((name) => name !== owner)
   const found = others.flatMap((name) => [
     ...fieldsIn(request.extra_content, name),
@@ -103,6 +104,14 @@ export function foreignFields(request: ChatRequest, owner: Owner | undefined): r
     ...request.messages.flatMap((message) => inMessage(message, name)),
   ])
   return [...new Set(found)]
+}
+
+/** False for most requests: texts alone. Looks at each message once, where the search for every dialect looks three times. */
+function mayHoldForeign({ extra_content: extra, tools, messages }: ChatRequest): boolean {
+  if (extra !== undefined) return true
+  if (tools) for (const tool of tools) if (tool.type === 'foreign' || tool.extra_content !== undefined) return true
+  for (const message of messages) if (message.extra_content !== undefined || Array.isArray(message.content)) return true
+  return false
 }
 
 function fieldsIn(extra: ExtraContent | undefined, owner: Owner): readonly string[] {

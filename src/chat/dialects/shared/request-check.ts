@@ -27,6 +27,7 @@ export function checkRequest(): RequestCheck {
 
 /** The body as an object with a list of objects in field `name`. Throws an AppError `invalid` with every problem. */
 export function requestBody(body: unknown, name: string): { fields: JsonObject; turns: readonly JsonObject[] } {
+  if (isBody(body, name)) return { fields: body, turns: body[name] as readonly JsonObject[] }
   const { expect, done } = checkRequest()
   const fields = isObject(body) ? body : {}
   const turns = fields[name]
@@ -37,11 +38,24 @@ export function requestBody(body: unknown, name: string): { fields: JsonObject; 
   return { fields, turns: turns as readonly JsonObject[] }
 }
 
+/** Whether a body is as it should be: then no path of a problem has to be written. */
+function isBody(body: unknown, name: string): body is JsonObject {
+  if (!isObject(body)) return false
+  const turns = body[name]
+  if (!Array.isArray(turns) || turns.length > mostOf(name) || !turns.every(isObject)) return false
+  for (const field in body) {
+    const value = body[field]
+    if (field !== name && Array.isArray(value) && value.length > mostItems) return false
+  }
+  return true
+}
+
 /**
  * The request, with the type of every field that converters read checked; throws an AppError `invalid` with every problem.
  * Other fields are passed on unchanged.
  */
 export function checkedRequest(request: JsonObject): ChatRequest {
+  if (isPlain(request)) return request as unknown as ChatRequest
   const { expect, done } = checkRequest()
   const given = (name: string) => request[name] !== undefined && request[name] !== null
   expect(typeof request['model'] === 'string', 'model', 'must be text')
@@ -64,6 +78,41 @@ export function checkedRequest(request: JsonObject): ChatRequest {
   return request as unknown as ChatRequest
 }
 
+/**
+ * Whether nothing but the model, texts and plain settings has to be checked, and all of them are good. Any other request goes
+ * through the whole check: each line here has its like there.
+ */
+function isPlain(request: JsonObject): boolean {
+  if (typeof request['model'] !== 'string') return false
+  const messages = request['messages']
+  if (!Array.isArray(messages) || messages.length > mostMessages || !messages.every(isPlainMessage)) return false
+  for (const name in request) {
+    const value = request[name]
+    if (checkedWhole.has(name) ? value !== undefined && value !== null : !isGoodSetting(name, value)) return false
+  }
+  return request['extra_content'] === undefined
+}
+
+function isGoodSetting(name: string, value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (numberNames.has(name)) return typeof value === 'number'
+  return !flagNames.has(name) || typeof value === 'boolean'
+}
+
+/** A message with one text and no field beside it that needs a check. */
+function isPlainMessage(message: unknown): boolean {
+  if (!isObject(message)) return false
+  for (const name in message) {
+    const value = message[name]
+    if (name === 'role') {
+      if (!roles.includes(value as string)) return false
+    } else if (name === 'content') {
+      if (typeof value !== 'string' && value !== null) return false
+    } else if (messageFields.has(name)) return false
+  }
+  return typeof message['role'] === 'string'
+}
+
 /** The error for a request that a dialect cannot express; `message` tells the caller to ask without it or ask another provider. */
 export function notExpressible(message: string): AppError {
   return new AppError('invalid', message)
@@ -83,10 +132,25 @@ const numbers = [
 
 const flags = ['stream', 'parallel_tool_calls']
 
+const numberNames: ReadonlySet<string> = new Set(numbers)
+const flagNames: ReadonlySet<string> = new Set(flags)
+/** Settings with a form of their own. */
+const checkedWhole: ReadonlySet<string> = new Set([
+  ...['stop', 'reasoning_effort', 'tools', 'tool_choice', 'response_format', 'stream_options'],
+])
+/** The fields of a message that are checked beside its role and a text. */
+const messageFields: ReadonlySet<string> = new Set([
+  ...['tool_calls', 'reasoning_details', 'name', 'tool_call_id', 'reasoning_content', 'refusal', 'extra_content'],
+])
+
 /** As many messages as an operation takes (operations/chat.ts), and items of any other list: more is no chat. */
 const mostMessages = 5000
 const mostItems = 1000
 const tooLong = (most: number) => `must hold at most ${most} items`
+
+function mostOf(path: string): number {
+  return path === 'messages' || path === 'input' ? mostMessages : mostItems
+}
 
 function checkList(
   value: unknown,
@@ -95,7 +159,7 @@ function checkList(
   check: (item: JsonObject, path: string, expect: Expect) => void,
 ): void {
   if (!expect(Array.isArray(value), path, 'must be a list')) return
-  const most = path === 'messages' || path === 'input' ? mostMessages : mostItems
+  const most = mostOf(path)
   if (!expect((value as unknown[]).length <= most, path, tooLong(most))) return
   for (const [index, item] of (value as unknown[]).entries()) {
     const place = `${path}[${index}]`

@@ -9,7 +9,7 @@ export function wireRequest(
   headers: WireRequest['headers'] = {},
 ): WireRequest {
   return {
-    url: endpoint.replaceAll('{model}', encodeURIComponent(model)),
+    url: endpoint.includes('{model}') ? endpoint.replaceAll('{model}', encodeURIComponent(model)) : endpoint,
     headers: { 'content-type': 'application/json', ...headers },
     body,
   }
