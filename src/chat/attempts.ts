@@ -5,6 +5,7 @@ import type { Circuits, Refusal } from './circuit.ts'
 import { isOfKey } from './key-pool.ts'
 import { classifyFailure, type Failure } from './protocol/failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
+import { type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { RefusedReply, type Target } from './provider.ts'
 import { textLength } from './text-length.ts'
 
@@ -285,9 +286,10 @@ async function openStream(
 }
 
 /** The held chunks, then the rest. An iterator by hand: a generator would cost 2 µs a chunk. */
-function resume(held: readonly ChatChunk[], iterator: AsyncIterator<ChatChunk>): AsyncIterableIterator<ChatChunk> {
+function resume(held: readonly ChatChunk[], iterator: AsyncIterator<ChatChunk>): ReadyIterator<ChatChunk> {
   let index = 0
   return {
+    ready: () => (index < held.length ? held[index++] : readyIn(iterator)),
     next: () =>
       index < held.length ? Promise.resolve({ done: false as const, value: held[index++]! }) : iterator.next(),
     return: async () => {

@@ -11,6 +11,7 @@ import type { KeyPool } from './key-pool.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { keepSource } from './protocol/source.ts'
+import { ReadChunks } from './read-chunks.ts'
 
 /** The figures that the providers' own clients and gateways use, shortened where a person waits: 10 minutes in all. */
 export const defaultTimeouts: Timeouts = { connect: 5_000, firstByte: 60_000, idle: 60_000, total: 600_000 }
@@ -138,7 +139,7 @@ export function httpTarget({
     async stream(request, signal, endsAt, user, key, traced) {
       const reply = await post(wire(request, true, user, traced), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
-      return chunksOf(reply, request)
+      return chunksOf(reply)
     },
     refusedAdvice,
     leftOut: (request) => unsupportedFields(request, dialect.id, manifest.endpoint),
@@ -228,24 +229,17 @@ export function httpTarget({
     }
   }
 
-  async function* chunksOf(reply: HttpResponse, _request: ChatRequest): AsyncGenerator<ChatChunk> {
-    const decoder = dialect.createStreamReader()
-    const id = madeId()
-    try {
-      for await (const bytes of reply.body) {
-        for (const chunk of decoder.push(bytes)) yield named(chunk, id)
-        // Gemini counts tokens in events after its end: there the body's end is the end.
-        if (decoder.complete && dialect.id !== 'gemini') {
-          // The answer is whole; the rest of the body is drained, so that its connection can be used again.
-          reply.discard()
-          break
-        }
-      }
-    } catch (reason) {
-      // A connection that breaks after the dialect's own end has delivered everything.
-      if (!decoder.complete) throw reason
-    }
-    for (const chunk of decoder.end()) yield named(chunk, id)
+  function chunksOf(reply: HttpResponse): AsyncIterable<ChatChunk> {
+    let id: string | undefined
+    return new ReadChunks(reply, dialect.createStreamReader(), {
+      // Gemini counts tokens in events after its end: there the body's end is the end.
+      mayGoOn: dialect.id === 'gemini',
+      named(chunk) {
+        if (chunk.model !== '' && chunk.id !== '') return chunk
+        id ??= madeId()
+        return named(chunk, id)
+      },
+    })
   }
 
   /** Where a provider names no model, it was the one asked; clients tell answers apart by their ids, so each has one. */

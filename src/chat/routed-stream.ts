@@ -4,6 +4,7 @@ import type { ChatOutcome } from './chat-counts.ts'
 import type { FollowedAttempt } from './followed-attempt.ts'
 import { type BookedCost, deliveredInChunk, type Ending, type MeteredAttempt, type MeteredCall } from './metering.ts'
 import type { ChatChunk } from './protocol/messages.ts'
+import { type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 
@@ -65,7 +66,7 @@ export interface GuardedParts {
 export function guarded(
   chunks: AsyncIterable<ChatChunk>,
   { report, account, signal, classify }: GuardedParts,
-): AsyncIterableIterator<ChatChunk> {
+): ReadyIterator<ChatChunk> {
   const iterator = chunks[Symbol.asyncIterator]()
   const explain = (reason: unknown): never => {
     account.end(signal?.aborted ? 'cancelled' : 'broken')
@@ -89,6 +90,11 @@ export function guarded(
     }
   }
   return {
+    ready() {
+      const value = readyIn(iterator)
+      if (value !== undefined) count({ done: false, value })
+      return value
+    },
     next: () => iterator.next().then(count, explain),
     return: async () => {
       account.end('cancelled')

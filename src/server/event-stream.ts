@@ -1,3 +1,4 @@
+import { readyIn } from '../chat/protocol/ready.ts'
 import type { AppError } from '../errors.ts'
 import { drained, errorBody, failureOf, type RequestContext } from './request-context.ts'
 
@@ -57,6 +58,7 @@ export async function sendEvents<T>(
       // Events that arrive together are written together: each write costs more than the events in it.
       if (pending === '') process.nextTick(flush)
       pending += encoder.push(chunk)
+      for (let more = readyIn(chunks); more !== undefined; more = readyIn(chunks)) pending += encoder.push(more)
       if (response.writableNeedDrain && !response.destroyed) await drained(response)
       context.signal.throwIfAborted()
     }

@@ -11,6 +11,9 @@ interface Held {
   bytes: number
 }
 
+/** Users without a request who stay in the list. */
+const mostIdle = 1000
+
 /** Seconds after which one of the requests has probably been answered. */
 const retryAfter = 1
 
@@ -58,7 +61,8 @@ export function limitInFlight(identify: Identify, limits: () => Limits): Identif
       held.requests--
       held.bytes -= bytes
       bytes = 0
-      if (held.requests === 0) users.delete(user)
+      // A map that a user joins and leaves with each request is made anew all the time, see Bag.
+      if (held.requests === 0 && users.size > mostIdle) users.delete(user)
     })
     return identity
   }

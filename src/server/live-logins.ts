@@ -2,6 +2,7 @@ import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { Logins } from '../accounts/logins.ts'
 import { type MaybePromise, whenThere } from '../accounts/users.ts'
 import { AppError } from '../errors.ts'
+import { Bag, type Kept } from '../process/bag.ts'
 
 /** How often the logins and keys of open streams are checked: milliseconds. Another process may have ended one. */
 const intervalMs = 1000
@@ -12,6 +13,7 @@ export type Credential = { readonly session: string } | { readonly key: string }
 interface Watched {
   readonly credential: Credential
   readonly ended: (reason: AppError) => void
+  isWatched: boolean
 }
 
 /**
@@ -23,17 +25,16 @@ export function watchLogins(
   logins: Logins,
   keys: ApiKeys,
 ): (credential: Credential, ended: (reason: AppError) => void) => () => void {
-  const watched = new Set<Watched>()
+  const watched = new Bag<Watched>()
   let timer: NodeJS.Timeout | undefined
   logins.onEnd(sweep)
   keys.onEnd(sweep)
 
   return (credential, ended) => {
-    const entry = { credential, ended }
-    watched.add(entry)
+    const kept = watched.add({ credential, ended, isWatched: true })
     timer ??= setInterval(sweep, intervalMs).unref()
     return () => {
-      watched.delete(entry)
+      leave(kept)
       if (watched.size > 0) return
       clearInterval(timer)
       timer = undefined
@@ -41,7 +42,8 @@ export function watchLogins(
   }
 
   function sweep(): void {
-    for (const entry of [...watched]) {
+    for (const entry of watched.items()) {
+      if (!entry.isWatched) continue
       try {
         const reason = endOf(entry.credential)
         if (reason instanceof Promise) reason.then((found) => end(entry, found)).catch(() => undefined)
@@ -61,6 +63,13 @@ export function watchLogins(
 
   /** Calls back for a credential that has ended, once and only while it is watched. */
   function end(entry: Watched, reason: AppError | undefined): void {
-    if (reason && watched.delete(entry)) entry.ended(reason)
+    if (!reason || !entry.isWatched) return
+    entry.isWatched = false
+    entry.ended(reason)
+  }
+
+  function leave(kept: Kept<Watched>): void {
+    kept.item.isWatched = false
+    watched.remove(kept)
   }
 }

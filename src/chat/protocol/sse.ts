@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { createParser } from 'eventsource-parser'
 import { DialectError } from './dialect.ts'
 
@@ -76,7 +77,8 @@ export function createLineReader(limit: number = lineLimit): LineReader {
  * ends at a bare CR comes with the bytes after it.
  */
 export function createEventReader(limit: number = lineLimit): EventReader {
-  const decoder = new TextDecoder()
+  let decoder: InstanceType<typeof TextDecoder> | undefined
+  let isBegun = false
   let events: ServerEvent[] = []
   const parser = createParser({
     maxBufferSize: limit,
@@ -96,9 +98,19 @@ export function createEventReader(limit: number = lineLimit): EventReader {
     return taken
   }
 
+  /** A decoder is made where bytes beyond ASCII come: each is an object outside V8's heap, which outlives its stream. */
+  function decoded(bytes: Uint8Array): string {
+    if (!decoder && isAscii(bytes)) {
+      isBegun ||= bytes.length > 0
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+    }
+    decoder ??= new TextDecoder('utf-8', { ignoreBOM: isBegun })
+    return decoder.decode(bytes, { stream: true })
+  }
+
   return {
-    push: (bytes) => take(decoder.decode(bytes, { stream: true })),
-    end: () => take(`${decoder.decode()}\n\n`),
+    push: (bytes) => take(decoded(bytes)),
+    end: () => take(`${decoder?.decode() ?? ''}\n\n`),
   }
 }
 

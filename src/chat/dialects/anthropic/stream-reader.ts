@@ -19,10 +19,7 @@ interface Block {
 
 /** Reads Anthropic's stream (https://docs.anthropic.com/en/api/messages-streaming). `now` in milliseconds dates its chunks. */
 export function createStreamReader(now = Date.now()): StreamReader {
-  return withJsonBody(
-    readEvents(now),
-    createResponseReader((body) => readResponse(body, now)),
-  )
+  return withJsonBody(readEvents(now), () => createResponseReader((body) => readResponse(body, now)))
 }
 
 function readEvents(now: number): StreamReader {

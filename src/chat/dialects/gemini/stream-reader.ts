@@ -26,7 +26,7 @@ import { blockReason, candidateExtra, hasFinished, readFinish, readUsage, replyF
  * `now` in milliseconds dates its chunks.
  */
 export function createStreamReader(now = Date.now()): StreamReader {
-  return withJsonBody(readPieces(cutEvents(), now), readPieces(createJsonReader(), now))
+  return withJsonBody(readPieces(cutEvents(), now), () => readPieces(createJsonReader(), now))
 }
 
 /** The texts of the pieces of a stream. */

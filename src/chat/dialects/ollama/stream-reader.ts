@@ -10,7 +10,7 @@ import { outlineOf, readFinish, readMessage, readUsage, replyFields } from './re
 /** Reads Ollama's stream: a JSON object a line, the last one with `done: true`; an error is a line too. */
 export function createStreamReader(now = Date.now()): StreamReader {
   const lines = decodeLines(now)
-  return withJsonBody(lines, lines)
+  return withJsonBody(lines, () => lines)
 }
 
 function decodeLines(now: number): StreamReader {

@@ -31,7 +31,7 @@ interface ChoiceState {
 
 /** Reads a stream in OpenAI's grammar (https://platform.openai.com/docs/api-reference/chat-streaming). */
 export function createStreamReader(): StreamReader {
-  return withJsonBody(readEvents(), createResponseReader(readResponse))
+  return withJsonBody(readEvents(), () => createResponseReader(readResponse))
 }
 
 function readEvents(): StreamReader {

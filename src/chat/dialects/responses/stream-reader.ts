@@ -44,7 +44,7 @@ interface ItemState {
  * items and the last event are needed: other services leave out the rest.
  */
 export function createStreamReader(): StreamReader {
-  return withJsonBody(readEvents(), createResponseReader(readResponse))
+  return withJsonBody(readEvents(), () => createResponseReader(readResponse))
 }
 
 function readEvents(): StreamReader {

@@ -53,7 +53,7 @@ export function assembleReader<Piece>(parts: StreamReaderParts<Piece>): StreamRe
  * Reads a streamed answer as events, or as plain JSON where the provider sent that instead: the first byte that is not
  * white space decides. HTML, such as a proxy's error page, is broken.
  */
-export function withJsonBody(stream: StreamReader, json: StreamReader): StreamReader {
+export function withJsonBody(stream: StreamReader, json: () => StreamReader): StreamReader {
   let chosen: StreamReader | undefined
 
   return {
@@ -64,7 +64,7 @@ export function withJsonBody(stream: StreamReader, json: StreamReader): StreamRe
       const first = bytes[start]
       if (first === angle)
         throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
-      chosen = first === brace || first === bracket ? json : stream
+      chosen = first === brace || first === bracket ? json() : stream
       return chosen.push(bytes.subarray(start))
     },
     end: () => (chosen ?? stream).end(),
