@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ask } from './exchange.ts'
+
+/** One thing that answers chats, and how it is asked. */
+export interface Contestant {
+  readonly name: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly pid: number | undefined
+  /** Fields of its requests beside those of all. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+export const project = fileURLToPath(new URL('./', import.meta.resolve('#package')))
+
+export const peerName = 'Portkey 1.15.2'
+
+/** Starts a program of this folder that prints its port. */
+export async function startPart(
+  children: ChildProcess[],
+  name: string,
+  ...given: readonly string[]
+): Promise<{ url: string; pid: number | undefined }> {
+  const script = fileURLToPath(new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url))
+  const child = spawn(process.execPath, [...process.execArgv, script, ...given], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  return { url: `http://127.0.0.1:${line.toString().trim()}`, pid: child.pid }
+}
+
+/** What this machine allows a gateway that does nothing: a bound for the others' figures, no gateway that one could use. */
+export async function startFloor(
+  children: ChildProcess[],
+  upstream: string,
+  kind: 'pipe' | 'h3',
+  name: string,
+): Promise<Contestant> {
+  const { url, pid } = await startPart(children, 'floor', kind, upstream)
+  return { name, url: `${url}/v1/chat/completions`, headers: {}, pid }
+}
+
+/** Starts a daemon of the build in `program`: with accounts, guards, circuits, the ledger and its log at `warn`. */
+export async function startOurs(
+  children: ChildProcess[],
+  home: string,
+  upstream: string,
+  name: string,
+  program: string,
+): Promise<Contestant> {
+  const folder = join(home, 'plugins')
+  mkdirSync(folder, { recursive: true })
+  const auth = { header: 'Authorization', prefix: 'Bearer ', key_env: 'BENCH_API_KEY' }
+  const plugin = { name: 'Bench', type: 'completion', auth, model_map: ['bench'] }
+  const places = { bench: `${upstream}/v1/chat/completions`, 'bench-anthropic': `${upstream}/v1/messages` }
+  for (const [id, endpoint] of Object.entries(places))
+    writeFileSync(join(folder, `${id}.json`), JSON.stringify({ ...plugin, id, endpoint }))
+  writeFileSync(join(folder, 'active-chat'), 'bench\n')
+  const environment = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    AICHAT_HOME: home,
+    BENCH_API_KEY: 'bench-key-0123456789',
+    AICHAT_LOG_LEVEL: 'warn',
+  }
+  const child = spawn(process.execPath, [join(program, 'bin', 'aichat'), 'serve', 'api', '--port', '0'], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  children.push(child)
+  const url = await lineWith(child.stderr!, /(http:\/\/127\.0\.0\.1:\d+)/)
+  return { name, url: `${url}/v1/chat/completions`, headers: await login(url), pid: child.pid }
+}
+
+/** The same daemon asked in other ways: with an API key, with one that has limits of every kind, translated, as a persona. */
+export async function otherWays(ours: Contestant): Promise<readonly Contestant[]> {
+  const { url, headers, pid, name: daemon } = ours
+  const named = (name: string) => (daemon === 'aichat' ? name : `${name}, before`)
+  const send = (method: string, path: string, body: unknown) =>
+    fetch(new URL(`/api${path}`, url), {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  const withKey = async (name: string, limits?: unknown): Promise<Contestant> => {
+    const { id, secret } = (await (await send('POST', '/keys', { name })).json()) as { id: string; secret: string }
+    const set = limits ? await send('PUT', `/limits/key:${id}`, limits) : undefined
+    if (set && !set.ok) throw new Error(`the limits of a key were refused: ${set.status} ${await set.text()}`)
+    return { name: named(name), url, headers: { authorization: `Bearer ${secret}` }, pid }
+  }
+  await send('POST', '/personas', { name: 'Bench', system_prompt: 'You are brief.' })
+  return [
+    await withKey('with key'),
+    await withKey('key + limits', { rpm: 1_000_000, tpm: 1_000_000_000, parallel: 100_000 }),
+    { ...ours, name: named('to Anthropic'), fields: { model: 'bench-anthropic:bench' } },
+    { ...ours, name: named('from Anthropic'), url: new URL('/v1/messages', url).href, fields: { max_tokens: 100 } },
+    { ...ours, name: named('as a persona'), fields: { model: 'persona:Bench' } },
+  ]
+}
+
+/** With accounts there is an administrator and every request carries a token. */
+async function login(url: string): Promise<Record<string, string>> {
+  const response = await fetch(`${url}/api/auth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'bench', password: 'Bench-Passw0rd' }),
+  })
+  const body = (await response.json()) as { token?: string }
+  return body.token ? { authorization: `Bearer ${body.token}` } : {}
+}
+
+/** The peer, installed once into a folder of its own with the versions that make its streams work. */
+export async function startPeer(children: ChildProcess[], upstream: string): Promise<Contestant | undefined> {
+  const folder = join(tmpdir(), 'aichat-bench-peers')
+  const script = join(folder, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js')
+  if (!existsSync(script)) {
+    process.stdout.write('installing the peer …\n')
+    cpSync(join(project, 'test', 'bench', 'peers'), folder, { recursive: true })
+    const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    if (status !== 0) {
+      process.stdout.write('skipped: the peer could not be installed\n')
+      return undefined
+    }
+  }
+  const port = 18_700 + (process.pid % 1000)
+  const child = spawn(process.execPath, [script, `--port=${port}`, '--headless'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  children.push(child)
+  const contestant = {
+    name: peerName,
+    url: `http://127.0.0.1:${port}/v1/chat/completions`,
+    headers: {
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `${upstream}/v1`,
+      authorization: 'Bearer bench-key-0123456789',
+    },
+    pid: child.pid,
+  }
+  for (let tries = 0; tries < 100; tries++) {
+    try {
+      await ask(contestant, 'whole')
+      return contestant
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  process.stdout.write('skipped: the peer does not answer\n')
+  return undefined
+}
+
+async function lineWith(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
+  let text = ''
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    text += piece.toString()
+    const found = pattern.exec(text)
+    if (found) {
+      stream.resume()
+      return found[1]!
+    }
+  }
+  throw new Error(`the daemon did not start: ${text}`)
+}
