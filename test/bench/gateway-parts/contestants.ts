@@ -94,7 +94,7 @@ export async function otherWays(ours: Contestant): Promise<readonly Contestant[]
     if (set && !set.ok) throw new Error(`the limits of a key were refused: ${set.status} ${await set.text()}`)
     return { name: named(name), url, headers: { authorization: `Bearer ${secret}` }, pid }
   }
-  await send('POST', '/personas', { name: 'Bench', system_prompt: 'You are brief.' })
+  await send('POST', '/personas', { name: 'Bench', model: 'bench', system_prompt: 'You are brief.' })
   return [
     await withKey('with key'),
     await withKey('key + limits', { rpm: 1_000_000, tpm: 1_000_000_000, parallel: 100_000 }),
