@@ -20,6 +20,7 @@ import { clientOrigins, proxiesOf } from './client-origin.ts'
 import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
 import type { Identify } from './identity.ts'
+import { whenIdle } from './idle-work.ts'
 import { createLineWriter } from './line-writer.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
@@ -82,6 +83,7 @@ export async function serve(
   const listening: Listening[] = []
   const services: SpeechService[] = []
   let schedule: Schedule | undefined
+  let stopLooking: (() => void) | undefined
   try {
     telemetry = await openTelemetry(app, log, metrics)
     const { tracer } = telemetry ?? {}
@@ -100,8 +102,6 @@ export async function serve(
     if (api) await (await app.responses()).responses.failOrphans()
     // What a first chat reads of a shared database is there before that may be away.
     if (api && app.database) await app.chat()
-    // Loading the language detector blocks the event loop for 300 ms: before the first request.
-    await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {
       const { name } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
@@ -127,6 +127,8 @@ export async function serve(
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
     schedule = api && scheduleBackups(app, log)
+    // Loading the language detector, which speech needs, blocks the event loop for 300 ms.
+    stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
     state.phase = 'ready'
     const status = () => statusLine(app, plan, listening)
     const hangUp = takeOverOn(app, log, listening, { supervisor, status })
@@ -144,6 +146,7 @@ export async function serve(
     state.phase = 'draining'
     const { drainMs } = app.settings
     io.onHangUp(() => {})
+    stopLooking?.()
     supervisor.stopping('answers in flight are finished', drainMs + lastEventsMs + closeMs)
     if (wasReady) app.service?.update({ phase: 'draining' })
     app.deferCleanup()

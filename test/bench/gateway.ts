@@ -16,7 +16,8 @@ import {
 import { ask, type Kind } from './gateway-parts/exchange.ts'
 import { load, median, memoryOf, quantile, type Round } from './gateway-parts/load.ts'
 
-const rounds = 5
+/** AICHAT_BENCH_ROUNDS gives others. */
+const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
 /** Seconds of a round; AICHAT_BENCH_SECONDS gives others. */
 const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)
 const pipeName = 'node:http pipe'

@@ -99,6 +99,8 @@ const refused: readonly (readonly [name: string, text: string, message: RegExp])
   ['a lone surrogate in a text', String.raw`["\ud800"]`, /surrogate/],
   ['a lone surrogate in a key', String.raw`{"\udead":1}`, /surrogate/],
   ['an integer that loses digits', '[9007199254740993]', /loses digits/],
+  ['one among short numbers', `[${'0.123456789,'.repeat(50)}9007199254740993,\n 1]`, /loses digits/],
+  ['a list within bounds one level too deep', `${'['.repeat(128)}[1,2]${']'.repeat(128)}`, /deeper than 128/],
   ['a number that does not fit', '[1e400]', /no number/],
   ['a long integer that does not fit', `[${'9'.repeat(400)}]`, /loses digits/],
   ['a key that reaches the prototype', '[{"__proto__":{"admin":true}}]', /forbidden key/],

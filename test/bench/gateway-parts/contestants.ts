@@ -68,6 +68,8 @@ export async function startOurs(
     AICHAT_HOME: home,
     BENCH_API_KEY: 'bench-key-0123456789',
     AICHAT_LOG_LEVEL: 'warn',
+    // All streams of the crowd are one user's.
+    AICHAT_LIMIT_REQUESTS_PER_USER: '5000',
   }
   const child = spawn(process.execPath, [join(program, 'bin', 'aichat'), 'serve', 'api', '--port', '0'], {
     env: environment,
