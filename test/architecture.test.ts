@@ -26,7 +26,7 @@ const edge = [
   'src/mcp-client',
   'src/otlp',
 ]
-const faces = ['src/cli', 'src/server', 'src/mcp-server']
+const faces = ['src/cli', 'src/server', 'src/mcp-server', 'src/console']
 
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
 const places: Readonly<Record<string, readonly string[]>> = {
@@ -80,6 +80,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
   'pdfjs-dist': ['src/formats/pdf-text-child.ts'],
+  preact: ['src/console'],
   picomatch: ['src/cli/chat/files/places.ts'],
   'prom-client': ['src/server/metrics.ts'],
   'sqlite-vec': ['src/storage/sqlite/database.ts'],
@@ -149,6 +150,17 @@ test('the server does not import the command line', () => {
   assert.equal(shown(runtimeImportsOf(['src/server']).filter(({ to }) => within(to, ['src/cli']))), [])
 })
 
+test('the console is a page: of the core it knows types alone, and nothing imports it', () => {
+  const outward = runtimeImportsOf(['src/console']).filter(
+    ({ to }) => !within(to, ['src/console']) && libraryOf(to) === undefined,
+  )
+  assert.equal(shown(outward), [])
+  const inward = product
+    .flatMap(importsOf)
+    .filter(({ from, to }) => within(to, ['src/console']) && !within(from, ['src/console']))
+  assert.equal(shown(inward), [])
+})
+
 test('faces do not import the edge, but for listed files', () => {
   const wrong = runtimeImportsOf(faces).filter(({ from, to }) => within(to, edge) && !(from in edgeInFaces))
   assert.equal(shown(wrong), [])
@@ -210,7 +222,7 @@ test('every dependency has a place, and every place a dependency', () => {
   const { 'onnxruntime-common': ofRuntime, ...imported } = dependencies
   assert.type(ofRuntime, 'string', 'the runtime in dist/onnxruntime-node imports it')
   // Development packages that a build puts into the program or beside it.
-  const built = ['inquirer', 'onnxruntime-node', 'zod']
+  const built = ['inquirer', 'onnxruntime-node', 'preact', 'zod']
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]
   assert.equal(Object.keys(places).sort(), expected.sort())
 })

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { permitsOf, requireChatPersona, requirePlainChat } from '../accounts/keys/rights.ts'
 import { personaIn } from '../chat/model-address.ts'
 import type { ChatChunk, ChatReply } from '../chat/protocol/messages.ts'
+import type { RequestFacts } from '../chat/request-book.ts'
 import type { RouteReport } from '../chat/route-report.ts'
 import type { RoutedReply, RoutedStream } from '../chat/router.ts'
 import { AppError } from '../errors.ts'
@@ -28,13 +29,15 @@ export async function prepareChat(
   const keep = order.keep && mayKeep(key) ? order.keep : undefined
   const chatOrder = { order: { ...order, keep }, begun: performance.now() }
   const permits = permitsOf(key)
-  const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly, watch }
+  const follow = (facts: Partial<RequestFacts>) =>
+    app.requests.follow(watch, { user: caller.id, key: key?.id, purpose: 'chat', model: asked.model, ...facts })
+  const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly }
   const named = personaIn(asked.model)
   if (named === undefined && order.persona === undefined && session === undefined) {
     requirePlainChat(key)
     return {
       ...chatOrder,
-      routed: { ...base, request: asked },
+      routed: { ...base, request: asked, watch: follow({}) },
       ...(shownModel !== undefined && { model: shownModel }),
       ...(keep && { finish: keepPlain(call, asked.messages, { keep, toolTurn }) }),
     }
@@ -62,7 +65,7 @@ export async function prepareChat(
   const shown = shownModel ?? (named === undefined ? undefined : model)
   return {
     ...chatOrder,
-    routed: { ...base, request: chat.request },
+    routed: { ...base, request: chat.request, watch: follow({ persona, memories: chat.memories.length }) },
     chat,
     finish: chat.finish,
     ...(shown !== undefined && { model: shown }),

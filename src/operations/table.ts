@@ -14,6 +14,7 @@ import { personaOperations } from './personas.ts'
 import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
 import { pulledModelOperations } from './pulled-models.ts'
+import { requestOperations } from './requests.ts'
 import { responseOperations } from './responses.ts'
 import { runningServiceOperations } from './running-service.ts'
 import { serviceOperations } from './service.ts'
@@ -33,6 +34,7 @@ export const operations: readonly Operation[] = [
   ...embeddingOperations,
   ...serviceOperations,
   ...runningServiceOperations,
+  ...requestOperations,
   ...speechOperations,
   ...authOperations,
   ...userOperations,
