@@ -14,6 +14,7 @@ interface TextProps extends Labelled {
   readonly placeholder?: string
   readonly isRequired?: boolean
   readonly isFirst?: boolean
+  readonly list?: string
   readonly maxLength?: number
   readonly inputMode?: 'decimal' | 'numeric'
 }

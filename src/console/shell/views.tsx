@@ -18,6 +18,12 @@ export const firstView = 'now'
 
 const views: readonly ViewEntry[] = [
   { name: 'now', title: 'Now', icon: 'now', View: lazy(async () => (await import('../views/now/now.tsx')).Now) },
+  {
+    name: 'personas',
+    title: 'Personas',
+    icon: 'persona',
+    View: lazy(async () => (await import('../views/personas/personas.tsx')).Personas),
+  },
 ]
 
 /** The views of a person. */
