@@ -69,3 +69,10 @@ export function ago(time: number, now = Date.now()): string {
   const [unit, size] = steps.find(([, size]) => Math.abs(distance) >= size) ?? ['second', 1000]
   return relative.format(Math.trunc(distance / size), unit)
 }
+
+/** A day at an axis: `22 Nov`. */
+export function shortDay(time: number): string {
+  return axisDays.format(time)
+}
+
+const axisDays = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })

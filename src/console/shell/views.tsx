@@ -24,6 +24,31 @@ const views: readonly ViewEntry[] = [
     icon: 'persona',
     View: lazy(async () => (await import('../views/personas/personas.tsx')).Personas),
   },
+  {
+    name: 'usage',
+    title: 'Usage',
+    icon: 'usage',
+    View: lazy(async () => (await import('../views/usage/usage.tsx')).Usage),
+  },
+  {
+    name: 'plugins',
+    title: 'Plugins',
+    icon: 'plugin',
+    View: lazy(async () => (await import('../views/plugins/plugins.tsx')).Plugins),
+  },
+  {
+    name: 'voices',
+    title: 'Voices',
+    icon: 'voice',
+    View: lazy(async () => (await import('../views/voices/voices.tsx')).Voices),
+  },
+  {
+    name: 'users',
+    title: 'Users',
+    icon: 'users',
+    isForAdmins: true,
+    View: lazy(async () => (await import('../views/users/users.tsx')).Users),
+  },
 ]
 
 /** The views of a person. */
