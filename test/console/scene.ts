@@ -12,6 +12,12 @@ export interface Scene extends TestDaemon {
   readonly second: StandIn
 }
 
+interface Wire {
+  readonly model: string
+  readonly messages: readonly { readonly content: unknown }[]
+  readonly stream?: boolean
+}
+
 /** The answer of the fake providers, which a person would like to read. */
 export const wellWritten = [
   '### Tea for two\n\n',
@@ -22,13 +28,13 @@ export const wellWritten = [
 ]
 
 /**
- * Answers by what the last message says: `fail` is an error, `go on` a stream that ends only when its reader leaves, anything
- * else a whole answer.
+ * Answers by what the last message says: `fail` is an error of the first provider, `go on` a stream that ends only when its
+ * reader leaves, anything else a whole answer.
  */
 const provider: Answer = async ({ body }, response) => {
-  const { messages, stream } = JSON.parse(body) as { messages: { content: unknown }[]; stream?: boolean }
+  const { messages, model, stream } = JSON.parse(body) as Wire
   const asked = JSON.stringify(messages.at(-1)?.content ?? '')
-  if (/\bfail\b/.test(asked)) return json(response, 503, { error: { message: 'The model is overloaded' } })
+  if (/\bfail\b/.test(asked) && model !== 'second-model') return json(response, 503, { error: { message: 'The model is overloaded' } })
   if (!stream) return json(response, 200, completion(wellWritten.join('')))
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (!/go on/.test(asked)) return void response.end(completionEvents(wellWritten).join(''))

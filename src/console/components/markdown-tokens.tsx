@@ -11,7 +11,21 @@ const elements = new Set(
 
 /** A text as elements of the page: no HTML of a model is ever parsed. */
 export function MarkdownText({ text }: { readonly text: string }) {
-  return <>{nodesOf(parser.parse(text, {}))}</>
+  const tokens = parser.parse(text, {})
+  settleHeadings(tokens)
+  return <>{nodesOf(tokens)}</>
+}
+
+/** Makes the headings of a text follow the one of the page, without a level left out. */
+function settleHeadings(tokens: readonly Token[]): void {
+  const above: number[] = []
+  for (const token of tokens) {
+    if (token.type !== 'heading_open') continue
+    const level = Number(token.tag.slice(1))
+    while (above.length > 0 && above.at(-1)! >= level) above.pop()
+    above.push(level)
+    token.tag = `h${Math.min(6, above.length + 1)}`
+  }
 }
 
 interface Open {
@@ -39,12 +53,7 @@ function elementOf({ token, children }: Open): ComponentChild {
   // A tight list has paragraphs that are not shown as such.
   if (token.hidden || !elements.has(token.tag)) return <>{children}</>
   const start = token.tag === 'ol' ? token.attrGet('start') : null
-  return createElement(headingOf(token.tag), start === null ? null : { start: Number(start) }, ...children)
-}
-
-/** Headings of an answer stand below those of the page. */
-function headingOf(tag: string): string {
-  return /^h[1-6]$/.test(tag) ? `h${Math.min(6, Number(tag[1]) + 2)}` : tag
+  return createElement(token.tag, start === null ? null : { start: Number(start) }, ...children)
 }
 
 function leafOf({ type, content, children, info }: Token): ComponentChild {

@@ -45,7 +45,7 @@ export function RequestList({
       isNumber: true,
       isExtra: true,
     },
-    { name: 'Time', of: ({ duration_ms }) => duration(duration_ms), isNumber: true },
+    { name: 'Time', of: ({ duration_ms }) => duration(duration_ms), isNumber: true, isExtra: true },
     { name: 'Begun', of: ({ started_at }) => <Time at={started_at} />, isExtra: true },
   ]
   return (

@@ -24,7 +24,7 @@ const parts = [
   ['chat', 'Chat'],
   ['memories', 'Memories'],
   ['learned', 'Learned'],
-  ['keeping', 'Backup and export'],
+  ['keeping', 'Backup'],
 ] as const
 
 /** A persona with its parts in tabs. */

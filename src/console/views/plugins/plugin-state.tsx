@@ -8,7 +8,7 @@ export function PluginState({ plugin: { state, auth } }: { readonly plugin: Plug
   return (
     <span class="row">
       <Badge tone="warning">no key</Badge>
-      <span class="muted mono line">{auth.key_env}</span>
+      <span class="muted mono line extra">{auth.key_env}</span>
     </span>
   )
 }

@@ -20,10 +20,18 @@ export function Chat({ persona, sessionId }: ChatProps) {
   const chat = useChat(persona, sessionId)
   const end = useRef<HTMLDivElement>(null)
   const last = chat.messages.at(-1)
+  const follows = useRef(true)
   useEffect(() => {
-    const { scrollHeight, scrollTop, clientHeight } = document.documentElement
-    if (scrollHeight - scrollTop - clientHeight < nearEnd) end.current?.scrollIntoView({ block: 'end' })
-  }, [last?.text])
+    const look = () => {
+      const { scrollHeight, scrollTop, clientHeight } = document.documentElement
+      follows.current = scrollHeight - scrollTop - clientHeight < nearEnd
+    }
+    addEventListener('scroll', look, { passive: true })
+    return () => removeEventListener('scroll', look)
+  }, [])
+  useEffect(() => {
+    if (follows.current) end.current?.scrollIntoView({ block: 'end' })
+  }, [last?.text, last?.isWriting])
   return (
     <div class="chat">
       <Conversations persona={persona} current={chat.session} onNew={chat.startAnew} />
@@ -41,7 +49,10 @@ export function Chat({ persona, sessionId }: ChatProps) {
       <p class="unseen" role="status">
         {chat.isAnswering ? 'The answer is being written' : last?.role === 'assistant' ? 'The answer is complete' : ''}
       </p>
-      <Composer isAnswering={chat.isAnswering} onSend={chat.send} onStop={chat.stop} />
+      <Composer isAnswering={chat.isAnswering} onSend={(text, pictures) => {
+          follows.current = true
+          chat.send(text, pictures)
+        }} onStop={chat.stop} />
       <div ref={end} />
     </div>
   )

@@ -14,14 +14,15 @@ export function ScoreParts({ parts }: { readonly parts: FoundMemory['parts'] }) 
   return (
     <ul class="parts" aria-label="Parts of the score">
       {names.map(([part, name]) => {
-        const share = parts[part]
-        if (share === undefined) return null
+        const told = parts[part]
+        if (told === undefined) return null
+        const share = Math.max(0, Math.min(1, told))
         return (
           <li key={part}>
             <span>
               {name} {percent(share)}
             </span>
-            <meter value={Math.max(0, Math.min(1, share))} aria-label={name} />
+            <meter value={share} aria-label={name} />
           </li>
         )
       })}
