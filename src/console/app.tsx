@@ -28,12 +28,13 @@ export function App() {
     }
   }, [])
 
+  const leave = useCallback(() => {
+    forgetSecret()
+    setState((now) => (now.at === 'inside' ? { at: 'start' } : now))
+  }, [])
+
   useEffect(() => {
     void enter()
-    const leave = () => {
-      forgetSecret()
-      setState((now) => (now.at === 'inside' ? { at: 'start' } : now))
-    }
     const stops = [onLoginEnded(leave), onLogOutElsewhere(leave)]
     return () => {
       for (const stop of stops) stop()
@@ -55,7 +56,7 @@ export function App() {
     return <Entrance system={state.system} hasEnded={state.hasEnded} onEntered={() => void enter()} />
   if (state.at === 'inside')
     return (
-      <SessionContext.Provider value={{ me: state.me, renew: () => void enter() }}>
+      <SessionContext.Provider value={{ me: state.me, renew: () => void enter(), leave }}>
         <Shell />
       </SessionContext.Provider>
     )

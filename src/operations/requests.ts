@@ -32,7 +32,7 @@ const followed = z.object({
   /** Null for a login; `key_name` also for a removed key. */
   key: z.string().nullable(),
   key_name: z.string().nullable(),
-  /** As the caller named them. */
+  /** As the caller named it. */
   asked_model: z.string().nullable(),
   persona: z.string().nullable(),
   /** How many memories of the persona went in. */
@@ -148,7 +148,7 @@ async function viewOf(names: Names, request: FollowedRequest): Promise<z.output<
     key: facts.key ?? null,
     key_name: facts.key === undefined ? null : await names.key(facts.key),
     asked_model: facts.model ?? null,
-    persona: facts.persona ?? null,
+    persona: facts.persona === undefined ? null : ((await names.persona(facts.user, facts.persona)) ?? facts.persona),
     memories: facts.memories ?? 0,
     place: place ? { plugin: place.plugin, runner: place.runner, model: place.model } : null,
     started_at: request.startedAt,
@@ -173,6 +173,8 @@ async function viewOf(names: Names, request: FollowedRequest): Promise<z.output<
 interface Names {
   user(id: string): Promise<string | null>
   key(id: string): Promise<string | null>
+  /** The persona of a user by her id or name. */
+  persona(user: string, idOrName: string): Promise<string | null>
 }
 
 /** Looks each name up once. */
@@ -180,19 +182,23 @@ function namesIn({ app }: Call): Names {
   return {
     user: once(async (id) => (await (await app.accounts()).users.get(id)).user.username),
     key: once(async (id) => (await (await app.apiKeys()).get(id)).name),
+    persona: once(async (user, name) => (await (await app.personas()).personas.get(user, name)).name),
   }
 }
 
-function once(find: (id: string) => Promise<string>): (id: string) => Promise<string | null> {
+function once<A extends readonly string[]>(
+  find: (...given: A) => Promise<string>,
+): (...given: A) => Promise<string | null> {
   const known = new Map<string, Promise<string | null>>()
-  return (id) => {
-    const name = known.get(id) ?? find(id).catch(unlessGone)
-    known.set(id, name)
+  return (...given) => {
+    const place = given.join('\n')
+    const name = known.get(place) ?? find(...given).catch(unlessGone)
+    known.set(place, name)
     return name
   }
 }
 
 function unlessGone(reason: unknown): null {
-  if (reason instanceof AppError && reason.code === 'not_found') return null
+  if (reason instanceof AppError && (reason.code === 'not_found' || reason.code === 'forbidden')) return null
   throw reason
 }

@@ -39,15 +39,25 @@ export async function furnish(scene: Scene, memories = 240): Promise<Furniture> 
     memory_settings: { enabled: true, max_memories: 5000 },
     mutation_settings: { enabled: true, auto_adapt: true, sensitivity: 'medium' },
   })
-  await post('/api/personas', { name: 'Librarian', model: 'second:second-model', description: 'Finds the book whose title you forgot.' })
+  await post('/api/personas', {
+    name: 'Librarian',
+    model: 'second:second-model',
+    description: 'Finds the book whose title you forgot.',
+  })
   const now = Date.now()
   for (let at = 0; at < memories; at += 1000)
     await post(`/api/personas/${mia.id}/memory/batch`, {
       memories: Array.from({ length: Math.min(1000, memories - at) }, (_, index) => ({
-        content: at + index < topics.length ? topics[at + index] : `Note ${at + index}: ${topics[(at + index) % topics.length]}`,
+        content:
+          at + index < topics.length
+            ? topics[at + index]
+            : `Note ${at + index}: ${topics[(at + index) % topics.length]}`,
         importance_score: ((at + index) % 10) / 10,
         timestamp: now - (at + index) * 3_600_000,
-        metadata: { category: ['home', 'people', 'health'][(at + index) % 3], ...(at + index === 5 && { pinned: true }) },
+        metadata: {
+          category: ['home', 'people', 'health'][(at + index) % 3],
+          ...(at + index === 5 && { pinned: true }),
+        },
       })),
     })
   const adaptations = [
@@ -62,7 +72,10 @@ export async function furnish(scene: Scene, memories = 240): Promise<Furniture> 
   await post('/api/keys', { name: 'night job', scopes: ['embeddings'], limits: { rpm: 60 } })
   const priced = (plugin: string, model: string) => ({ plugin, model, rates: { input: '2.5', output: '10' } })
   await call('PUT', '/api/prices', { token, body: { prices: [priced('custom', '*'), priced('second', '*')] } })
-  await call('PUT', '/api/limits/user:ada', { token, body: { budgets: [{ amount_usd: '20', period: 'month' }], rpm: 120 } })
+  await call('PUT', '/api/limits/user:ada', {
+    token,
+    body: { budgets: [{ amount_usd: '20', period: 'month' }], rpm: 120 },
+  })
   await call('PUT', '/api/limits/all', { token, body: { budgets: [{ amount_usd: '5', period: 'day', hard: true }] } })
   const store = await (await scene.installation.app.usage()).store()
   await store.append(usageOf({ users: [ada.user.id, bob.user.id], key: key.id, now }))

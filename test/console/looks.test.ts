@@ -69,12 +69,18 @@ async function axeFindings(page: Visit['page']): Promise<readonly string[]> {
   await page.evaluate(source)
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> }
+      axe: {
+        run(
+          options: object,
+        ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
+      }
     }
     const { violations } = await axe.run({
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
     })
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`))
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+    )
   })
 }
 
@@ -123,33 +129,85 @@ function placesOf({ call }: Scene, { persona, admin: { token } }: Furniture): re
       heading: 'Mia',
       async prepare({ page }) {
         await page.getByLabel('Search the memories').fill('what is the cat called')
-        await page.getByText(/likely|below the floor/).first().waitFor()
+        await page
+          .getByText(/likely|below the floor/)
+          .first()
+          .waitFor()
       },
     },
-    { name: 'learned', place: `personas/${persona}/learned`, heading: 'Mia', prepare: async ({ page }) => page.getByRole('button', { name: 'Undo' }).first().waitFor() },
-    { name: 'keeping', place: `personas/${persona}/keeping`, heading: 'Mia', prepare: async ({ page }) => page.getByRole('button', { name: 'Restore' }).first().waitFor() },
-    { name: 'usage', place: 'usage', heading: 'Usage', prepare: async ({ page }) => page.locator('.u-legend').first().waitFor() },
-    { name: 'budgets', place: 'usage/budgets', heading: 'Usage', prepare: async ({ page }) => page.getByText('left of').first().waitFor() },
-    { name: 'keys', place: 'usage/keys', heading: 'Usage', prepare: async ({ page }) => page.getByText('night job').waitFor() },
+    {
+      name: 'learned',
+      place: `personas/${persona}/learned`,
+      heading: 'Mia',
+      prepare: async ({ page }) => page.getByRole('button', { name: 'Undo' }).first().waitFor(),
+    },
+    {
+      name: 'keeping',
+      place: `personas/${persona}/keeping`,
+      heading: 'Mia',
+      prepare: async ({ page }) => page.getByRole('button', { name: 'Restore' }).first().waitFor(),
+    },
+    {
+      name: 'usage',
+      place: 'usage',
+      heading: 'Usage',
+      prepare: async ({ page }) => page.locator('.u-legend').first().waitFor(),
+    },
+    {
+      name: 'budgets',
+      place: 'usage/budgets',
+      heading: 'Usage',
+      prepare: async ({ page }) => page.getByText('left of').first().waitFor(),
+    },
+    {
+      name: 'keys',
+      place: 'usage/keys',
+      heading: 'Usage',
+      prepare: async ({ page }) => page.getByText('night job').waitFor(),
+    },
     {
       name: 'new-key',
       place: 'usage/keys',
       heading: 'Usage',
       prepare: async ({ page }) => page.getByRole('button', { name: 'New key' }).click(),
     },
-    { name: 'plugins', place: 'plugins', heading: 'Plugins and models', prepare: async ({ page }) => page.getByRole('link', { name: 'Custom' }).waitFor() },
-    { name: 'plugin', place: 'plugins/custom', heading: 'Custom', prepare: async ({ page }) => page.getByText('other-model').waitFor() },
+    {
+      name: 'plugins',
+      place: 'plugins',
+      heading: 'Plugins and models',
+      prepare: async ({ page }) => page.getByRole('link', { name: 'Custom' }).waitFor(),
+    },
+    {
+      name: 'plugin',
+      place: 'plugins/custom',
+      heading: 'Custom',
+      prepare: async ({ page }) => page.getByText('other-model').waitFor(),
+    },
     {
       name: 'install',
       place: 'plugins',
       heading: 'Plugins and models',
       async prepare({ page }) {
         await page.getByRole('button', { name: 'Install' }).click()
-        await page.getByLabel('Document').fill('{\n  "id": "Wrong Id",\n  "name": "Mine",\n  "type": "chat",\n  "endpoint": "ftp://x",\n  "auth": { "header": "Authorization" },\n  "model_map": []\n}')
+        await page
+          .getByLabel('Document')
+          .fill(
+            '{\n  "id": "Wrong Id",\n  "name": "Mine",\n  "type": "chat",\n  "endpoint": "ftp://x",\n  "auth": { "header": "Authorization" },\n  "model_map": []\n}',
+          )
         await page.getByRole('button', { name: 'Line 2' }).waitFor()
       },
     },
-    { name: 'voices', place: 'voices', heading: 'Voices', prepare: async ({ page }) => page.getByRole('button', { name: 'Listen to Ryan' }).waitFor() },
-    { name: 'users', place: 'users', heading: 'Users', prepare: async ({ page }) => page.getByText('ada@example.org').or(page.getByText('(you)')).first().waitFor() },
+    {
+      name: 'voices',
+      place: 'voices',
+      heading: 'Voices',
+      prepare: async ({ page }) => page.getByRole('button', { name: 'Listen to Ryan' }).waitFor(),
+    },
+    {
+      name: 'users',
+      place: 'users',
+      heading: 'Users',
+      prepare: async ({ page }) => page.getByText('ada@example.org').or(page.getByText('(you)')).first().waitFor(),
+    },
   ]
 }

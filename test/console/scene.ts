@@ -34,12 +34,13 @@ export const wellWritten = [
 const provider: Answer = async ({ body }, response) => {
   const { messages, model, stream } = JSON.parse(body) as Wire
   const asked = JSON.stringify(messages.at(-1)?.content ?? '')
-  if (/\bfail\b/.test(asked) && model !== 'second-model') return json(response, 503, { error: { message: 'The model is overloaded' } })
+  if (/\bfail\b/.test(asked) && model !== 'second-model')
+    return json(response, 503, { error: { message: 'The model is overloaded' } })
   if (!stream) return json(response, 200, completion(wellWritten.join('')))
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (!/go on/.test(asked)) return void response.end(completionEvents(wellWritten).join(''))
-  const [first = '', word = ''] = completionEvents(['Word after word ', 'and on '])
-  response.write(first)
+  const [opening = '', first = '', word = ''] = completionEvents(['Word after word ', 'and on '])
+  response.write(opening + first)
   while (!response.destroyed) {
     response.write(word)
     await sleep(20)
@@ -59,7 +60,9 @@ export async function withScene(
         const [first, second] = standIns
         const { plugins } = daemon.installation.app
         const retry = { attempts: 1 }
-        await plugins.install(pluginAt(second.url, { id: 'second', name: 'Second', model_map: ['second-model'], retry }))
+        await plugins.install(
+          pluginAt(second.url, { id: 'second', name: 'Second', model_map: ['second-model'], retry }),
+        )
         await plugins.install(
           pluginAt(first.url, { model_map: ['custom-model', 'other-model'], fallback: ['second'], retry }),
         )

@@ -4,7 +4,11 @@ import type { Visit } from './browser.ts'
 import type { Scene } from './scene.ts'
 
 /** Opens the console and logs in. */
-export async function logIn({ browser, url }: Scene, username: string, options?: BrowserContextOptions): Promise<Visit> {
+export async function logIn(
+  { browser, url }: Scene,
+  username: string,
+  options?: BrowserContextOptions,
+): Promise<Visit> {
   const visit = await browser.open(url, options)
   const { page } = visit
   await page.getByLabel('User name').fill(username)

@@ -56,7 +56,7 @@ function elementOf({ token, children }: Open): ComponentChild {
   return createElement(token.tag, start === null ? null : { start: Number(start) }, ...children)
 }
 
-function leafOf({ type, content, children, info }: Token): ComponentChild {
+function leafOf({ type, content, children }: Token): ComponentChild {
   switch (type) {
     case 'inline':
       return <>{nodesOf(children ?? [])}</>
@@ -72,7 +72,7 @@ function leafOf({ type, content, children, info }: Token): ComponentChild {
     case 'code_block':
       return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard
-        <pre tabIndex={0} aria-label={info ? `Code, ${info.slice(0, 40)}` : 'Code'}>
+        <pre tabIndex={0}>
           <code>{content}</code>
         </pre>
       )

@@ -15,6 +15,7 @@ interface PlotProps {
 /** Pixels of a plot without its legend, and of the axis of values. */
 const height = 220
 const axisWidth = 64
+const daySeconds = 86_400
 
 /** Bars by day with axes, units, and the values under the pointer; the same numbers stand in a table beside it. */
 export function Plot({ title, unit, days, series, format }: PlotProps) {
@@ -24,7 +25,12 @@ export function Plot({ title, unit, days, series, format }: PlotProps) {
     if (!element) return undefined
     const colours = coloursOf(element)
     const bars = UPlot.paths.bars!({ size: [0.6, 40], align: 0 })
-    const axis = { stroke: colours.text, grid: { stroke: colours.line, width: 1 }, ticks: { show: false }, font: colours.font }
+    const axis = {
+      stroke: colours.text,
+      grid: { stroke: colours.line, width: 1 },
+      ticks: { show: false },
+      font: colours.font,
+    }
     const plot = new UPlot(
       {
         width: element.clientWidth,
@@ -32,13 +38,32 @@ export function Plot({ title, unit, days, series, format }: PlotProps) {
         // Days have no time zone.
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'UTC'),
         cursor: { y: false, drag: { x: false, y: false } },
-        scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+        scales: {
+          x: { range: (_, first, last) => [first - daySeconds / 2, last + daySeconds / 2] },
+          y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+        },
         axes: [
-          { ...axis, grid: { show: false }, values: (_, seconds) => seconds.map((second) => shortDay(second * 1000)), space: 70 },
-          { ...axis, values: (_, values) => values.map(format), size: axisWidth, label: unit, labelFont: colours.font, labelSize: 18, labelGap: 0 },
+          {
+            ...axis,
+            grid: { show: false },
+            values: (_, seconds) => seconds.map((second) => shortDay(second * 1000)),
+            space: 70,
+          },
+          {
+            ...axis,
+            values: (_, values) => values.map(format),
+            size: axisWidth,
+            label: unit,
+            labelFont: colours.font,
+            labelSize: 18,
+            labelGap: 0,
+          },
         ],
         series: [
-          { label: 'Day', value: (_, seconds) => (seconds === null ? '–' : day(new Date(seconds * 1000).toISOString().slice(0, 10))) },
+          {
+            label: 'Day',
+            value: (_, seconds) => (seconds === null ? '–' : day(new Date(seconds * 1000).toISOString().slice(0, 10))),
+          },
           ...series.map(({ name }, at) => ({
             label: name,
             stroke: colours.series[at]!,
@@ -62,7 +87,12 @@ export function Plot({ title, unit, days, series, format }: PlotProps) {
   return (
     <figure class="plot">
       <figcaption>{title}</figcaption>
-      <div ref={frame} class="plot-frame" role="img" aria-label={`${title}, in ${unit}; the table below has the numbers`} />
+      <div
+        ref={frame}
+        class="plot-frame"
+        role="img"
+        aria-label={`${title}, in ${unit}; the table below has the numbers`}
+      />
     </figure>
   )
 }

@@ -6,6 +6,8 @@ export interface Session {
   readonly me: Me
   /** Asks anew who is logged in. */
   renew(): void
+  /** Goes back to the entrance, after a logout. */
+  leave(): void
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined)

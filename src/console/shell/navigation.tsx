@@ -11,12 +11,12 @@ import type { ViewEntry } from './views.tsx'
 
 /** The links to the views, and what belongs to the person: name, theme, password, logout. */
 export function Navigation({ views, current }: { readonly views: readonly ViewEntry[]; readonly current: string }) {
-  const { me, renew } = useSession()
+  const { me, leave } = useSession()
   const [theme, setTheme] = useState(shownTheme())
   const [asksPassword, setAsksPassword] = useState(me.must_change_password)
-  const leave = useAction(async () => {
+  const out = useAction(async () => {
     await logOut()
-    renew()
+    leave()
   })
   return (
     <header class="side">
@@ -43,7 +43,7 @@ export function Navigation({ views, current }: { readonly views: readonly ViewEn
           onClick={() => setTheme(switchTheme())}
         />
         <Button kind="quiet" icon="lock" label="Change the password" onClick={() => setAsksPassword(true)} />
-        <Button kind="quiet" icon="leave" label="Log out" isBusy={leave.isRunning} onClick={() => void leave.run()} />
+        <Button kind="quiet" icon="leave" label="Log out" isBusy={out.isRunning} onClick={() => void out.run()} />
       </div>
       {asksPassword && <PasswordDialog isForced={me.must_change_password} onClose={() => setAsksPassword(false)} />}
     </header>

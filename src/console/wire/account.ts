@@ -1,5 +1,5 @@
 import { ask } from './client.ts'
-import { forgetSecret, tellLoggedOut } from './secret.ts'
+import { beginSecret, forgetSecret, tellLoggedOut } from './secret.ts'
 import type { Me, SystemInfo } from './types.ts'
 
 /** The answer to a login: its token went into a cookie that no script can read. */
@@ -20,14 +20,21 @@ export const systemInfo = (): Promise<SystemInfo> => ask('GET', '/api/auth/syste
 
 export const whoAmI = (): Promise<Me> => ask('GET', '/api/auth/me')
 
-export const logIn = (body: Credentials): Promise<LoggedIn> => ask('POST', '/api/auth/login', { body })
+export function logIn(body: Credentials): Promise<LoggedIn> {
+  beginSecret()
+  return ask('POST', '/api/auth/login', { body })
+}
 
 /** Creates the first administrator. Another machine needs the token that the service printed at its start. */
 export function setUp(body: Newcomer, setupToken: string): Promise<LoggedIn> {
+  beginSecret()
   return ask('POST', '/api/auth/setup', { body, ...(setupToken && { headers: { 'x-setup-token': setupToken } }) })
 }
 
-export const register = (body: Newcomer): Promise<LoggedIn> => ask('POST', '/api/auth/register', { body })
+export function register(body: Newcomer): Promise<LoggedIn> {
+  beginSecret()
+  return ask('POST', '/api/auth/register', { body })
+}
 
 export function changePassword(current_password: string, new_password: string): Promise<LoggedIn> {
   return ask('POST', '/api/auth/change-password', { body: { current_password, new_password } })

@@ -44,12 +44,13 @@ export async function ask<T>(method: Method, path: string, options: AskOptions =
 /** Asks the API for an answer of another kind. Throws `Refused`. */
 export async function send(method: Method, path: string, options: AskOptions = {}): Promise<Response> {
   const { query = {}, body, file, headers, signal } = options
+  const sent = secret()
   const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   const search = given.length > 0 ? `?${new URLSearchParams(given)}` : ''
   const response = await fetch(path + search, {
     method,
     headers: {
-      'x-aichat-console': secret(),
+      ...(sent !== undefined && { 'x-aichat-console': sent }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(file && { 'content-type': file.type }),
       ...headers,
@@ -63,7 +64,9 @@ export async function send(method: Method, path: string, options: AskOptions = {
   })
   if (response.ok) return response
   const refused = await refusalOf(response)
-  if (response.status === 401 && !path.endsWith('/login')) for (const listener of endListeners) listener()
+  // A late answer to the login before says nothing about this one.
+  const isOver = response.status === 401 && sent !== undefined && sent === secret() && !path.endsWith('/login')
+  if (isOver) for (const listener of endListeners) listener()
   throw refused
 }
 

@@ -1,7 +1,12 @@
 import { type AskOptions, send } from './client.ts'
 
 /** Asks the API for a file and offers it for saving. Throws `Refused`. */
-export async function save(method: 'GET' | 'POST', path: string, fallbackName: string, options: AskOptions = {}): Promise<void> {
+export async function save(
+  method: 'GET' | 'POST',
+  path: string,
+  fallbackName: string,
+  options: AskOptions = {},
+): Promise<void> {
   const response = await send(method, path, options)
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? fallbackName
   saveBlob(await response.blob(), name)

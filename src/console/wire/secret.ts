@@ -29,9 +29,14 @@ export async function hasSecret(): Promise<boolean> {
   return current !== undefined
 }
 
-/** The secret of this tab; a new one where it has none. */
-export function secret(): string {
-  return current ?? keep(toBase64Url(crypto.getRandomValues(new Uint8Array(32))))
+/** The secret of this tab, while it has one. */
+export function secret(): string | undefined {
+  return current
+}
+
+/** Makes a secret for a login that begins, where there is none. */
+export function beginSecret(): void {
+  current ??= keep(toBase64Url(crypto.getRandomValues(new Uint8Array(32))))
 }
 
 /** Forgets the secret, and with it the login in this tab. */

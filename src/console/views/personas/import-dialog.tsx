@@ -45,7 +45,12 @@ export function ImportDialog({ persona, onClose }: ImportDialogProps) {
       <div class="buttons end">
         <Button onClick={onClose}>{done ? 'Close' : 'Cancel'}</Button>
         {!done && (
-          <Button kind="main" isDisabled={!file} isBusy={action.isRunning} onClick={() => file && void action.run(file)}>
+          <Button
+            kind="main"
+            isDisabled={!file}
+            isBusy={action.isRunning}
+            onClick={() => file && void action.run(file)}
+          >
             Import
           </Button>
         )}

@@ -44,7 +44,11 @@ export function Learned({ persona }: { readonly persona: Persona }) {
             <li key={record.id} class={record.undone_by === undefined ? 'good' : ''}>
               <div class="row between">
                 <strong>{record.adaptation_type.replaceAll('_', ' ')}</strong>
-                <RecordAnswers record={record} isBusy={answer.isRunning} onAnswer={(kind) => void answer.run(record, kind)} />
+                <RecordAnswers
+                  record={record}
+                  isBusy={answer.isRunning}
+                  onAnswer={(kind) => void answer.run(record, kind)}
+                />
               </div>
               {changesOf(record.changes).map((line) => (
                 <span key={line} class="text">
@@ -115,7 +119,9 @@ function StateTiles({ state }: { readonly state: PersonaState }) {
         {preferences.map(([name, { value, established }]) => (
           <p key={name} class="row between">
             <span class="line">{name}</span>
-            <span class={established ? 'line' : 'line muted'}>{typeof value === 'string' ? value : JSON.stringify(value)}</span>
+            <span class={established ? 'line' : 'line muted'}>
+              {typeof value === 'string' ? value : JSON.stringify(value)}
+            </span>
           </p>
         ))}
       </div>

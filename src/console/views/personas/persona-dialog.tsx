@@ -23,7 +23,10 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
   const [prompt, setPrompt] = useState(persona?.system_prompt ?? '')
   const [remembers, setRemembers] = useState(persona?.memory_settings.enabled ?? true)
   const [learning, setLearning] = useState<Learning>(learningOf(persona))
-  const { value } = useData<{ models: readonly ChatModel[] }>((signal) => ask('GET', '/api/chat/models', { signal }), [])
+  const { value } = useData<{ models: readonly ChatModel[] }>(
+    (signal) => ask('GET', '/api/chat/models', { signal }),
+    [],
+  )
   const action = useAction(async () => {
     const body = {
       name,
@@ -50,7 +53,9 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
         <TextField label="Name" value={name} onInput={setName} isRequired isFirst />
         <TextField label="Model" value={model} onInput={setModel} list="chat-models" isRequired />
         <datalist id="chat-models">
-          {value?.models.map(({ id }) => <option key={id} value={id} />)}
+          {value?.models.map(({ id }) => (
+            <option key={id} value={id} />
+          ))}
         </datalist>
         <TextField label="Description" value={description} onInput={setDescription} />
         <TextArea label="System prompt" value={prompt} onInput={setPrompt} rows={6} />
@@ -77,9 +82,7 @@ function learningOf(persona: Persona | undefined): Learning {
 }
 
 function settingsOf(learning: Learning) {
-  return learning === 'off'
-    ? { auto_adapt: false }
-    : { enabled: true, auto_adapt: true, sensitivity: learning }
+  return learning === 'off' ? { auto_adapt: false } : { enabled: true, auto_adapt: true, sensitivity: learning }
 }
 
 /** A text that may be absent: an emptied one of a stored persona is removed. */

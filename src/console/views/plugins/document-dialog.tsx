@@ -26,14 +26,17 @@ export function DocumentDialog({ plugin, onClose, onSaved }: DocumentDialogProps
   const [activates, setActivates] = useState(false)
   useEffect(() => {
     if (plugin)
-      void ask('GET', path`/api/plugins/${plugin.id}/export`).then((document) => setText(JSON.stringify(document, null, 2)))
+      void ask('GET', path`/api/plugins/${plugin.id}/export`).then((document) =>
+        setText(JSON.stringify(document, null, 2)),
+      )
   }, [])
   useEffect(() => {
     const timer = setTimeout(() => setSettled(text), restMs)
     return () => clearTimeout(timer)
   }, [text])
   const check = useData<PluginCheck | undefined>(
-    async (signal) => (settled.trim() === '' ? undefined : ask('POST', '/api/plugins/validate', { body: { text: settled }, signal })),
+    async (signal) =>
+      settled.trim() === '' ? undefined : ask('POST', '/api/plugins/validate', { body: { text: settled }, signal }),
     [settled],
   )
   const found = settled === text && text.trim() !== '' ? check.value : undefined
@@ -55,11 +58,19 @@ export function DocumentDialog({ plugin, onClose, onSaved }: DocumentDialogProps
         onCancel={onClose}
         isIncomplete={found?.valid !== true}
       >
-        <DocumentEditor text={text} onInput={setText} problems={found?.problems ?? []} warnings={found?.warnings ?? []} />
+        <DocumentEditor
+          text={text}
+          onInput={setText}
+          problems={found?.problems ?? []}
+          warnings={found?.warnings ?? []}
+        />
         <Problem of={check.problem} />
         {found?.valid && (
           <Notice kind="good">
-            <span class="text">{found.id} is valid{found.installed && !plugin && '; a plugin of that id is installed and would be replaced'}.</span>
+            <span class="text">
+              {found.id} is valid
+              {found.installed && !plugin && '; a plugin of that id is installed and would be replaced'}.
+            </span>
           </Notice>
         )}
         {!plugin && <Check label="Make it the active one" isOn={activates} onInput={setActivates} />}

@@ -24,10 +24,17 @@ export function DocumentEditor({ text, onInput, problems, warnings }: DocumentEd
   const id = useId()
   const field = useRef<HTMLTextAreaElement>(null)
   const numbers = useRef<HTMLOListElement>(null)
-  const marked = new Map([...warnings.map(({ line }) => [line, 'warning'] as const), ...problems.map(({ line }) => [line, 'bad'] as const)])
+  const marked = new Map([
+    ...warnings.map(({ line }) => [line, 'warning'] as const),
+    ...problems.map(({ line }) => [line, 'bad'] as const),
+  ])
   const lines = text.split('\n').length
   const goToLine = (line: number) => {
-    const start = text.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0)
+    const start =
+      text
+        .split('\n')
+        .slice(0, line - 1)
+        .join('\n').length + (line > 1 ? 1 : 0)
     const end = text.indexOf('\n', start)
     field.current?.focus()
     field.current?.setSelectionRange(start, end < 0 ? text.length : end)
@@ -60,18 +67,19 @@ export function DocumentEditor({ text, onInput, problems, warnings }: DocumentEd
         />
       </div>
       <ul id={`${id}-problems`} class="problems" aria-live="polite">
-        {[...problems.map((remark) => ['bad', remark] as const), ...warnings.map((remark) => ['warning', remark] as const)].map(
-          ([kind, { line, message }]) => (
-            <li key={message} class={kind}>
-              {line !== null && (
-                <button type="button" class="link" onClick={() => goToLine(line)}>
-                  Line {line}
-                </button>
-              )}{' '}
-              <span class="text">{message}</span>
-            </li>
-          ),
-        )}
+        {[
+          ...problems.map((remark) => ['bad', remark] as const),
+          ...warnings.map((remark) => ['warning', remark] as const),
+        ].map(([kind, { line, message }]) => (
+          <li key={message} class={kind}>
+            {line !== null && (
+              <button type="button" class="link" onClick={() => goToLine(line)}>
+                Line {line}
+              </button>
+            )}{' '}
+            <span class="text">{message}</span>
+          </li>
+        ))}
       </ul>
     </div>
   )

@@ -27,7 +27,9 @@ export function PluginList() {
   const [dialog, setDialog] = useState<'install' | 'refresh'>()
   const data = useData<Listed>((signal) => ask('GET', '/api/plugins', { signal }), [])
   const activate = useAction(async ({ id }: Plugin) => {
-    const { warnings } = await ask<{ warnings: readonly string[] }>('POST', path`/api/plugins/activate/${id}`, { body: {} })
+    const { warnings } = await ask<{ warnings: readonly string[] }>('POST', path`/api/plugins/activate/${id}`, {
+      body: {},
+    })
     tell(warnings[0] ?? `${id} is active`)
     data.reload()
   })
@@ -98,7 +100,9 @@ export function PluginList() {
           ]}
         />
       )}
-      {dialog === 'install' && <DocumentDialog onClose={() => setDialog(undefined)} onSaved={(id) => goTo('plugins', id)} />}
+      {dialog === 'install' && (
+        <DocumentDialog onClose={() => setDialog(undefined)} onSaved={(id) => goTo('plugins', id)} />
+      )}
       {dialog === 'refresh' && <RefreshDialog onClose={() => setDialog(undefined)} onTaken={data.reload} />}
     </Page>
   )

@@ -50,7 +50,12 @@ export function PluginPage({ id }: { readonly id: string }) {
                 Edit
               </Button>
             )}
-            <Button icon="download" label="Save the document" isBusy={download.isRunning} onClick={() => void download.run()} />
+            <Button
+              icon="download"
+              label="Save the document"
+              isBusy={download.isRunning}
+              onClick={() => void download.run()}
+            />
             {isAdmin && <Button icon="trash" label="Remove the plugin" onClick={() => setDialog('remove')} />}
           </>
         )
@@ -73,7 +78,9 @@ export function PluginPage({ id }: { readonly id: string }) {
           <Models plugin={plugin} />
         </Section>
       )}
-      {dialog === 'edit' && plugin && <DocumentDialog plugin={plugin} onClose={() => setDialog(undefined)} onSaved={data.reload} />}
+      {dialog === 'edit' && plugin && (
+        <DocumentDialog plugin={plugin} onClose={() => setDialog(undefined)} onSaved={data.reload} />
+      )}
       {dialog === 'refresh' && <RefreshDialog plugin={id} onClose={() => setDialog(undefined)} onTaken={data.reload} />}
       {dialog === 'remove' && plugin && (
         <Confirm
@@ -133,7 +140,14 @@ function Models({ plugin: { model_map, default_model } }: { readonly plugin: Plu
   return (
     <>
       {model_map.length > mostShown && (
-        <input class="input" type="search" aria-label="Search the models" placeholder="Search" value={query} onInput={({ currentTarget }) => setQuery(currentTarget.value)} />
+        <input
+          class="input"
+          type="search"
+          aria-label="Search the models"
+          placeholder="Search"
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
       )}
       <ul class="names">
         {found.slice(0, mostShown).map((model) => (

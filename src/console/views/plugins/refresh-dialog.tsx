@@ -57,7 +57,11 @@ export function RefreshDialog({ plugin, onClose, onTaken }: RefreshDialogProps) 
 /** Names that are shown of a difference. */
 const mostNames = 100
 
-function Difference({ row: { plugin, before, after, added, removed, skipped, error, warnings } }: { readonly row: Refreshed }) {
+function Difference({
+  row: { plugin, before, after, added, removed, skipped, error, warnings },
+}: {
+  readonly row: Refreshed
+}) {
   return (
     <section class="section">
       <h3 class="text">{plugin}</h3>

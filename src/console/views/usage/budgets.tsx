@@ -48,13 +48,23 @@ export function Budgets() {
                 <Button icon="edit" onClick={() => setDialog(limit)}>
                   Edit
                 </Button>
-                <Button icon="trash" label={`Remove the limits of ${limit.subject}`} onClick={() => setRemoved(limit)} />
+                <Button
+                  icon="trash"
+                  label={`Remove the limits of ${limit.subject}`}
+                  onClick={() => setRemoved(limit)}
+                />
               </div>
             )}
           </li>
         ))}
       </ul>
-      {dialog && <LimitDialog {...(dialog !== 'new' && { limit: dialog })} onClose={() => setDialog(undefined)} onSaved={data.reload} />}
+      {dialog && (
+        <LimitDialog
+          {...(dialog !== 'new' && { limit: dialog })}
+          onClose={() => setDialog(undefined)}
+          onSaved={data.reload}
+        />
+      )}
       {removed && (
         <Confirm
           title={`Remove the limits of ${removed.subject}?`}
@@ -80,9 +90,20 @@ function Budget({ budget }: { readonly budget: Limit['budgets'][number] }) {
         <strong>
           {dollars(Math.max(0, amount - used))} left of {dollars(amount)} a {period}
         </strong>
-        {share >= 1 ? <Badge tone="bad">spent</Badge> : warning ? <Badge tone="warning">{percent(share)}</Badge> : <Badge tone="good">{percent(share)}</Badge>}
+        {share >= 1 ? (
+          <Badge tone="bad">spent</Badge>
+        ) : warning ? (
+          <Badge tone="warning">{percent(share)}</Badge>
+        ) : (
+          <Badge tone="good">{percent(share)}</Badge>
+        )}
       </p>
-      <meter value={Math.min(1, share)} high={0.8} optimum={0} aria-label={`${percent(share)} of the budget is spent`} />
+      <meter
+        value={Math.min(1, share)}
+        high={0.8}
+        optimum={0}
+        aria-label={`${percent(share)} of the budget is spent`}
+      />
       <p class="muted" title={dateTime(resets_at)}>
         begins anew {ago(resets_at)}
         {hard && '; streams are cut when it is spent'}

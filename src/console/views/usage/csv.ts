@@ -1,6 +1,14 @@
 import type { UsageRow } from '../../wire/types.ts'
 
-const fields = ['requests', 'failed', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens', 'cost_usd'] as const
+const fields = [
+  'requests',
+  'failed',
+  'input_tokens',
+  'cached_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'cost_usd',
+] as const
 
 /** Rows of usage as CSV (RFC 4180), with the column that they are grouped by first. */
 export function csvOf(rows: readonly UsageRow[], by: 'day' | 'model' | 'plugin' | 'key' | 'user'): string {

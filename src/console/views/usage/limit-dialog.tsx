@@ -26,7 +26,13 @@ export function LimitDialog({ limit, onClose, onSaved }: LimitDialogProps) {
     <Dialog title={limit ? `Limits of ${limit.subject}` : 'New limit'} onClose={onClose}>
       <Form action={action} submit="Save" onCancel={onClose}>
         {!limit && (
-          <TextField label="For" value={subject} onInput={setSubject} hint="user:NAME, key:ID, plugin:ID, or all" isFirst />
+          <TextField
+            label="For"
+            value={subject}
+            onInput={setSubject}
+            hint="user:NAME, key:ID, plugin:ID, or all"
+            isFirst
+          />
         )}
         <LimitFields texts={texts} onInput={setTexts} />
       </Form>

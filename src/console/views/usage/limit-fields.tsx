@@ -63,7 +63,12 @@ export function LimitFields({ texts, onInput }: LimitFieldsProps) {
   return (
     <>
       <div class="fields">
-        <TextField label="Budget in US dollars" inputMode="decimal" value={texts.amount} onInput={(amount) => onInput({ ...texts, amount })} />
+        <TextField
+          label="Budget in US dollars"
+          inputMode="decimal"
+          value={texts.amount}
+          onInput={(amount) => onInput({ ...texts, amount })}
+        />
         <Select
           label="Each"
           value={texts.period}
@@ -75,10 +80,20 @@ export function LimitFields({ texts, onInput }: LimitFieldsProps) {
           ]}
         />
       </div>
-      <Check label="Cut a stream that runs over the budget" isOn={texts.hard} onInput={(hard) => onInput({ ...texts, hard })} />
+      <Check
+        label="Cut a stream that runs over the budget"
+        isOn={texts.hard}
+        onInput={(hard) => onInput({ ...texts, hard })}
+      />
       <div class="fields">
         {rates.map(([rate, name]) => (
-          <TextField key={rate} label={name} inputMode="numeric" value={texts[rate]} onInput={(text) => onInput({ ...texts, [rate]: text })} />
+          <TextField
+            key={rate}
+            label={name}
+            inputMode="numeric"
+            value={texts[rate]}
+            onInput={(text) => onInput({ ...texts, [rate]: text })}
+          />
         ))}
       </div>
     </>

@@ -28,14 +28,32 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
     )
   return (
     <>
-      <div class="tiles">
-        <Figure name="Cost" value={costOf(total)} note={total.unpriced > 0 ? `${count(total.unpriced)} without a known price` : 'all prices known'} />
+      <div class="tiles small">
+        <Figure
+          name="Cost"
+          value={costOf(total)}
+          note={total.unpriced > 0 ? `${count(total.unpriced)} without a known price` : 'all prices known'}
+        />
         <Figure name="Requests" value={count(total.requests)} note={`${count(total.failed)} failed`} />
-        <Figure name="Tokens in" value={shortCount(total.input_tokens)} note={`${shortCount(total.cached_tokens)} from a cache`} />
-        <Figure name="Tokens out" value={shortCount(total.output_tokens)} note={`${shortCount(total.reasoning_tokens)} of reasoning`} />
+        <Figure
+          name="Tokens in"
+          value={shortCount(total.input_tokens)}
+          note={`${shortCount(total.cached_tokens)} from a cache`}
+        />
+        <Figure
+          name="Tokens out"
+          value={shortCount(total.output_tokens)}
+          note={`${shortCount(total.reasoning_tokens)} of reasoning`}
+        />
       </div>
       <div class="plots">
-        <Plot title="Cost by day" unit="US dollars" days={days.map(({ day: name }) => name)} format={dollars} series={[{ name: 'Cost', values: days.map(({ cost }) => cost) }]} />
+        <Plot
+          title="Cost by day"
+          unit="US dollars"
+          days={days.map(({ day: name }) => name)}
+          format={dollars}
+          series={[{ name: 'Cost', values: days.map(({ cost }) => cost) }]}
+        />
         <Plot
           title="Tokens by day"
           unit="tokens"
@@ -51,12 +69,20 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
       <Section
         title="By day"
         actions={
-          <Button icon="download" onClick={() => saveBlob(new Blob([csvOf(byDay.rows, 'day')], { type: 'text/csv' }), `usage-${since}.csv`)}>
+          <Button
+            icon="download"
+            onClick={() => saveBlob(new Blob([csvOf(byDay.rows, 'day')], { type: 'text/csv' }), `usage-${since}.csv`)}
+          >
             CSV
           </Button>
         }
       >
-        <Table caption="Usage by day" rows={byDay.rows.toReversed()} keyOf={({ day: name = '' }) => name} columns={[{ name: 'Day', of: (row) => day(row.day ?? '') }, ...sums]} />
+        <Table
+          caption="Usage by day"
+          rows={byDay.rows.toReversed()}
+          keyOf={({ day: name = '' }) => name}
+          columns={[{ name: 'Day', of: (row) => day(row.day ?? '') }, ...sums]}
+        />
       </Section>
     </>
   )
@@ -87,8 +113,12 @@ function costOf({ cost_usd, unpriced, requests }: Pick<UsageRow, 'cost_usd' | 'u
 function Shares({ since }: { readonly since: string }) {
   const { isAdmin } = useSession()
   const [by, setBy] = useState<Grouping>('model')
-  const { value, problem } = useData<Usage>((signal) => ask('GET', '/api/usage', { query: { by, since }, signal }), [by, since])
-  const rows = value?.rows.toSorted((one, other) => other.cost_nano - one.cost_nano || other.requests - one.requests) ?? []
+  const { value, problem } = useData<Usage>(
+    (signal) => ask('GET', '/api/usage', { query: { by, since }, signal }),
+    [by, since],
+  )
+  const rows =
+    value?.rows.toSorted((one, other) => other.cost_nano - one.cost_nano || other.requests - one.requests) ?? []
   return (
     <Section
       title="Shares"
@@ -98,9 +128,18 @@ function Shares({ since }: { readonly since: string }) {
             label="By"
             value={by}
             onInput={setBy}
-            options={[['model', 'model'], ['plugin', 'plugin'], ['key', 'key'], ...(isAdmin ? [['user', 'user'] as const] : [])]}
+            options={[
+              ['model', 'model'],
+              ['plugin', 'plugin'],
+              ['key', 'key'],
+              ...(isAdmin ? [['user', 'user'] as const] : []),
+            ]}
           />
-          <Button icon="download" label="These shares as CSV" onClick={() => saveBlob(new Blob([csvOf(rows, by)], { type: 'text/csv' }), `usage-by-${by}-${since}.csv`)} />
+          <Button
+            icon="download"
+            label="These shares as CSV"
+            onClick={() => saveBlob(new Blob([csvOf(rows, by)], { type: 'text/csv' }), `usage-by-${by}-${since}.csv`)}
+          />
         </>
       }
     >

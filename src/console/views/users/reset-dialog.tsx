@@ -14,7 +14,9 @@ export function ResetDialog({ user, onClose }: { readonly user: User; readonly o
   const [password, setPassword] = useState<string>()
   const action = useAction(async () => {
     const body = { user_id: user.id, revoke_keys: revokes }
-    setPassword((await ask<{ temporary_password: string }>('POST', '/api/auth/reset-password', { body })).temporary_password)
+    setPassword(
+      (await ask<{ temporary_password: string }>('POST', '/api/auth/reset-password', { body })).temporary_password,
+    )
   })
   return (
     <Dialog title={`Reset the password of ${user.username}`} onClose={onClose}>

@@ -28,7 +28,12 @@ export function UserDialog({ user, onClose, onSaved }: UserDialogProps) {
   })
   return (
     <Dialog title={user ? `Edit ${user.username}` : 'New user'} onClose={onClose}>
-      <Form action={action} submit={user ? 'Save' : 'Create'} onCancel={onClose} isIncomplete={username === '' || (!user && password === '')}>
+      <Form
+        action={action}
+        submit={user ? 'Save' : 'Create'}
+        onCancel={onClose}
+        isIncomplete={username === '' || (!user && password === '')}
+      >
         <TextField label="User name" value={username} onInput={setUsername} autoComplete="off" isRequired isFirst />
         <TextField label="E-mail (optional)" type="email" value={email} onInput={setEmail} autoComplete="off" />
         <Select
@@ -40,7 +45,16 @@ export function UserDialog({ user, onClose, onSaved }: UserDialogProps) {
             ['admin', 'administrator'],
           ]}
         />
-        {!user && <TextField label="Password" type="password" value={password} onInput={setPassword} autoComplete="new-password" isRequired />}
+        {!user && (
+          <TextField
+            label="Password"
+            type="password"
+            value={password}
+            onInput={setPassword}
+            autoComplete="new-password"
+            isRequired
+          />
+        )}
       </Form>
     </Dialog>
   )

@@ -74,8 +74,16 @@ export function Users() {
             of: (user) => (
               <div class="buttons end nowrap">
                 <Button icon="edit" label={`Edit ${user.username}`} onClick={() => setOpen({ kind: 'edit', user })} />
-                <Button icon="lock" label={`Reset the password of ${user.username}`} onClick={() => setOpen({ kind: 'reset', user })} />
-                <Button icon="trash" label={`Delete ${user.username}`} onClick={() => setOpen({ kind: 'remove', user })} />
+                <Button
+                  icon="lock"
+                  label={`Reset the password of ${user.username}`}
+                  onClick={() => setOpen({ kind: 'reset', user })}
+                />
+                <Button
+                  icon="trash"
+                  label={`Delete ${user.username}`}
+                  onClick={() => setOpen({ kind: 'remove', user })}
+                />
               </div>
             ),
             isNumber: true,

@@ -41,7 +41,11 @@ export function CloneVoice({ text, onSpeak }: { readonly text: string; readonly 
           <>
             {/* biome-ignore lint/a11y/useMediaCaption: the person's own recording */}
             <audio controls src={recording.address} aria-label="The recording" />
-            {isShort && <Notice kind="warning">It is {duration(recording.seconds * 1000)} long: record at least {leastSeconds} seconds.</Notice>}
+            {isShort && (
+              <Notice kind="warning">
+                It is {duration(recording.seconds * 1000)} long: record at least {leastSeconds} seconds.
+              </Notice>
+            )}
             <Button kind="main" icon="play" isDisabled={isShort || text.trim() === ''} onClick={() => void speak()}>
               Speak the sentence with this voice
             </Button>

@@ -23,7 +23,9 @@ const sampleRate = 24_000
 
 /** Records with the microphone of this machine. */
 export function useRecorder(): Recorder {
-  const [state, setState] = useState<{ isRecording: boolean; recording?: Recording; problem?: string }>({ isRecording: false })
+  const [state, setState] = useState<{ isRecording: boolean; recording?: Recording; problem?: string }>({
+    isRecording: false,
+  })
   const running = useRef<MediaRecorder | undefined>(undefined)
   useEffect(() => () => running.current?.stop(), [])
 

@@ -21,7 +21,9 @@ export function ServerVoices({ server, voices, health, sound, isSilent, onSpeak,
   return (
     <Section title={server} actions={health && <EngineState health={health} />}>
       {health && !health.model_loaded && (
-        <p class="muted text">{health.reason ?? 'The built-in voice speaks until the weights of this server are pulled.'}</p>
+        <p class="muted text">
+          {health.reason ?? 'The built-in voice speaks until the weights of this server are pulled.'}
+        </p>
       )}
       <Table
         caption={`Voices of ${server}`}
@@ -49,10 +51,16 @@ export function ServerVoices({ server, voices, health, sound, isSilent, onSpeak,
   )
 }
 
-function EngineState({ health: { engine, model, device, model_loaded, status, url } }: { readonly health: SpeechServer }) {
+function EngineState({
+  health: { engine, model, device, model_loaded, status, url },
+}: {
+  readonly health: SpeechServer
+}) {
   return (
     <span class="row">
-      <Badge tone={status === 'failed' ? 'bad' : model_loaded ? 'good' : 'warning'}>{model_loaded ? 'model loaded' : `engine ${engine}`}</Badge>
+      <Badge tone={status === 'failed' ? 'bad' : model_loaded ? 'good' : 'warning'}>
+        {model_loaded ? 'model loaded' : `engine ${engine}`}
+      </Badge>
       <span class="muted">
         {model_loaded && `${engine}, `}
         {model} on {device}

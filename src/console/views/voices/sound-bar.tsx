@@ -13,7 +13,11 @@ export function SoundBar({ sound, onStop }: { readonly sound: Sound | undefined;
       {!problem && (
         <div class="row between">
           <span class="muted">
-            {firstSoundMs === undefined ? (isSpeaking ? 'The voice is being made…' : 'Stopped') : `First sound after ${duration(firstSoundMs)}`}
+            {firstSoundMs === undefined
+              ? isSpeaking
+                ? 'The voice is being made…'
+                : 'Stopped'
+              : `First sound after ${duration(firstSoundMs)}`}
             {heard && `, ${duration(heard.seconds * 1000)} spoken by the engine ${heard.engine}`}
           </span>
           {isSpeaking && (

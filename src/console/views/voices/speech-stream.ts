@@ -61,7 +61,10 @@ export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest)
     play(fromPcm16(piece), format.sampleRate)
   }
   // What has come is still being heard.
-  setTimeout(() => context.state !== 'closed' && void context.close(), Math.max(0, playAt - context.currentTime + 1) * 1000)
+  setTimeout(
+    () => context.state !== 'closed' && void context.close(),
+    Math.max(0, playAt - context.currentTime + 1) * 1000,
+  )
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const sampleRate = format?.sampleRate ?? 24_000
   const engine = response.headers.get('x-speech-engine') ?? ''

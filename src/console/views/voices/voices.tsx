@@ -14,7 +14,10 @@ import { useSpeech } from './use-speech.ts'
 export function Voices() {
   const [text, setText] = useState('The quick brown fox jumps over the lazy dog.')
   const voices = useData<{ voices: readonly Voice[] }>((signal) => ask('GET', '/api/speech/voices', { signal }), [])
-  const health = useData<{ servers: readonly SpeechServer[] }>((signal) => ask('GET', '/api/speech/health', { signal }), [])
+  const health = useData<{ servers: readonly SpeechServer[] }>(
+    (signal) => ask('GET', '/api/speech/health', { signal }),
+    [],
+  )
   const speech = useSpeech()
   const all = voices.value?.voices ?? []
   const servers = [...new Set(all.map(({ server }) => server))]

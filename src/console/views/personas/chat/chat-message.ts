@@ -15,9 +15,17 @@ export interface Report {
   readonly model?: string
   readonly fallback?: boolean
   readonly warnings?: readonly string[]
-  readonly attempts?: readonly { readonly outcome: string; readonly plugin: string | null; readonly runner: string | null; readonly error?: string }[]
+  readonly attempts?: readonly {
+    readonly outcome: string
+    readonly plugin: string | null
+    readonly runner: string | null
+    readonly error?: string
+  }[]
   readonly memories?: readonly { readonly id: string; readonly score: number }[]
-  readonly cost?: { readonly cost_usd: string | null; readonly tokens?: { readonly input: number; readonly output: number } }
+  readonly cost?: {
+    readonly cost_usd: string | null
+    readonly tokens?: { readonly input: number; readonly output: number }
+  }
 }
 
 export interface ChatMessage {
@@ -57,6 +65,9 @@ function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content
-    .map((part: { readonly type?: string; readonly text?: string }) => part.text ?? (part.type === 'image_url' ? '(a picture)' : ''))
+    .map(
+      (part: { readonly type?: string; readonly text?: string }) =>
+        part.text ?? (part.type === 'image_url' ? '(a picture)' : ''),
+    )
     .join('\n')
 }

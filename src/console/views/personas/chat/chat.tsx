@@ -49,10 +49,14 @@ export function Chat({ persona, sessionId }: ChatProps) {
       <p class="unseen" role="status">
         {chat.isAnswering ? 'The answer is being written' : last?.role === 'assistant' ? 'The answer is complete' : ''}
       </p>
-      <Composer isAnswering={chat.isAnswering} onSend={(text, pictures) => {
+      <Composer
+        isAnswering={chat.isAnswering}
+        onSend={(text, pictures) => {
           follows.current = true
           chat.send(text, pictures)
-        }} onStop={chat.stop} />
+        }}
+        onStop={chat.stop}
+      />
       <div ref={end} />
     </div>
   )

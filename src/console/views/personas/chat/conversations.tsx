@@ -25,9 +25,7 @@ export function Conversations({ persona, current, onNew }: ConversationsProps) {
         class="input conversations"
         aria-label="Conversation"
         value={current ?? ''}
-        onInput={({ currentTarget: { value: id } }) =>
-          id === '' ? onNew() : goTo('personas', persona.id, 'chat', id)
-        }
+        onInput={({ currentTarget: { value: id } }) => (id === '' ? onNew() : goTo('personas', persona.id, 'chat', id))}
       >
         <option value="">New conversation</option>
         {own.map(({ id, name }) => (

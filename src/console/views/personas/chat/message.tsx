@@ -39,7 +39,15 @@ export function MessageView({ persona, message, onRetry }: MessageProps) {
   )
 }
 
-function Foot({ persona, text, report = {} }: { readonly persona: Persona; readonly text: string; readonly report: Report | undefined }) {
+function Foot({
+  persona,
+  text,
+  report = {},
+}: {
+  readonly persona: Persona
+  readonly text: string
+  readonly report: Report | undefined
+}) {
   const [showsMemories, setShowsMemories] = useState(false)
   const { memories = [], model, plugin, runner, fallback, attempts = [], cost, warnings = [] } = report
   const failed = attempts.filter(({ outcome }) => outcome === 'failed')
@@ -55,7 +63,12 @@ function Foot({ persona, text, report = {} }: { readonly persona: Persona; reado
         {cost?.tokens && <span>{count(cost.tokens.output)} tokens</span>}
         {cost?.cost_usd != null && Number(cost.cost_usd) > 0 && <span>{dollars(Number(cost.cost_usd))}</span>}
         {memories.length > 0 && (
-          <button type="button" class="link" aria-expanded={showsMemories} onClick={() => setShowsMemories(!showsMemories)}>
+          <button
+            type="button"
+            class="link"
+            aria-expanded={showsMemories}
+            onClick={() => setShowsMemories(!showsMemories)}
+          >
             {memories.length === 1 ? '1 memory went in' : `${count(memories.length)} memories went in`}
           </button>
         )}

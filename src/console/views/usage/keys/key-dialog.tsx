@@ -28,7 +28,13 @@ const lifetimes = [
 ] as const
 
 /** Makes an API key with its rights and limits. */
-export function KeyDialog({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: (secret: NewSecret) => void }) {
+export function KeyDialog({
+  onClose,
+  onMade,
+}: {
+  readonly onClose: () => void
+  readonly onMade: (secret: NewSecret) => void
+}) {
   const [name, setName] = useState('')
   const [chosen, setChosen] = useState<readonly Scope[]>(['chat', 'embeddings', 'models', 'speech'])
   const [models, setModels] = useState('')
@@ -61,7 +67,13 @@ export function KeyDialog({ onClose, onMade }: { readonly onClose: () => void; r
           ))}
         </fieldset>
         <Select label="Expires after" value={lifetime} options={lifetimes} onInput={setLifetime} />
-        <TextField label="Models (optional)" value={models} onInput={setModels} placeholder="gpt-*, local:*" hint="Patterns with commas between; without one all are allowed." />
+        <TextField
+          label="Models (optional)"
+          value={models}
+          onInput={setModels}
+          placeholder="gpt-*, local:*"
+          hint="Patterns with commas between; without one all are allowed."
+        />
         <details>
           <summary>Budget and limits</summary>
           <div class="form">

@@ -16,7 +16,12 @@ import { useData } from '../../../wire/use-data.ts'
 import { KeyDialog } from './key-dialog.tsx'
 import { type NewSecret, SecretDialog } from './secret-dialog.tsx'
 
-const tones: Readonly<Record<Key['state'], Tone>> = { live: 'good', expired: 'warning', revoked: 'plain', ownerless: 'bad' }
+const tones: Readonly<Record<Key['state'], Tone>> = {
+  live: 'good',
+  expired: 'warning',
+  revoked: 'plain',
+  ownerless: 'bad',
+}
 
 /** The API keys of programs: made, rotated and revoked here; a secret is shown once. */
 export function Keys() {
@@ -67,16 +72,33 @@ export function Keys() {
                 </>
               ),
             },
-            ...(all ? [{ name: 'User', of: ({ username }: Key) => <span class="line">{username ?? 'removed'}</span>, isExtra: true }] : []),
+            ...(all
+              ? [
+                  {
+                    name: 'User',
+                    of: ({ username }: Key) => <span class="line">{username ?? 'removed'}</span>,
+                    isExtra: true,
+                  },
+                ]
+              : []),
             { name: 'State', of: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
             { name: 'May', of: ({ scopes }) => <span class="line">{scopes.join(', ')}</span>, isExtra: true },
-            { name: 'Last used', of: ({ last_used_at: at }) => (at === null ? <span class="muted">never</span> : <Time at={at} />), isExtra: true },
+            {
+              name: 'Last used',
+              of: ({ last_used_at: at }) => (at === null ? <span class="muted">never</span> : <Time at={at} />),
+              isExtra: true,
+            },
             {
               name: '',
               of: (key) =>
                 key.state === 'live' && (
                   <div class="buttons end">
-                    <Button icon="refresh" label={`Rotate ${key.name}`} isBusy={rotate.isRunning} onClick={() => void rotate.run(key)} />
+                    <Button
+                      icon="refresh"
+                      label={`Rotate ${key.name}`}
+                      isBusy={rotate.isRunning}
+                      onClick={() => void rotate.run(key)}
+                    />
                     <Button icon="trash" label={`Revoke ${key.name}`} onClick={() => setRevoked(key)} />
                   </div>
                 ),

@@ -9,7 +9,13 @@ export interface NewSecret {
 }
 
 /** A new secret, shown this once. */
-export function SecretDialog({ secret: { name, secret }, onClose }: { readonly secret: NewSecret; readonly onClose: () => void }) {
+export function SecretDialog({
+  secret: { name, secret },
+  onClose,
+}: {
+  readonly secret: NewSecret
+  readonly onClose: () => void
+}) {
   return (
     <Dialog title={name} onClose={onClose}>
       <Notice kind="warning">Copy the secret now: it is not kept, and is shown this once.</Notice>
