@@ -1,8 +1,11 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { type ComponentChild, createElement } from 'preact'
 
-/** CommonMark with tables. Markup in the text stays text, and nesting beyond what a person writes is left out. */
-const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: 30 })
+/** Levels of blocks in each other: a text with more is shown as it is. */
+const mostNested = 30
+
+/** CommonMark with tables. Markup in the text stays text. */
+const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: mostNested })
 
 /** The elements that a text may become. */
 const elements = new Set(
@@ -12,6 +15,8 @@ const elements = new Set(
 /** A text as elements of the page: no HTML of a model is ever parsed. */
 export function MarkdownText({ text }: { readonly text: string }) {
   const tokens = parser.parse(text, {})
+  // The parser leaves out what lies deeper.
+  if (tokens.some(({ level }) => level >= mostNested - 1)) return <p class="pre">{text}</p>
   settleHeadings(tokens)
   return <>{nodesOf(tokens)}</>
 }
