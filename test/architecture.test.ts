@@ -86,6 +86,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'sqlite-vec': ['src/storage/sqlite/database.ts'],
   stemmer: ['src/personas/memory/stem.ts'],
   'string-width': ['src/cli/terminal/table.ts'],
+  uplot: ['src/console/components/plot.tsx', 'src/console/main.tsx'],
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
   yaml: ['src/cli/connect/config/yaml.ts', 'src/cli/template/actions.ts', 'src/cli/template/template.ts'],
   zod: [
@@ -222,7 +223,7 @@ test('every dependency has a place, and every place a dependency', () => {
   const { 'onnxruntime-common': ofRuntime, ...imported } = dependencies
   assert.type(ofRuntime, 'string', 'the runtime in dist/onnxruntime-node imports it')
   // Development packages that a build puts into the program or beside it.
-  const built = ['inquirer', 'onnxruntime-node', 'preact', 'zod']
+  const built = ['inquirer', 'onnxruntime-node', 'preact', 'uplot', 'zod']
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]
   assert.equal(Object.keys(places).sort(), expected.sort())
 })

@@ -80,7 +80,8 @@ export function importsOf(file: string): readonly Import[] {
 
 /** The library of an import: `h3` of `h3/node`, `@scope/name` of its files; undefined for our own files and Node's modules. */
 export function libraryOf(to: string): string | undefined {
-  if (to.startsWith('node:') || to.startsWith('#') || to.endsWith('.css') || sources.includes(to)) return undefined
+  if (to.startsWith('node:') || to.startsWith('#') || /^src\/.*\.css$/.test(to) || sources.includes(to))
+    return undefined
   return to
     .split('/')
     .slice(0, to.startsWith('@') ? 2 : 1)

@@ -37,7 +37,8 @@ export const validatePlugin = defineOperation({
       return { valid: true, id: manifest.id, installed, problems: [], warnings: placed(app.plugins.warnings(manifest)) }
     } catch (reason) {
       if (!(reason instanceof AppError) || reason.status >= 500) throw reason
-      const problems = reason.cause === undefined && reason.details.length > 0 ? reason.details : [reason.message, ...reason.details]
+      const problems =
+        reason.cause === undefined && reason.details.length > 0 ? reason.details : [reason.message, ...reason.details]
       return { valid: false, id: null, installed: false, problems: placed(problems), warnings: [] }
     }
   },

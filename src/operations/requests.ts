@@ -74,7 +74,7 @@ export const listRequests = defineOperation({
   },
 })
 
-export const showRequest = defineOperation({
+const showRequest = defineOperation({
   name: 'requests.show',
   method: 'GET',
   path: '/api/requests/:id',

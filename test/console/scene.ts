@@ -19,7 +19,7 @@ interface Wire {
 }
 
 /** The answer of the fake providers, which a person would like to read. */
-export const wellWritten = [
+const wellWritten = [
   '### Tea for two\n\n',
   'Take **two grams** of leaves for each cup:\n\n',
   '1. Warm the pot.\n2. Pour water of *80 °C*.\n3. Wait two minutes.\n\n',

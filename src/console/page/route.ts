@@ -25,7 +25,7 @@ export function useRoute(): Route {
 }
 
 /** Reads the address after `#`; anything unknown is the first view. */
-export function routeOf(hash: string): Route {
+function routeOf(hash: string): Route {
   const [place = '', search = ''] = hash.replace(/^#\/?/, '').split('?')
   const [view = '', ...rest] = place.split('/').map(decoded)
   return { view, rest: rest.filter((part) => part !== ''), query: new URLSearchParams(search) }

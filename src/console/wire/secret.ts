@@ -6,7 +6,7 @@
 const storageKey = 'aichat-console'
 
 /** How long a tab waits for another one to answer: milliseconds. Open tabs answer within 5. */
-const answerMs = 60
+const answerMs = 30
 
 type Message = { readonly kind: 'ask' | 'logged-out' } | { readonly kind: 'secret'; readonly secret: string }
 

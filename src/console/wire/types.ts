@@ -10,7 +10,7 @@ import type { OutputOf } from '../../operations/operation.ts'
 import type { importPersona, listBackups, verifyPersona } from '../../operations/packages.ts'
 import type { listPersonas } from '../../operations/personas.ts'
 import type { validatePlugin } from '../../operations/plugin-check.ts'
-import type { listPlugins, pluginStatus, testPlugin } from '../../operations/plugins.ts'
+import type { listPlugins, testPlugin } from '../../operations/plugins.ts'
 import type { listRequests, showLoad } from '../../operations/requests.ts'
 import type { serviceStatus } from '../../operations/service.ts'
 import type { listSessions, showSession } from '../../operations/sessions.ts'
@@ -36,7 +36,6 @@ export type SavedSession = OutputOf<typeof listSessions>['sessions'][number]
 export type WholeSession = OutputOf<typeof showSession>
 export type ChatModel = OutputOf<typeof listChatModels>['models'][number]
 export type Plugin = OutputOf<typeof listPlugins>['plugins'][number]
-export type PluginStatus = OutputOf<typeof pluginStatus>['plugins'][number]
 export type PluginTest = OutputOf<typeof testPlugin>
 export type PluginCheck = OutputOf<typeof validatePlugin>
 export type Refreshed = OutputOf<typeof refreshModels>['plugins'][number]

@@ -7,7 +7,7 @@ import { goTo, linkTo } from '../../page/route.ts'
 import { ask } from '../../wire/client.ts'
 import type { Persona } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
-import { ImportDialog } from './import-dialog.tsx'
+import { ImportDialog } from './memories/import-dialog.tsx'
 import { PersonaDialog } from './persona-dialog.tsx'
 
 /** The personas of the person who is logged in. */

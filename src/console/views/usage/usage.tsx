@@ -12,8 +12,8 @@ import { save } from '../../wire/save.ts'
 import type { Usage as Report } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
 import { useData } from '../../wire/use-data.ts'
-import { Budgets } from './budgets.tsx'
 import { Keys } from './keys/keys.tsx'
+import { Budgets } from './limits/budgets.tsx'
 import { Spend } from './spend.tsx'
 
 const periods = [

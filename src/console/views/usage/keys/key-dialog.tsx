@@ -4,7 +4,7 @@ import { Check, Select, TextField } from '../../../components/field.tsx'
 import { ask } from '../../../wire/client.ts'
 import type { Key } from '../../../wire/types.ts'
 import { useAction } from '../../../wire/use-action.ts'
-import { isLimited, LimitFields, limitsFrom, limitTexts } from '../limit-fields.tsx'
+import { isLimited, LimitFields, limitsFrom, limitTexts } from '../limits/limit-fields.tsx'
 import type { NewSecret } from './secret-dialog.tsx'
 
 type Scope = Key['scopes'][number]

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { Dialog, Form } from '../../components/dialog.tsx'
-import { TextField } from '../../components/field.tsx'
-import { ask, path } from '../../wire/client.ts'
-import type { Limit } from '../../wire/types.ts'
-import { useAction } from '../../wire/use-action.ts'
+import { Dialog, Form } from '../../../components/dialog.tsx'
+import { TextField } from '../../../components/field.tsx'
+import { ask, path } from '../../../wire/client.ts'
+import type { Limit } from '../../../wire/types.ts'
+import { useAction } from '../../../wire/use-action.ts'
 import { LimitFields, limitsFrom, limitTexts } from './limit-fields.tsx'
 
 interface LimitDialogProps {

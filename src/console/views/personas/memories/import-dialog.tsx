@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { FileField } from '../../components/file-field.tsx'
-import { Notice, Problem } from '../../components/notice.tsx'
-import { bytes, count, percent } from '../../page/format.ts'
-import type { Imported, Persona } from '../../wire/types.ts'
-import { upload } from '../../wire/upload.ts'
-import { useAction } from '../../wire/use-action.ts'
+import { Button } from '../../../components/button.tsx'
+import { Dialog } from '../../../components/dialog.tsx'
+import { FileField } from '../../../components/file-field.tsx'
+import { Notice, Problem } from '../../../components/notice.tsx'
+import { bytes, count, percent } from '../../../page/format.ts'
+import type { Imported, Persona } from '../../../wire/types.ts'
+import { upload } from '../../../wire/upload.ts'
+import { useAction } from '../../../wire/use-action.ts'
 
 interface ImportDialogProps {
   /** The persona whose memory takes the file in; without one it becomes a persona of its own. */

@@ -1,5 +1,5 @@
-import { Check, Select, TextField } from '../../components/field.tsx'
-import type { Limit } from '../../wire/types.ts'
+import { Check, Select, TextField } from '../../../components/field.tsx'
+import type { Limit } from '../../../wire/types.ts'
 
 const rates = [
   ['rpm', 'Requests a minute'],
