@@ -1,4 +1,4 @@
-import { blockOf, indexedTerm, writeBlock } from '../postgres/memories-blocks.ts'
+import { blockOf, changeBlock, indexedTerm } from '../postgres/memories-blocks.ts'
 import { type IndexedText, termsIn } from '../postgres/memories-postings.ts'
 import { width } from '../shared/memory-scope.ts'
 import type { Database } from '../sqlite/connection.ts'
@@ -56,5 +56,9 @@ function* rowsOf({ scope, block }: { scope: number; block: number }, sets: Sets)
   const terms = [...sets].map(([term, set]) => ({ bytes: Buffer.from(term), term, ...set }))
   terms.sort((one, other) => Buffer.compare(one.bytes, other.bytes))
   for (const { term, own, around } of terms)
-    yield { scope_id: scope, block, term, own: writeBlock(own), around: writeBlock(around) }
+    yield { scope_id: scope, block, term, own: blockWith(own), around: blockWith(around) }
+}
+
+function blockWith(numbers: ReadonlySet<number>): Buffer {
+  return changeBlock(undefined, { added: [...numbers], removed: [] })
 }
