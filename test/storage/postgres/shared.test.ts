@@ -77,7 +77,10 @@ test('of two writers of one plugin, one whole document wins, and the other is it
     one.call('POST', '/api/plugins/install?replace=true', { token, body: documents[0] }),
     two.call('POST', '/api/plugins/install?replace=true', { token, body: documents[1] }),
   ])
-  assert.ok(written.every(({ status }) => status < 300), JSON.stringify(written.map(({ body }) => body)))
+  assert.ok(
+    written.every(({ status }) => status < 300),
+    JSON.stringify(written.map(({ body }) => body)),
+  )
   const seen = await eventually(async () => {
     const both = await Promise.all([one, two].map((each) => each.call('GET', '/api/plugins/contested', { token })))
     return both[0]!.body.name === both[1]?.body.name ? both[0]!.body : undefined
