@@ -1,17 +1,4 @@
-import type { Value } from './copy-format.ts'
-
-/** The types of columns in PostgreSQL; `vector` is bytea where the extension is not there. */
-export type ColumnType =
-  | 'text'
-  | 'int2'
-  | 'int4'
-  | 'int8'
-  | 'float8'
-  | 'bool'
-  | 'bytea'
-  | 'varbit'
-  | 'vector'
-  | 'tsvector'
+import type { ColumnType, Value } from './copy-format.ts'
 
 /** A row as SQLite gives it, by the names of `columns`. */
 export type SqliteRow = Readonly<Record<string, Value>>
