@@ -26,7 +26,7 @@ const statementTimeout = 10_000
 const lockTimeout = 5000
 
 /** Milliseconds that a server which ends statements in their time is waited for. */
-const longestSilence = statementTimeout + 2000
+const usualSilence = statementTimeout + 2000
 
 /** Milliseconds after which an idle connection asks whether its server is still there. */
 const keepAliveDelay = 10_000
@@ -53,12 +53,17 @@ const types = {
   },
 }
 
+export interface DatabaseOptions {
+  /** Milliseconds that an answer is waited for, see silence.ts. */
+  readonly longestSilence?: number
+}
+
 /**
  * Opens a PostgreSQL database by its URL; connects with the first statement. A pooler that refuses settings at the start of a
  * session (PgBouncer) gets them with each transaction instead. No statement has a name, so that a pooler may run each one on
  * another connection.
  */
-export function openDatabase(url: string): Database {
+export function openDatabase(url: string, { longestSilence = usualSilence }: DatabaseOptions = {}): Database {
   const attempts = createConnectAttempts()
   /** False once a pooler refused settings at the start of a session. */
   let takesSettings = true
