@@ -317,12 +317,15 @@ export const wipeMemories = defineOperation({
   }),
   output: z.object({
     deleted: z.int(),
-    /** Where a PostgreSQL database may still hold the text; an SQLite one overwrites it. */
-    may_remain_in: z.exactOptional(z.array(z.string())),
+    may_remain_in: z.exactOptional(
+      z
+        .array(z.string())
+        .describe('where PostgreSQL keeps what was wiped until its operator removes it; SQLite overwrites it'),
+    ),
   }),
   run: async ({ app, caller }, { id, ...filter }) => {
     const deleted = await (await app.personas()).memories.wipe(caller.id, id, filter)
-    return { deleted, ...(app.settings.database && { may_remain_in: [...outliveRemoval] }) }
+    return { deleted, ...(deleted > 0 && app.settings.database && { may_remain_in: [...outliveRemoval] }) }
   },
 })
 

@@ -289,13 +289,13 @@ export async function wipe(
   for (const category of categories ?? [undefined]) {
     const answer = await cli.ask(wipeMemories, { id, ...given({ category, before }) })
     deleted += answer.deleted
-    mayRemainIn = answer.may_remain_in
+    mayRemainIn ??= answer.may_remain_in
   }
   await print(cli, { deleted, ...(mayRemainIn && { may_remain_in: mayRemainIn }) }, () => `${deleted} wiped`)
   if (mayRemainIn)
     note(
       cli,
-      `aichat: the database is PostgreSQL: the text may remain in ${mayRemainIn.join(', ')} until these are removed`,
+      `aichat: PostgreSQL cannot promise more: ${mayRemainIn.join(', ')} keep the text until its operator removes them`,
     )
 }
 

@@ -9,6 +9,7 @@ import {
   type User,
   type UserQuery,
 } from '../../accounts/users.ts'
+import { AppError } from '../../errors.ts'
 import { accountOf, keysOf, type UserRow, userOf } from '../shared/account-rows.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import { addEntry, closeSessions, countAccounts, findSessions, openSession } from './accounts-sessions.ts'
@@ -111,8 +112,15 @@ function loadOwnership(): Promise<typeof import('./ownership.ts')> {
 /** The last administrator can be neither removed nor demoted: the statement that would do it decides. */
 const notTheLast = `(role <> 'admin' OR (SELECT count(*) FROM account WHERE role = 'admin') > 1)`
 
+/** Throws `configuration` where there were accounts: the first-time setup would open to anybody, see installation.ts. */
 async function isEmpty(sql: Sql): Promise<boolean> {
-  return (await sql.row('SELECT 1 FROM account LIMIT 1')) === undefined
+  const found = await sql.row<{ has: boolean; had: boolean | null }>(
+    'SELECT EXISTS (SELECT FROM account) AS has, (SELECT had_accounts FROM installation) AS had',
+  )
+  if (found!.has || !found!.had) return !found!.has
+  throw new AppError('configuration', 'The accounts that were in the database are gone', {
+    details: ['Restore it from a backup'],
+  })
 }
 
 async function byId(sql: Sql, id: string): Promise<Account | undefined> {

@@ -5,8 +5,11 @@ import type { Database, Listener } from './sql.ts'
 const pollMs = 250
 const awayMs = 100
 
-/** Milliseconds after which a poll without an answer breaks all connections: a stalled network tells nothing by itself. */
-const answerMs = 1000
+/**
+ * Milliseconds after which a poll without an answer breaks all connections: a stalled network tells nothing by itself. With the
+ * pause before the poll a request that waits fails within a second.
+ */
+const answerMs = 750
 
 export interface WatchParts<Row extends object> {
   readonly db: Pick<Database, 'listen' | 'drop'>

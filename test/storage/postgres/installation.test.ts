@@ -46,6 +46,21 @@ test('a data folder is not used with another database, nor with one that was emp
   await (await open(second, { folder })).close()
 })
 
+test('accounts that are lost under a running instance open no first-time setup', async () => {
+  const url = await server().newDatabase()
+  const storage = await open(url)
+  try {
+    assert.is(await storage.accounts.isEmpty(), true)
+    await storage.accounts.insert(account('ada'), true)
+    assert.is(await storage.accounts.isEmpty(), false)
+    await server().query('DELETE FROM account', new URL(url).pathname.slice(1))
+    await refused(storage.accounts.isEmpty(), /The accounts that were in the database are gone/)
+    await refused(storage.accounts.insert(account('eve'), true), /The accounts that were in the database are gone/)
+  } finally {
+    await storage.close()
+  }
+})
+
 test('a database whose accounts were lost is refused in place of asking for a first administrator', async () => {
   const url = await server().newDatabase()
   const storage = await open(url)
@@ -76,9 +91,10 @@ function nameOf(url: string): string {
   return new URL(url).pathname.slice(1)
 }
 
-async function refused(opening: Promise<Storage>, message: RegExp): Promise<void> {
+async function refused(work: Promise<unknown>, message: RegExp): Promise<void> {
   try {
-    await (await opening).close()
+    const opened = await work
+    if (opened instanceof Object && 'close' in opened) await (opened as Storage).close()
   } catch (reason) {
     assert.instance(reason, AppError)
     const { code, message: said, details } = reason as AppError
@@ -88,5 +104,5 @@ async function refused(opening: Promise<Storage>, message: RegExp): Promise<void
     assert.not.match(`${said} ${details}`, /database-password/)
     return
   }
-  assert.unreachable('it was opened')
+  assert.unreachable('it was not refused')
 }
