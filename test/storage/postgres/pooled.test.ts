@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { goodPassword } from '../../daemon.ts'
 import { openInstances } from './instances.ts'
 import { havePgBouncer, openPgBouncer } from './pgbouncer.ts'
 import { postgresSuite } from './suite.ts'
@@ -30,6 +31,22 @@ if (havePgBouncer())
         if (status === 401) break
         assert.is(status, 200)
       }
+      const login = { username: 'admin', password: goodPassword }
+      const again = (await one!.call('POST', '/api/auth/login', { body: login })).body.token
+      const statuses = async () => {
+        const both = await Promise.all([one!, two!].map((each) => each.call('GET', '/api/sessions', { token: again })))
+        return both.map(({ status }) => status)
+      }
+      assert.equal(await statuses(), [200, 200])
+      await server().stop('immediate')
+      // The pooler is there, and the server behind it is not.
+      for (;;) {
+        const seen = await statuses()
+        assert.ok(seen.every((status) => status === 200 || status === 503), seen.join())
+        if (seen.every((status) => status === 503)) break
+      }
+      await server().start()
+      while ((await statuses()).some((status) => status !== 200));
     } finally {
       await instances.close()
       await bouncer.close()
