@@ -5,7 +5,10 @@ import { postgresSuite } from './suite.ts'
 
 const { test, server, run } = postgresSuite('commands on a shared database')
 
-const environment = (url: string) => ({ DATABASE_URL: url, JWT_SECRET: 'a secret of the tests that all instances share' })
+const environment = (url: string) => ({
+  DATABASE_URL: url,
+  JWT_SECRET: 'a secret of the tests that all instances share',
+})
 
 test('what is wiped is told to remain where PostgreSQL keeps it, and nothing is told where nothing was wiped', async () =>
   withHome(environment(await server().newDatabase()), async (home) => {

@@ -42,7 +42,10 @@ if (havePgBouncer())
       // The pooler is there, and the server behind it is not.
       for (;;) {
         const seen = await statuses()
-        assert.ok(seen.every((status) => status === 200 || status === 503), seen.join())
+        assert.ok(
+          seen.every((status) => status === 200 || status === 503),
+          seen.join(),
+        )
         if (seen.every((status) => status === 503)) break
       }
       await server().start()

@@ -74,7 +74,9 @@ test('a login that ends at one is refused at the other', async () => {
   waits.sort((first, second) => first - second)
   const [half, most] = [waits[10]!, waits.at(-1)!].map((ms) => ms.toFixed(1))
   const load = loadavg()[0]!.toFixed(1)
-  process.stdout.write(`\nnote: a logout was refused elsewhere after ${half} ms (p50), ${most} ms (longest of 20), load ${load}\n`)
+  process.stdout.write(
+    `\nnote: a logout was refused elsewhere after ${half} ms (p50), ${most} ms (longest of 20), load ${load}\n`,
+  )
   assert.is((await two.call('GET', '/api/auth/me', { token })).status, 200)
 })
 
@@ -98,7 +100,11 @@ test('an answer under way ends at one where its login or its API key ends at the
     await reader.read()
     return { rest: readAll(reader), reader }
   }
-  const streams = { login: await opened(login.body.token), key: await opened(key.body.secret), kept: await opened(token) }
+  const streams = {
+    login: await opened(login.body.token),
+    key: await opened(key.body.secret),
+    kept: await opened(token),
+  }
   assert.is((await one.call('POST', '/api/auth/logout', { token: login.body.token })).status, 200)
   assert.match(await streams.login.rest, /login has ended/)
   assert.is((await one.call('DELETE', `/api/keys/${key.body.id}`, { token })).status, 200)
