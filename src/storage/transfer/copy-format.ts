@@ -1,4 +1,4 @@
-import type { ColumnType } from './table.ts'
+import type { ColumnType, Value } from './table.ts'
 
 /**
  * Rows in PostgreSQL's binary format of COPY (https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"): the
@@ -11,12 +11,6 @@ export const copyHeader = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'lat
 
 /** The end. */
 export const copyTrailer = Buffer.from([0xff, 0xff])
-
-/**
- * A value: texts, numbers, lists of different terms for `tsvector`, and bytes as SQLite keeps them, with vectors as
- * little-endian float32.
- */
-export type Value = string | number | boolean | Uint8Array | readonly string[] | null
 
 /** Bytes of a buffer that is filled; a larger row makes it grow. */
 const firstCapacity = 512 * 1024
