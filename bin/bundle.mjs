@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 /**
  * zod is bundled since it has a hundred files of its own, inquirer since later versions of its parts ask for a newer Node.
@@ -43,13 +44,61 @@ export async function bundle(root) {
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
-  const packages = packagesOf(Object.keys(metafile.inputs))
+  const ofConsole = await bundleConsole(root, join(fresh, 'console'))
+  const packages = packagesOf([...Object.keys(metafile.inputs), ...ofConsole])
   writeFileSync(join(fresh, 'LICENSES'), licencesOf(root, packages))
   // For the SBOM of the published package.
   writeFileSync(join(fresh, 'packages.json'), `${JSON.stringify(packages)}\n`)
   const place = join(root, 'dist', 'bundle')
   rmSync(place, { recursive: true, force: true })
   renameSync(fresh, place)
+}
+
+/**
+ * Bundles the web console for browsers: files whose names change with their content, each compressed once here. Returns the
+ * sources that are in them.
+ */
+async function bundleConsole(root, folder) {
+  const { metafile } = await compiler(root).build({
+    absWorkingDir: root,
+    metafile: true,
+    entryPoints: ['src/console/main.tsx', 'src/console/icon.svg'],
+    outdir: folder,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    loader: { '.svg': 'copy' },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    // Browsers of 2023 on: popovers, nested styles, and :has().
+    target: ['chrome120', 'firefox121', 'safari17.2'],
+    charset: 'utf8',
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfigRaw: '{}',
+    logLevel: 'warning',
+  })
+  const outputs = Object.entries(metafile.outputs)
+  const named = (pattern) => outputs.map(([path]) => basename(path)).find((name) => pattern.test(name))
+  const [, main] = outputs.find(([, { entryPoint }]) => entryPoint === 'src/console/main.tsx')
+  const shared = main.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
+  const asset = (name) => `/console/assets/${name}`
+  const page = readFileSync(join(root, 'src', 'console', 'index.html'), 'utf8')
+    .replace('{{icon}}', asset(named(/^icon-.*\.svg$/)))
+    .replace('{{style}}', asset(named(/^main-.*\.css$/)))
+    .replace('{{script}}', asset(named(/^main-.*\.js$/)))
+    .replace('{{preloads}}', shared.map((name) => `<link rel="modulepreload" href="${asset(name)}" />`).join('\n    '))
+  writeFileSync(join(folder, 'index.html'), page)
+  for (const name of readdirSync(folder)) {
+    const bytes = readFileSync(join(folder, name))
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes))
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }))
+  }
+  return Object.keys(metafile.inputs)
 }
 
 /** The packages of npm whose files are in the bundle, as folders below `root`. */
@@ -100,7 +149,7 @@ function childEntries(root) {
 function sources(root) {
   return ['src', 'speech'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true })
-      .filter((entry) => entry.endsWith('.ts'))
+      .filter((entry) => /\.(?:tsx?|css|html|svg)$/.test(entry))
       .map((entry) => join(root, folder, entry)),
   )
 }

@@ -168,7 +168,7 @@ function sourceDigest() {
   const hash = createHash('sha256').update(lockDigest())
   for (const folder of ['src', 'speech', 'test'])
     for (const entry of readdirSync(at(folder), { recursive: true }).sort()) {
-      if (!entry.endsWith('.ts')) continue
+      if (!/\.(?:tsx?|css|html|svg)$/.test(entry)) continue
       const { size, mtimeMs } = statSync(at(folder, entry))
       hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`)
     }

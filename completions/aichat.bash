@@ -571,7 +571,7 @@ _aichat() {
     ;;
   'serve')
     commands=''
-    flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device --codebooks --tls-cert --tls-key --pull -h --help'
+    flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device --codebooks --tls-cert --tls-key --no-console --pull -h --help'
     kinds=('servers')
     rest='servers'
     ;;

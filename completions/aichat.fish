@@ -549,6 +549,7 @@ complete -c aichat -n '__aichat_at \'serve\'' -l device -r -d 'the device of vox
 complete -c aichat -n '__aichat_at \'serve\'' -l codebooks -r -d 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser (32)'
 complete -c aichat -n '__aichat_at \'serve\'' -l tls-cert -r -d 'speak https with this certificate, a PEM file with its chain; read again on SIGHUP'
 complete -c aichat -n '__aichat_at \'serve\'' -l tls-key -r -d 'the PEM file of its key'
+complete -c aichat -n '__aichat_at \'serve\'' -l no-console -d 'do not serve the web console at /console'
 complete -c aichat -n '__aichat_at \'serve\'' -l pull -d 'first download the weights of voxb-tts, or of one other speech server, if they are missing'
 complete -c aichat -n '__aichat_at \'serve\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_next \'serve\' 0 rest' -f -a '(aichat --timeout 1s __complete servers (__aichat_line)[2] 2>/dev/null </dev/null)'

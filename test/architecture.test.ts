@@ -26,7 +26,7 @@ const edge = [
   'src/mcp-client',
   'src/otlp',
 ]
-const faces = ['src/cli', 'src/server', 'src/mcp-server']
+const faces = ['src/cli', 'src/server', 'src/mcp-server', 'src/console']
 
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
 const places: Readonly<Record<string, readonly string[]>> = {
@@ -71,22 +71,24 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
   'jq-web': ['src/formats/json-filter-child.ts'],
-  'jsonc-parser': ['src/cli/connect/config/json.ts'],
+  'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json-lines.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
   listhen: ['src/server/listen.ts'],
-  'markdown-it': ['src/cli/markdown/parse.ts'],
+  'markdown-it': ['src/cli/markdown/parse.ts', 'src/console/components/markdown-tokens.tsx'],
   'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
   'pdfjs-dist': ['src/formats/pdf-text-child.ts'],
   pg: ['src/storage/postgres/connection.ts'],
   'pg-copy-streams': ['src/storage/postgres/connection.ts'],
+  preact: ['src/console'],
   picomatch: ['src/cli/chat/files/places.ts'],
   'prom-client': ['src/server/metrics.ts'],
   'sqlite-vec': ['src/storage/sqlite/database.ts'],
   stemmer: ['src/personas/memory/stem.ts'],
   'string-width': ['src/cli/terminal/table.ts'],
+  uplot: ['src/console/components/plot.tsx', 'src/console/main.tsx'],
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
   yaml: ['src/cli/connect/config/yaml.ts', 'src/cli/template/actions.ts', 'src/cli/template/template.ts'],
   zod: [
@@ -151,6 +153,17 @@ test('the server does not import the command line', () => {
   assert.equal(shown(runtimeImportsOf(['src/server']).filter(({ to }) => within(to, ['src/cli']))), [])
 })
 
+test('the console is a page: of the core it knows types alone, and nothing imports it', () => {
+  const outward = runtimeImportsOf(['src/console']).filter(
+    ({ to }) => !within(to, ['src/console']) && libraryOf(to) === undefined,
+  )
+  assert.equal(shown(outward), [])
+  const inward = product
+    .flatMap(importsOf)
+    .filter(({ from, to }) => within(to, ['src/console']) && !within(from, ['src/console']))
+  assert.equal(shown(inward), [])
+})
+
 test('faces do not import the edge, but for listed files', () => {
   const wrong = runtimeImportsOf(faces).filter(({ from, to }) => within(to, edge) && !(from in edgeInFaces))
   assert.equal(shown(wrong), [])
@@ -212,7 +225,7 @@ test('every dependency has a place, and every place a dependency', () => {
   const { 'onnxruntime-common': ofRuntime, ...imported } = dependencies
   assert.type(ofRuntime, 'string', 'the runtime in dist/onnxruntime-node imports it')
   // Development packages that a build puts into the program or beside it.
-  const built = ['inquirer', 'onnxruntime-node', 'zod']
+  const built = ['inquirer', 'onnxruntime-node', 'preact', 'uplot', 'zod']
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]
   assert.equal(Object.keys(places).sort(), expected.sort())
 })

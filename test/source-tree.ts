@@ -13,7 +13,7 @@ export const manifest: {
 /** The TypeScript files of the product and of the tests, as paths below the repository. */
 export const sources: readonly string[] = ['src', 'speech', 'test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
     .map((file) => join(folder, file)),
 )
 
@@ -22,7 +22,7 @@ export const product: readonly string[] = sources.filter((file) => !file.startsW
 
 /** The layers of the product, top first: a file imports from its own layer and from those below it. */
 const layers: readonly (readonly string[])[] = [
-  ['src/cli', 'src/server'],
+  ['src/cli', 'src/server', 'src/console'],
   ['src/mcp-server'],
   ['src/operations'],
   ['src/app'],
@@ -80,7 +80,8 @@ export function importsOf(file: string): readonly Import[] {
 
 /** The library of an import: `h3` of `h3/node`, `@scope/name` of its files; undefined for our own files and Node's modules. */
 export function libraryOf(to: string): string | undefined {
-  if (to.startsWith('node:') || to.startsWith('#') || sources.includes(to)) return undefined
+  if (to.startsWith('node:') || to.startsWith('#') || /^src\/.*\.css$/.test(to) || sources.includes(to))
+    return undefined
   return to
     .split('/')
     .slice(0, to.startsWith('@') ? 2 : 1)

@@ -11,6 +11,7 @@ import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import type { MeteredPlace } from '../chat/metering.ts'
 import { type Message, textOf } from '../chat/protocol/messages.ts'
+import { createRequestBook, type RequestBook } from '../chat/request-book.ts'
 import type { Router } from '../chat/router.ts'
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
@@ -51,6 +52,8 @@ export interface App {
   readonly keys: Keys
   readonly secrets: SecretFile
   readonly health: Health
+  /** The requests to models under way, and the last ones that ended. */
+  readonly requests: RequestBook
   /** The tokens of models since this process began. */
   readonly tokens: TokenCounts
   /** The chats since this process began. */
@@ -175,6 +178,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const hop = shared?.shared?.id
   const isListed = ({ plugin, model }: MeteredPlace) =>
     plugin !== null && plugins.find(plugin)?.model_map.includes(model) === true
+  const requests = createRequestBook({ now, clock: Date.now })
   const tokens = createTokenCounts(isListed)
   const chats = createChatCounts(isListed)
   const speechCounts = createSpeechCounts()
@@ -278,6 +282,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     keys,
     secrets,
     health,
+    requests,
     tokens,
     chats,
     speechCounts,

@@ -2,16 +2,18 @@ import { looksLikeKey } from '../plugins/key-shapes.ts'
 import type { Span } from '../telemetry/span.ts'
 import type { Attempt } from './attempts.ts'
 import type { ChatCounts, ChatOutcome } from './chat-counts.ts'
+import type { BookedCost } from './metering.ts'
 import type { ChatChunk, ChatReply, ChatRequest, Usage } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
 import { providerName } from './provider-name.ts'
+import type { RequestWatch } from './watch.ts'
 
 export interface FollowedParts {
   readonly counts: ChatCounts | undefined
   /** Milliseconds, monotonic. */
   readonly now: () => number
-  /** The span of the whole request. */
-  readonly span: Span | undefined
+  /** Follows the whole request, with its span. */
+  readonly watch: RequestWatch | undefined
 }
 
 /** Follows a target from its first try to the end of its answer: durations for the metrics, and a span with facts. */
@@ -26,7 +28,8 @@ export class FollowedAttempt {
     this.#parts = parts
     this.#target = target
     this.#begunAt = parts.now()
-    this.#span = parts.span && spanOf(parts.span, target, request, isStream)
+    this.#span = parts.watch?.span && spanOf(parts.watch.span, target, request, isStream)
+    parts.watch?.asks?.(target)
   }
 
   /** The trace context for the provider; undefined without a trace. */
@@ -42,6 +45,7 @@ export class FollowedAttempt {
   begun(): void {
     const seconds = this.#seconds()
     this.#parts.counts?.begun(this.#target, seconds)
+    this.#parts.watch?.begun?.()
     this.#span?.set({ 'gen_ai.response.time_to_first_chunk': seconds })
   }
 
@@ -73,8 +77,14 @@ export class FollowedAttempt {
     this.#span?.set(triesAttributes(tries))
   }
 
+  /** A part of the answer has come, with so many bytes. */
+  delivered(bytes: number, usage: Usage | null | undefined): void {
+    this.#parts.watch?.delivered?.(bytes, usage)
+  }
+
   /** The answer has ended in this way. */
-  ended(outcome: ChatOutcome): void {
+  ended(outcome: ChatOutcome, cost?: BookedCost): void {
+    this.#parts.watch?.ended?.(outcome, { cost })
     if (outcome === 'answered') this.#parts.counts?.answered(this.#target, this.#seconds())
     this.#span?.end(outcome === 'answered' ? undefined : outcome)
   }

@@ -30,7 +30,7 @@ export function accountOf(
     if (isOver) return
     isOver = true
     const outcome = ending === 'unsent' ? 'failed' : ending
-    followed.ended(outcome)
+    followed.ended(outcome, cost)
     ended(outcome)
   }
   return {
@@ -41,7 +41,9 @@ export function accountOf(
       else if (isTraced) followed.notePart(next.value)
       if (!next.done && entry) {
         const { value } = next
-        entry.delivered(deliveredInChunk(value))
+        const bytes = deliveredInChunk(value)
+        followed.delivered(bytes, value.usage)
+        entry.delivered(bytes)
         if (value.usage || value.extra_content) entry.reported(value)
         const counts = usageSoFar(value)
         if (counts) entry.reportedSoFar(counts)

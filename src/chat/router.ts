@@ -132,6 +132,9 @@ export function createRouter(parts: RouterParts): Router {
         const { value, report, entry, followed } = await route(call, signal, parts.attempts.ask, metered, false)
         const cost = book(call, value, { report, entry, followed })
         return { reply: value, report, booking: { cost: () => cost, limitHeaders: (names) => metered?.headers(names) } }
+      } catch (reason) {
+        call.watch?.ended?.(signal?.aborted ? 'cancelled' : 'failed', { reason })
+        throw reason
       } finally {
         metered?.end()
       }
@@ -146,6 +149,7 @@ export function createRouter(parts: RouterParts): Router {
         return { chunks, report, booking: account }
       } catch (reason) {
         metered?.end()
+        call.watch?.ended?.(signal?.aborted ? 'cancelled' : 'failed', { reason })
         throw reason
       }
     },
@@ -181,15 +185,18 @@ export function createRouter(parts: RouterParts): Router {
     { report, entry, followed }: Pick<Routed<ChatReply>, 'report' | 'entry' | 'followed'>,
   ): BookedCost | undefined {
     let outcome: ChatOutcome = 'broken'
+    let cost: BookedCost | undefined
     if (followed.isTraced) followed.note(reply)
     try {
       entry?.reported(reply)
-      entry?.delivered(deliveredBytes(reply))
-      const cost = entry?.ended('answered')
+      const bytes = deliveredBytes(reply)
+      followed.delivered(bytes, reply.usage)
+      entry?.delivered(bytes)
+      cost = entry?.ended('answered')
       outcome = 'answered'
       return cost
     } finally {
-      followed.ended(outcome)
+      followed.ended(outcome, cost)
       count(call, report, outcome)
     }
   }
@@ -240,7 +247,7 @@ export function createRouter(parts: RouterParts): Router {
         entry = reserved instanceof Promise ? await reserved : reserved
         const request = { ...call.request, model: target.model }
         followed = new FollowedAttempt(
-          { counts: parts.counts, now: parts.now, span: call.watch?.span },
+          { counts: parts.counts, now: parts.now, watch: call.watch },
           target,
           request,
           isStream,

@@ -1,10 +1,29 @@
 import type { Span } from '../telemetry/span.ts'
 import type { Attempt } from './attempts.ts'
+import type { ChatOutcome } from './chat-counts.ts'
+import type { BookedCost } from './metering.ts'
+import type { Usage } from './protocol/messages.ts'
 
-/** Follows one request through the core, for its log line and its trace. The face that received it makes one. */
+/** A place that a request is sent to. */
+export type AskedPlace = Pick<Attempt, 'plugin' | 'runner' | 'model'>
+
+/** An attempt as it is told: its duration is known for chats alone. */
+export type ToldAttempt = Omit<Attempt, 'duration_ms'> & Partial<Pick<Attempt, 'duration_ms'>>
+
+/** Follows one request through the core, for its log line, its trace and those who look on. The face that received it makes one. */
 export interface RequestWatch {
+  /** The id of the HTTP request. */
+  readonly requestId?: string | undefined
   /** The span of the request, where traces are kept. */
   readonly span?: Span | undefined
+  /** Told before a place is asked. */
+  asks?(place: AskedPlace): void
   /** Told about each target that was asked. */
-  attempted(attempt: Pick<Attempt, 'plugin' | 'runner' | 'model' | 'tries' | 'outcome'>): void
+  attempted(attempt: ToldAttempt): void
+  /** Told at the first content of a stream. */
+  begun?(): void
+  /** Told about each part of an answer: its bytes, and the tokens so far where they are told. */
+  delivered?(bytes: number, usage: Usage | null | undefined): void
+  /** Told how the request ended, for each round of a chat with tools; what is told after the first time is dropped. */
+  ended?(outcome: ChatOutcome, more?: { readonly cost?: BookedCost | undefined; readonly reason?: unknown }): void
 }

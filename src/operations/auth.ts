@@ -40,6 +40,7 @@ const newcomer = z.object({
 
 export const login = defineOperation({
   name: 'auth.login',
+  login: 'opens',
   failures: [401, 429],
   method: 'POST',
   path: '/api/auth/login',
@@ -69,6 +70,7 @@ async function setRateLimit({ address, header }: PublicCall, { logins }: Account
 
 export const register = defineOperation({
   name: 'auth.register',
+  login: 'opens',
   failures: [429],
   method: 'POST',
   path: '/api/auth/register',
@@ -85,6 +87,7 @@ export const register = defineOperation({
 
 export const setUp = defineOperation({
   name: 'auth.setup',
+  login: 'opens',
   failures: [429],
   method: 'POST',
   path: '/api/auth/setup',
@@ -100,6 +103,7 @@ export const setUp = defineOperation({
 
 export const logout = defineOperation({
   name: 'auth.logout',
+  login: 'ends',
   method: 'POST',
   path: '/api/auth/logout',
   access: 'user',
@@ -173,6 +177,7 @@ async function settleKeys(app: App, user: string, revoke: boolean) {
 
 export const changePassword = defineOperation({
   name: 'auth.change-password',
+  login: 'opens',
   failures: [429],
   method: 'POST',
   path: '/api/auth/change-password',

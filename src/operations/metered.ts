@@ -32,25 +32,32 @@ export interface SingleRequest<T> {
 /** Runs a request within the limits and books it: as answered, or as failed or cancelled when it throws. */
 export async function metered<T>(
   app: App,
-  { caller, purpose, place, request, signal, watch, run }: SingleRequest<T>,
+  { caller, purpose, place, request, signal, watch: given, run }: SingleRequest<T>,
 ): Promise<T> {
+  const facts = { user: caller.id, key: caller.key?.id, purpose, model: place.model }
+  const watch = app.requests.follow(given, facts)
   const { metering } = await app.usage()
   const call = metering.begin(payerOf(caller), purpose, request)
   try {
     const attempt = await call.attempt(place)
-    const tell = (outcome: 'answered' | 'failed') => watch?.attempted({ ...place, runner: purpose, tries: 1, outcome })
+    const runner = place.plugin === null ? purpose : null
+    const tell = (outcome: 'answered' | 'failed') => watch.attempted({ ...place, runner: purpose, tries: 1, outcome })
+    watch.asks?.({ ...place, runner })
     try {
-      const result = await within(watch?.span, purpose, factsOf(purpose, place), () => run(attempt))
-      attempt.ended('answered')
+      const result = await within(watch.span, purpose, factsOf(purpose, place), () => run(attempt))
+      const cost = attempt.ended('answered')
       tell('answered')
+      watch.ended?.('answered', { cost })
       return result
     } catch (reason) {
       attempt.ended(signal?.aborted ? 'cancelled' : 'failed')
       tell('failed')
       throw reason
     }
-  } catch (reason) {
-    throw reason instanceof PlaceRefused ? reason.reason : reason
+  } catch (thrown) {
+    const reason = thrown instanceof PlaceRefused ? thrown.reason : thrown
+    watch.ended?.(signal?.aborted ? 'cancelled' : 'failed', { reason })
+    throw reason
   } finally {
     call.end()
   }

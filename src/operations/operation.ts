@@ -76,6 +76,8 @@ interface OperationParts {
   readonly loginLimit?: true
   /** May create the first user: until there is one, other machines need the setup token. */
   readonly createsFirstUser?: true
+  /** Its answer holds the token of a new login, or its success ends the caller's login: for the cookie of the console. */
+  readonly login?: 'opens' | 'ends'
   /** Recorded in the audit table when run over HTTP: actor, action, target, address. */
   readonly audited?: true
   /** The same for every caller: in process no user is looked up and no database opened. */
@@ -204,3 +206,6 @@ export type AskStream = <I extends z.ZodType>(
   input: z.input<I>,
   signal?: AbortSignal,
 ) => Promise<AsyncIterable<unknown>>
+
+/** The answer of an operation, for clients that are typed by the table. */
+export type OutputOf<T extends { readonly output: z.ZodType }> = z.output<T['output']>

@@ -2,10 +2,11 @@ import { performance } from 'node:perf_hooks'
 import { permitsOf, requireChatPersona, requirePlainChat } from '../accounts/keys/rights.ts'
 import { personaIn } from '../chat/model-address.ts'
 import type { ChatChunk, ChatReply } from '../chat/protocol/messages.ts'
+import type { RequestFacts } from '../chat/request-book.ts'
 import type { RouteReport } from '../chat/route-report.ts'
 import type { RoutedReply, RoutedStream } from '../chat/router.ts'
 import { AppError } from '../errors.ts'
-import type { PreparedChat } from '../personas/chat/persona-chat.ts'
+import type { OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts'
 import { localOwner } from './ask.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { completeWithTools, streamWithTools } from './chat-tools.ts'
@@ -29,14 +30,20 @@ export async function prepareChat(
   const chatOrder = { order: keep === order.keep ? order : { ...order, keep }, begun: performance.now() }
   const permits = permitsOf(key)
   const named = personaIn(asked.model)
-  const base = { request: asked, plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly, watch }
+  const user = caller.id
+  const facts: RequestFacts = { user, key: key?.id, purpose: 'chat', model: asked.model }
+  const by = (request: OpenRequest, told: RequestFacts) => {
+    const follower = app.requests.follow(watch, told)
+    return { request, plugin, fallback, user, key: key?.id, permits, session, localOnly, watch: follower }
+  }
   if (named === undefined && order.persona === undefined && session === undefined) {
     requirePlainChat(key)
+    const routed = by(asked, facts)
     // Most chats: one object, since each spread of another copies its fields one by one.
-    if (shownModel === undefined && !keep) return { order: chatOrder.order, begun: chatOrder.begun, routed: base }
+    if (shownModel === undefined && !keep) return { order: chatOrder.order, begun: chatOrder.begun, routed }
     return {
       ...chatOrder,
-      routed: base,
+      routed,
       ...(shownModel !== undefined && { model: shownModel }),
       ...(keep && { finish: keepPlain(call, asked.messages, { keep, toolTurn }) }),
     }
@@ -64,7 +71,7 @@ export async function prepareChat(
   const shown = shownModel ?? (named === undefined ? undefined : model)
   return {
     ...chatOrder,
-    routed: { ...base, request: chat.request },
+    routed: by(chat.request, { ...facts, persona, memories: chat.memories.length }),
     chat,
     finish: chat.finish,
     ...(shown !== undefined && { model: shown }),

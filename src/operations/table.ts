@@ -11,9 +11,11 @@ import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
 import { personaOperations } from './personas.ts'
+import { pluginCheckOperations } from './plugin-check.ts'
 import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
 import { pulledModelOperations } from './pulled-models.ts'
+import { requestOperations } from './requests.ts'
 import { responseOperations } from './responses.ts'
 import { runningServiceOperations } from './running-service.ts'
 import { serviceOperations } from './service.ts'
@@ -25,6 +27,7 @@ import { userOperations } from './users.ts'
 /** All operations: the routes, the OpenAPI document and the exhaustive tests are derived from this list. */
 export const operations: readonly Operation[] = [
   ...pluginOperations,
+  ...pluginCheckOperations,
   ...modelOperations,
   ...modelDetailOperations,
   ...pulledModelOperations,
@@ -33,6 +36,7 @@ export const operations: readonly Operation[] = [
   ...embeddingOperations,
   ...serviceOperations,
   ...runningServiceOperations,
+  ...requestOperations,
   ...speechOperations,
   ...authOperations,
   ...userOperations,

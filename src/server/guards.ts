@@ -14,6 +14,7 @@ import { authorise, type Mode } from '../operations/access.ts'
 import type { Caller } from '../operations/operation.ts'
 import type { Settings } from '../settings/settings.ts'
 import { clientOrigins, proxiesOf } from './client-origin.ts'
+import { keptToken } from './console-login.ts'
 import type { Identify, Identity, Rule } from './identity.ts'
 import { type Credential, watchLogins } from './live-logins.ts'
 import { isEncrypted, isRepeated, oneYear, type RequestContext } from './request-context.ts'
@@ -30,6 +31,7 @@ interface Verifiers {
   readonly accounts: Accounts
   readonly logins: Pick<Logins, 'verify'>
   readonly keys: ApiKeys
+  readonly settings: Pick<Settings, 'console'>
 }
 
 export interface GuardOptions {
@@ -50,7 +52,7 @@ export function identifyBy(
 ): Identify {
   const trusted = proxiesOf(settings)
   const watch = watchLogins(accounts.logins, keys)
-  const verifiers: Verifiers = { accounts, logins: accounts.logins, keys }
+  const verifiers: Verifiers = { accounts, logins: accounts.logins, keys, settings }
   const mode: Mode = {
     get singleUser() {
       return settings.singleUserMode
@@ -119,10 +121,10 @@ const challenge = 'Bearer realm="api"'
  */
 function authenticateToken(
   context: RequestContext,
-  { accounts, logins, keys }: Verifiers,
+  { accounts, logins, keys, settings }: Verifiers,
   apiKeyHeader?: boolean,
 ): MaybePromise<Authenticated> {
-  const token = tokenOf(context, apiKeyHeader)
+  const token = tokenOf(context, settings, apiKeyHeader)
   if (token === undefined) return refuseToken(context, accounts, 'missing')
   if (isApiKey(token)) return whenThere(keys.verify(token), (verified) => withKey(context, verified))
   return whenThere(logins.verify(token), (verified) =>
@@ -165,10 +167,10 @@ async function refuseToken(
 /** The login of the request's token, or undefined without a valid one. An API key opens no public operation further. */
 function optionalAuth(
   context: RequestContext,
-  { logins }: Verifiers,
+  { logins, settings }: Verifiers,
   apiKeyHeader?: boolean,
 ): MaybePromise<Authenticated | undefined> {
-  const token = tokenOf(context, apiKeyHeader)
+  const token = tokenOf(context, settings, apiKeyHeader)
   if (token === undefined || isApiKey(token)) return undefined
   return whenThere(logins.verify(token), (verified) => (typeof verified === 'string' ? undefined : withLogin(verified)))
 }
@@ -216,10 +218,20 @@ function ownUrl(request: IncomingMessage): string {
   )
 }
 
-/** The bearer token or API key, or x-api-key on the routes of Anthropic's clients; never a cookie, never the query. */
-function tokenOf({ request }: RequestContext, apiKeyHeader = false): string | undefined {
+/**
+ * The bearer token or API key, or x-api-key on the routes of Anthropic's clients; never the query, and a cookie only from the
+ * console.
+ */
+function tokenOf(
+  context: RequestContext,
+  settings: Pick<Settings, 'console'>,
+  apiKeyHeader = false,
+): string | undefined {
+  const { request } = context
   // A proxy may pick another one of two.
   if (isRepeated(request, 'authorization')) return ''
+  if (request.headers['x-aichat-console'] !== undefined && request.headers.authorization === undefined)
+    return keptToken(context, settings)
   const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (bearer !== undefined || !apiKeyHeader)
     return bearer ?? (request.headers.authorization === undefined ? undefined : '')

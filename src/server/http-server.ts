@@ -14,6 +14,7 @@ import type { Bag } from '../process/bag.ts'
 import type { Tracer } from '../telemetry/span.ts'
 import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-watch.ts'
 import { checkHost, checkOrigin } from './browser-guards.ts'
+import { consolePath, consoleRoutes, redirect, wantsPage } from './console-routes.ts'
 import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
 import type { HttpCounts } from './http-metrics.ts'
@@ -71,6 +72,7 @@ export function createServer(parts: ServerParts): NodeHandler {
   const dialects = dialectRoutes(app, identify)
   const routes = [
     ...serviceRoutes(parts),
+    ...(app.settings.console ? consoleRoutes() : []),
     metricsRoute(metrics, identify),
     ...operations.map((operation) => operationRoute(app, operation, identify)),
     ...dialects,
@@ -95,14 +97,16 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
     {
       method: 'GET',
       path: '/',
-      handle: async (context) =>
+      handle: async (context) => {
+        if (app.settings.console && wantsPage(context)) return redirect(context, consolePath)
         sendJson(context, 200, {
           name: 'aichat-toolkit',
           needs_setup: await (await app.accounts()).needsSetup(),
           installation: app.database?.id ?? installationId(app.settings),
           documentation: '/openapi.json',
           health: '/health',
-        }),
+        })
+      },
     },
     {
       method: 'GET',

@@ -1,5 +1,4 @@
-import type { Attempt } from '../chat/attempts.ts'
-import type { RequestWatch } from '../chat/watch.ts'
+import type { AskedPlace, RequestWatch, ToldAttempt } from '../chat/watch.ts'
 import type { RequestSpan } from '../telemetry/span.ts'
 
 /** The facts of one request that its log line and its trace tell: never its content. */
@@ -11,18 +10,20 @@ export class RequestRecord implements RequestWatch {
   span: RequestSpan | undefined
   /** The place that was asked last. */
   plugin: string | undefined
-  place: Pick<Attempt, 'plugin' | 'model'> | undefined
+  place: Pick<AskedPlace, 'plugin' | 'model'> | undefined
   hasAnswered = false
   /** Requests sent to providers and runners. */
   attempts = 0
   /** Bytes that the connection had sent before. */
   readonly sentBefore: number
+  readonly requestId: string
 
-  constructor(sentBefore: number) {
+  constructor(sentBefore: number, requestId: string) {
     this.sentBefore = sentBefore
+    this.requestId = requestId
   }
 
-  attempted(attempt: Pick<Attempt, 'plugin' | 'runner' | 'model' | 'tries' | 'outcome'>): void {
+  attempted(attempt: ToldAttempt): void {
     const { plugin, runner, tries, outcome } = attempt
     this.plugin = plugin ?? `local:${runner}`
     this.place = attempt

@@ -5,6 +5,7 @@ import { parseInput } from '../operations/ask.ts'
 import { requireListedPersona } from '../operations/key-lists.ts'
 import { type Call, type Caller, Download, type Operation, type PublicCall } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
+import { forgetLogin, isFromConsole, keepLogin } from './console-login.ts'
 import { jsonEvents, sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
 import { jsonType } from './media-type.ts'
@@ -56,6 +57,9 @@ async function sendOutput(
   identity: Identity,
 ): Promise<void> {
   if (operation.audited) await audit(operation, call, context.params['id'] ?? context.params['subject'] ?? idOf(output))
+  if (operation.login === 'ends') forgetLogin(context)
+  if (operation.login === 'opens' && isFromConsole(context, call.app.settings))
+    return sendJson(context, operation.status ?? 200, keepLogin(context, output as { readonly token: string }))
   if (output instanceof Download) return whileLoggedIn(context, identity, () => sendDownload(context, output))
   if (operation.attachment)
     context.response.setHeader(

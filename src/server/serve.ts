@@ -43,10 +43,12 @@ export interface ServeOptions {
   readonly codebooks?: string
   /** Whether missing weights are pulled before anything is served. */
   readonly pull?: true
+  /** False where the web console is not served. */
+  readonly console?: boolean
   /** The files of a certificate and its key, for https. */
   readonly tlsCert?: string
   readonly tlsKey?: string
-  readonly [flag: string]: string | true | undefined
+  readonly [flag: string]: string | boolean | undefined
 }
 
 /** How long cut answers may take to send their last event: milliseconds. */
@@ -68,7 +70,7 @@ export async function serve(
     service: true,
     record,
     reloads: createReloader,
-    overrides: { listen, ...(tls && { tls }) },
+    overrides: { listen, ...(tls && { tls }), ...(options.console === false && { console: false }) },
   })
   const lines = createLineWriter((text) => io.stderr.write(text))
   const log = createLog(() => app.settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), lines)

@@ -28,6 +28,8 @@ export interface Settings {
   readonly publicHosts: readonly string[]
   readonly corsOrigins: readonly string[]
   readonly trustProxy: readonly string[]
+  /** Whether the API serves the web console. */
+  readonly console: boolean
   readonly production: boolean
   readonly singleUserMode: boolean
   readonly allowRegistration: boolean
@@ -162,6 +164,7 @@ export const settingNames = {
     fallback: '',
     what: 'addresses of proxies whose X-Forwarded-For is believed, comma-separated',
   },
+  'api.console': { variable: undefined, fallback: 'true', what: 'serve the web console at /console' },
   'accounts.single_user_mode': {
     variable: 'SINGLE_USER_MODE',
     fallback: 'false',
@@ -343,6 +346,7 @@ export type SettingName = keyof typeof settingNames
 export const restartSettings = {
   'api.host': 'listen',
   'api.port': 'listen',
+  'api.console': 'console',
   'plugins.allow_private': 'pluginAllowPrivate',
   'limits.stored_bytes_per_user': 'limits',
   'limits.stored_memories_per_user': 'limits',
@@ -384,6 +388,7 @@ export function readSettings(
     publicHosts: list(value('api.public_hosts')),
     corsOrigins: list(value('api.cors_origin')),
     trustProxy: list(value('api.trust_proxy')),
+    console: truth(value('api.console'), 'api.console', problems),
     production: environment['NODE_ENV'] === 'production',
     singleUserMode: truth(value('accounts.single_user_mode'), 'accounts.single_user_mode', problems),
     allowRegistration: truth(value('accounts.allow_registration'), 'accounts.allow_registration', problems),

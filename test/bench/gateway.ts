@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Contestant } from './gateway-parts/contestant.ts'
 import {
-  type Contestant,
   otherWays,
   peerName,
   project,

@@ -18,6 +18,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^(?:GET|POST) \/api\/auth\/(?:me|logout|change-password)$/, 'user'],
   [/^(?:GET|PUT) \/api\/users\/:id$/, 'self'],
   [/^\w+ \/api\/users(?:\/|$)/, 'admin'],
+  [/^GET \/api\/(?:requests|load)(?:\/|$)/, 'user'],
   [/^\w+ \/api\/service(?:\/|$)/, 'admin'],
   [/^GET \/api\/plugins(?:\/|$)/, 'user'],
   [/^\w+ \/api\/plugins(?:\/|$)/, 'admin'],

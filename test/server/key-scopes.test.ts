@@ -13,7 +13,10 @@ type Decision = 'public' | 'closed' | readonly Scope[]
 const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/api\/auth\/(?:login|register|setup)$/, 'public'],
   [/^GET \/api\/auth\/system-info$/, 'public'],
-  [/^\w+ \/api\/(?:auth|users|keys|plugins|service|status|limits|prices|responses|backups)(?:\/|$)/, 'closed'],
+  [
+    /^\w+ \/api\/(?:auth|users|keys|plugins|service|requests|load|status|limits|prices|responses|backups)(?:\/|$)/,
+    'closed',
+  ],
   [/^GET \/api\/(?:models(?:\/(?:show|running))?|chat\/models|embeddings\/models)$/, ['models']],
   [/^\w+ \/api\/models(?:\/|$)/, 'closed'],
   [/^POST \/api\/chat(?:\/|$)/, ['chat']],

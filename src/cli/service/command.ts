@@ -22,6 +22,7 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
     .option('--codebooks <n>', 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser (32)')
     .option('--tls-cert <file>', 'speak https with this certificate, a PEM file with its chain; read again on SIGHUP')
     .option('--tls-key <file>', 'the PEM file of its key')
+    .option('--no-console', 'do not serve the web console at /console')
     .option('--pull', 'first download the weights of voxb-tts, or of one other speech server, if they are missing')
     .example(
       'aichat serve',

@@ -29,25 +29,23 @@ export interface TermsBefore {
 export const nothingBefore: TermsBefore = { terms: new Map(), neighbours: [] }
 
 /**
- * SQL for the memories before and after each row of `from`, with their distances. The comparisons of rows alone, which imply
- * one conversation, are the bounds of a range of the index `memory_order`, and no other index has one: without statistics, as
- * of the rows of an import that is under way, another one looks as good.
+ * SQL for the memories before and after each row of `from`, with their distances. A comparison of a pair of columns is a range
+ * of the index `memory_order`, of which the first rows are read; those beyond the gap are left out of them afterwards: with
+ * both in one condition an index without the conversation looks as good, where there are no statistics yet of an import.
  */
 const near = (from: string) => `
   LATERAL (
-    (SELECT m.memory_id, m.conversation, m.timestamp,
-            -row_number() OVER (ORDER BY m.conversation DESC, m.timestamp DESC, m.memory_id DESC) AS distance
-       FROM memory m WHERE m.scope_id = $1
-        AND (m.conversation, m.timestamp, m.memory_id) < (${from}.conversation, ${from}.timestamp, ${from}.memory_id)
-        AND (m.conversation, m.timestamp) >= (${from}.conversation, ${from}.timestamp - ${gap})
-      ORDER BY m.conversation DESC, m.timestamp DESC, m.memory_id DESC LIMIT ${reach})
+    SELECT * FROM (
+      SELECT m.memory_id, m.conversation, m.timestamp, -row_number() OVER (ORDER BY m.timestamp DESC, m.memory_id DESC) AS distance
+        FROM memory m WHERE m.scope_id = $1 AND m.conversation = ${from}.conversation
+         AND (m.timestamp, m.memory_id) < (${from}.timestamp, ${from}.memory_id)
+       ORDER BY m.timestamp DESC, m.memory_id DESC LIMIT ${reach}) before WHERE before.timestamp >= ${from}.timestamp - ${gap}
     UNION ALL
-    (SELECT m.memory_id, m.conversation, m.timestamp,
-            row_number() OVER (ORDER BY m.conversation, m.timestamp, m.memory_id) AS distance
-       FROM memory m WHERE m.scope_id = $1
-        AND (m.conversation, m.timestamp, m.memory_id) > (${from}.conversation, ${from}.timestamp, ${from}.memory_id)
-        AND (m.conversation, m.timestamp) <= (${from}.conversation, ${from}.timestamp + ${gap})
-      ORDER BY m.conversation, m.timestamp, m.memory_id LIMIT ${reach})
+    SELECT * FROM (
+      SELECT m.memory_id, m.conversation, m.timestamp, row_number() OVER (ORDER BY m.timestamp, m.memory_id) AS distance
+        FROM memory m WHERE m.scope_id = $1 AND m.conversation = ${from}.conversation
+         AND (m.timestamp, m.memory_id) > (${from}.timestamp, ${from}.memory_id)
+       ORDER BY m.timestamp, m.memory_id LIMIT ${reach}) after WHERE after.timestamp <= ${from}.timestamp + ${gap}
   ) near`
 
 /** The terms of memories and the neighbours that they have, before they change or go. */

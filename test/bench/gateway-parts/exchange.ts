@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
-import type { Contestant } from './contestants.ts'
+import type { Contestant } from './contestant.ts'
 
 /** How a chat is asked: a whole answer, a stream at once, a fast one, or one of a second at 20 ms a token. */
 export type Kind = 'whole' | 'streamed' | 'paced' | 'steady'

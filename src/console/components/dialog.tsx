@@ -1,0 +1,78 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import type { Action } from '../wire/use-action.ts'
+import { Button } from './button.tsx'
+import { Problem } from './notice.tsx'
+
+interface DialogProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+  readonly isWide?: boolean
+}
+
+/** A dialog over the page; the browser keeps the focus inside, and Escape closes it. */
+export function Dialog({ title, onClose, children, isWide }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    ref.current?.showModal()
+    return () => before instanceof HTMLElement && before.focus()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      class={isWide ? 'dialog wide' : 'dialog'}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <header>
+        <h2 id={id} dir="auto">
+          {title}
+        </h2>
+        <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+      </header>
+      {children}
+    </dialog>
+  )
+}
+
+interface FormProps {
+  readonly action: Action<[]>
+  readonly submit: string
+  readonly isDangerous?: boolean
+  readonly isIncomplete?: boolean
+  readonly onCancel?: () => void
+  readonly children?: ComponentChildren
+}
+
+/** A form with its problem and its buttons; Enter sends it. */
+export function Form({ action, submit, isDangerous, isIncomplete, onCancel, children }: FormProps) {
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void action.run()
+      }}
+    >
+      {children}
+      <Problem of={action.problem} />
+      <div class="buttons">
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        <Button
+          kind={isDangerous ? 'danger' : 'main'}
+          type="submit"
+          isBusy={action.isRunning}
+          isDisabled={isIncomplete === true}
+        >
+          {submit}
+        </Button>
+      </div>
+    </form>
+  )
+}

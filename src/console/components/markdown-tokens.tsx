@@ -1,0 +1,99 @@
+import MarkdownIt, { type Token } from 'markdown-it'
+import { type ComponentChild, createElement } from 'preact'
+
+/** Levels of blocks in each other: a text with more is shown as it is. */
+const mostNested = 30
+
+/** CommonMark with tables. Markup in the text stays text. */
+const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: mostNested })
+
+/** The elements that a text may become. */
+const elements = new Set(
+  'p h1 h2 h3 h4 h5 h6 ul ol li blockquote strong em s table thead tbody tr th td hr br code pre'.split(' '),
+)
+
+/** A text as elements of the page: no HTML of a model is ever parsed. */
+export function MarkdownText({ text }: { readonly text: string }) {
+  const tokens = parser.parse(text, {})
+  // The parser leaves out what lies deeper.
+  if (tokens.some(({ level }) => level >= mostNested - 1)) return <p class="pre">{text}</p>
+  settleHeadings(tokens)
+  return <>{nodesOf(tokens)}</>
+}
+
+/** Makes the headings of a text follow the one of the page, without a level left out. */
+function settleHeadings(tokens: readonly Token[]): void {
+  const above: number[] = []
+  for (const token of tokens) {
+    if (token.type !== 'heading_open') continue
+    const level = Number(token.tag.slice(1))
+    while (above.length > 0 && above.at(-1)! >= level) above.pop()
+    above.push(level)
+    token.tag = `h${Math.min(6, above.length + 1)}`
+  }
+}
+
+interface Open {
+  readonly token: Token
+  readonly children: ComponentChild[]
+}
+
+function nodesOf(tokens: readonly Token[]): ComponentChild[] {
+  const root: ComponentChild[] = []
+  const stack: Open[] = []
+  const add = (node: ComponentChild) => (stack.at(-1)?.children ?? root).push(node)
+  for (const token of tokens) {
+    if (token.nesting === 1) stack.push({ token, children: [] })
+    else if (token.nesting === 0) add(leafOf(token))
+    else {
+      const closed = stack.pop()
+      if (closed) add(elementOf(closed))
+    }
+  }
+  return root
+}
+
+function elementOf({ token, children }: Open): ComponentChild {
+  if (token.type === 'link_open') return linkOf(String(token.attrGet('href') ?? ''), children)
+  // A tight list has paragraphs that are not shown as such.
+  if (token.hidden || !elements.has(token.tag)) return <>{children}</>
+  const start = token.tag === 'ol' ? token.attrGet('start') : null
+  return createElement(token.tag, start === null ? null : { start: Number(start) }, ...children)
+}
+
+function leafOf({ type, content, children }: Token): ComponentChild {
+  switch (type) {
+    case 'inline':
+      return <>{nodesOf(children ?? [])}</>
+    case 'softbreak':
+      return '\n'
+    case 'hardbreak':
+      return <br />
+    case 'hr':
+      return <hr />
+    case 'code_inline':
+      return <code>{content}</code>
+    case 'fence':
+    case 'code_block':
+      return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard
+        <pre tabIndex={0}>
+          <code>{content}</code>
+        </pre>
+      )
+    case 'image':
+      // Pictures from other hosts would tell them that the answer is read.
+      return <span>{content || 'a picture'}</span>
+    default:
+      return content
+  }
+}
+
+function linkOf(address: string, children: ComponentChild[]): ComponentChild {
+  if (!/^(?:https?:\/\/|mailto:)/i.test(address)) return <>{children}</>
+  return (
+    <a href={address} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  )
+}

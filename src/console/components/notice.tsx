@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact'
+import type { Refused } from '../wire/client.ts'
+import { Icon } from './icon.tsx'
+
+/** A failure where it happened: the sentence of the API, and its details. */
+export function Problem({ of }: { readonly of: Refused | undefined }) {
+  if (!of) return null
+  return (
+    <div class="notice bad" role="alert">
+      <Icon name="warning" />
+      <div>
+        <strong dir="auto">{of.message}</strong>
+        {of.details.length > 0 && (
+          <ul>
+            {of.details.map((line) => (
+              <li key={line} dir="auto">
+                {line}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** A remark beside the content. */
+export function Notice({
+  kind = 'info',
+  children,
+}: {
+  readonly kind?: 'info' | 'good' | 'warning'
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div class={`notice ${kind}`} role="status">
+      <Icon name={kind === 'good' ? 'check' : kind === 'warning' ? 'warning' : 'more'} />
+      <div>{children}</div>
+    </div>
+  )
+}
+
+/** What stands where there is nothing yet, with the next step. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  )
+}

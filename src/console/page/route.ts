@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** The place in the console, from the part of the address after `#`: `#/personas/ID/memories?q=tea`. */
+export interface Route {
+  readonly view: string
+  /** The decoded parts after the view. */
+  readonly rest: readonly string[]
+  readonly query: URLSearchParams
+}
+
+/** What every view gets. */
+export interface ViewProps {
+  readonly route: Route
+}
+
+/** The present route; renders anew when it changes. */
+export function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const follow = () => setHash(location.hash)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return routeOf(hash)
+}
+
+/** Reads the address after `#`; anything unknown is the first view. */
+function routeOf(hash: string): Route {
+  const [place = '', search = ''] = hash.replace(/^#\/?/, '').split('?')
+  const [view = '', ...rest] = place.split('/').map(decoded)
+  return { view, rest: rest.filter((part) => part !== ''), query: new URLSearchParams(search) }
+}
+
+/** The link to a place: `linkTo('personas', id, 'memories')`. */
+export function linkTo(...parts: readonly string[]): string {
+  return `#/${parts.map(encodeURIComponent).join('/')}`
+}
+
+/** Goes to a place. */
+export function goTo(...parts: readonly string[]): void {
+  location.hash = linkTo(...parts)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,20 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Me } from '../wire/types.ts'
+
+export interface Session {
+  readonly me: Me
+  /** Asks anew who is logged in. */
+  renew(): void
+  /** Goes back to the entrance, after a logout. */
+  leave(): void
+}
+
+export const SessionContext = createContext<Session | undefined>(undefined)
+
+/** The person who is logged in; the server decides what they may do, the page only leaves out what would be refused. */
+export function useSession(): Session & { readonly isAdmin: boolean } {
+  const session = useContext(SessionContext)
+  if (!session) throw new Error('There is no session outside the shell')
+  return { ...session, isAdmin: session.me.role === 'admin' }
+}

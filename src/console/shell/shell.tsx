@@ -1,0 +1,34 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { Toasts } from '../components/toasts.tsx'
+import { useRoute } from '../page/route.ts'
+import { useSession } from '../page/session.ts'
+import { Navigation } from './navigation.tsx'
+import { firstView, viewsFor } from './views.tsx'
+
+/** The navigation, and the view that the address names. */
+export function Shell() {
+  const { isAdmin } = useSession()
+  const route = useRoute()
+  const views = viewsFor(isAdmin)
+  const { name, View } = views.find(({ name }) => name === route.view) ?? views.find(({ name }) => name === firstView)!
+  const main = useRef<HTMLElement>(null)
+  const isStart = useRef(true)
+  useEffect(() => {
+    // A person with a screen reader hears the new view; at the start the page itself is read.
+    if (!isStart.current) main.current?.focus({ preventScroll: true })
+    isStart.current = false
+    scrollTo(0, 0)
+  }, [name, route.rest.join('/')])
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <Navigation views={views} current={name} />
+      <main id="main" ref={main} tabIndex={-1}>
+        <View key={name} route={route} />
+      </main>
+      <Toasts />
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { Empty, Problem } from '../../../components/notice.tsx'
+import type { Persona } from '../../../wire/types.ts'
+import { Composer } from './composer.tsx'
+import { Conversations } from './conversations.tsx'
+import { MessageView } from './message.tsx'
+import { useChat } from './use-chat.ts'
+
+interface ChatProps {
+  readonly persona: Persona
+  /** The saved conversation to go on with. */
+  readonly sessionId: string | undefined
+}
+
+/** Pixels from the end of the page within which it follows a growing answer. */
+const nearEnd = 160
+
+/** A conversation with a persona. */
+export function Chat({ persona, sessionId }: ChatProps) {
+  const chat = useChat(persona, sessionId)
+  const end = useRef<HTMLDivElement>(null)
+  const last = chat.messages.at(-1)
+  const follows = useRef(true)
+  useEffect(() => {
+    const look = () => {
+      const { scrollHeight, scrollTop, clientHeight } = document.documentElement
+      follows.current = scrollHeight - scrollTop - clientHeight < nearEnd
+    }
+    addEventListener('scroll', look, { passive: true })
+    return () => removeEventListener('scroll', look)
+  }, [])
+  useEffect(() => {
+    if (follows.current) end.current?.scrollIntoView({ block: 'end' })
+  }, [last?.text, last?.isWriting])
+  return (
+    <div class="chat">
+      <Conversations persona={persona} current={chat.session} onNew={chat.startAnew} />
+      <Problem of={chat.loadProblem} />
+      {chat.messages.length === 0 && !chat.isLoading && (
+        <Empty title={`Say something to ${persona.name}`}>
+          {persona.description && <p class="text">{persona.description.slice(0, 400)}</p>}
+        </Empty>
+      )}
+      <ol class="messages" aria-label="Conversation">
+        {chat.messages.map((message) => (
+          <MessageView key={message.id} persona={persona} message={message} onRetry={chat.retry} />
+        ))}
+      </ol>
+      <p class="unseen" role="status">
+        {chat.isAnswering ? 'The answer is being written' : last?.role === 'assistant' ? 'The answer is complete' : ''}
+      </p>
+      <Composer
+        isAnswering={chat.isAnswering}
+        onSend={(text, pictures) => {
+          follows.current = true
+          chat.send(text, pictures)
+        }}
+        onStop={chat.stop}
+      />
+      <div ref={end} />
+    </div>
+  )
+}

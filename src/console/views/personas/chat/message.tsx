@@ -1,0 +1,90 @@
+import { useState } from 'preact/hooks'
+import { Badge } from '../../../components/badge.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Copy } from '../../../components/copy.tsx'
+import { Markdown } from '../../../components/markdown.tsx'
+import { Problem } from '../../../components/notice.tsx'
+import { count, dollars } from '../../../page/format.ts'
+import type { Persona } from '../../../wire/types.ts'
+import type { ChatMessage, Report } from './chat-message.ts'
+import { UsedMemories } from './used-memories.tsx'
+
+interface MessageProps {
+  readonly persona: Persona
+  readonly message: ChatMessage
+  readonly onRetry: () => void
+}
+
+/** A message of a conversation; an answer with what it was made of. */
+export function MessageView({ persona, message, onRetry }: MessageProps) {
+  const { role, text, pictures = [], isWriting, isStopped, problem, report } = message
+  const isAnswer = role === 'assistant'
+  return (
+    <li class={`message ${role}`}>
+      <p class="unseen">{isAnswer ? persona.name : 'You'}:</p>
+      {pictures.map(({ name, address }) => (
+        <img key={address} src={address} alt={name} />
+      ))}
+      {isAnswer ? <Markdown text={text} isWriting={isWriting === true} /> : <p class="text pre">{text}</p>}
+      {isWriting && text === '' && <p class="muted">…</p>}
+      {isStopped && <Badge>stopped</Badge>}
+      <Problem of={problem} />
+      {problem && (
+        <Button icon="refresh" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+      {isAnswer && !isWriting && <Foot persona={persona} text={text} report={report} />}
+    </li>
+  )
+}
+
+function Foot({
+  persona,
+  text,
+  report = {},
+}: {
+  readonly persona: Persona
+  readonly text: string
+  readonly report: Report | undefined
+}) {
+  const [showsMemories, setShowsMemories] = useState(false)
+  const { memories = [], model, plugin, runner, fallback, attempts = [], cost, warnings = [] } = report
+  const failed = attempts.filter(({ outcome }) => outcome === 'failed')
+  return (
+    <>
+      <div class="row message-foot muted">
+        {model && (
+          <span class="line">
+            {plugin ?? runner}: {model}
+          </span>
+        )}
+        {fallback && <Badge tone="warning">fell back</Badge>}
+        {cost?.tokens && <span>{count(cost.tokens.output)} tokens</span>}
+        {cost?.cost_usd != null && Number(cost.cost_usd) > 0 && <span>{dollars(Number(cost.cost_usd))}</span>}
+        {memories.length > 0 && (
+          <button
+            type="button"
+            class="link"
+            aria-expanded={showsMemories}
+            onClick={() => setShowsMemories(!showsMemories)}
+          >
+            {memories.length === 1 ? '1 memory went in' : `${count(memories.length)} memories went in`}
+          </button>
+        )}
+        {text !== '' && <Copy text={text} />}
+      </div>
+      {failed.map(({ plugin: asked, runner: local, error }) => (
+        <p key={`${asked} ${local}`} class="muted text">
+          {asked ?? local} failed: {error}
+        </p>
+      ))}
+      {warnings.map((warning) => (
+        <p key={warning} class="muted text">
+          {warning}
+        </p>
+      ))}
+      {showsMemories && <UsedMemories persona={persona} used={memories} />}
+    </>
+  )
+}

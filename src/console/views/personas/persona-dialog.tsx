@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks'
+import { Dialog, Form } from '../../components/dialog.tsx'
+import { Check, Select, TextArea, TextField } from '../../components/field.tsx'
+import { ask, path } from '../../wire/client.ts'
+import type { ChatModel, Persona } from '../../wire/types.ts'
+import { useAction } from '../../wire/use-action.ts'
+import { useData } from '../../wire/use-data.ts'
+
+interface PersonaDialogProps {
+  /** The persona to edit; without one a new one is created. */
+  readonly persona?: Persona
+  readonly onClose: () => void
+  readonly onSaved: (persona: Persona) => void
+}
+
+type Learning = 'off' | Persona['mutation_settings']['sensitivity']
+
+/** Creates or edits a persona. */
+export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps) {
+  const [name, setName] = useState(persona?.name ?? '')
+  const [model, setModel] = useState(persona?.model ?? '')
+  const [description, setDescription] = useState(persona?.description ?? '')
+  const [prompt, setPrompt] = useState(persona?.system_prompt ?? '')
+  const [remembers, setRemembers] = useState(persona?.memory_settings.enabled ?? true)
+  const [learning, setLearning] = useState<Learning>(learningOf(persona))
+  const { value } = useData<{ models: readonly ChatModel[] }>(
+    (signal) => ask('GET', '/api/chat/models', { signal }),
+    [],
+  )
+  const action = useAction(async () => {
+    const body = {
+      name,
+      model,
+      ...textField('description', description, persona),
+      ...textField('system_prompt', prompt, persona),
+      memory_settings: { enabled: remembers },
+      ...(learning !== learningOf(persona) && { mutation_settings: settingsOf(learning) }),
+    }
+    const saved = await (persona
+      ? ask<Persona>('PUT', path`/api/personas/${persona.id}`, { body })
+      : ask<Persona>('POST', '/api/personas', { body }))
+    onClose()
+    onSaved(saved)
+  })
+  return (
+    <Dialog title={persona ? 'Edit the persona' : 'New persona'} onClose={onClose}>
+      <Form
+        action={action}
+        submit={persona ? 'Save' : 'Create'}
+        onCancel={onClose}
+        isIncomplete={name.trim() === '' || model.trim() === ''}
+      >
+        <TextField label="Name" value={name} onInput={setName} isRequired isFirst />
+        <TextField label="Model" value={model} onInput={setModel} list="chat-models" isRequired />
+        <datalist id="chat-models">
+          {value?.models.map(({ id }) => (
+            <option key={id} value={id} />
+          ))}
+        </datalist>
+        <TextField label="Description" value={description} onInput={setDescription} />
+        <TextArea label="System prompt" value={prompt} onInput={setPrompt} rows={6} />
+        <Check label="Remember what is said in chats" isOn={remembers} onInput={setRemembers} />
+        <Select
+          label="Learns from chats"
+          value={learning}
+          onInput={setLearning}
+          options={[
+            ['off', 'not at all'],
+            ['low', 'slowly'],
+            ['medium', 'balanced'],
+            ['high', 'quickly'],
+          ]}
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+function learningOf(persona: Persona | undefined): Learning {
+  const { enabled, auto_adapt: adapts, sensitivity } = persona?.mutation_settings ?? {}
+  return enabled && adapts && sensitivity ? sensitivity : 'off'
+}
+
+function settingsOf(learning: Learning) {
+  return learning === 'off' ? { auto_adapt: false } : { enabled: true, auto_adapt: true, sensitivity: learning }
+}
+
+/** A text that may be absent: an emptied one of a stored persona is removed. */
+function textField(field: 'description' | 'system_prompt', text: string, persona: Persona | undefined) {
+  if (text !== '') return { [field]: text }
+  return persona?.[field] === undefined ? {} : { [field]: null }
+}

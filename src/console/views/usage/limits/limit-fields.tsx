@@ -1,0 +1,101 @@
+import { Check, Select, TextField } from '../../../components/field.tsx'
+import type { Limit } from '../../../wire/types.ts'
+
+const rates = [
+  ['rpm', 'Requests a minute'],
+  ['tpm', 'Tokens a minute'],
+  ['rpd', 'Requests a day'],
+  ['tpd', 'Tokens a day'],
+  ['parallel', 'At the same time'],
+] as const
+
+type Period = Limit['budgets'][number]['period']
+
+/** Limits as they stand in the fields of a form; an empty one limits nothing. */
+export interface LimitTexts extends Readonly<Record<(typeof rates)[number][0], string>> {
+  readonly amount: string
+  readonly period: Period
+  readonly hard: boolean
+  /** What the form does not show of the first budget, and further budgets: they stay. */
+  readonly kept: { readonly timezone?: string; readonly warn?: number }
+  readonly others: Limit['budgets']
+}
+
+/** The fields of a form for these limits. */
+export function limitTexts(limit?: Limit): LimitTexts {
+  const [budget] = limit?.budgets ?? []
+  const text = (value: number | undefined) => (value === undefined ? '' : String(value))
+  return {
+    rpm: text(limit?.rpm),
+    rpd: text(limit?.rpd),
+    tpm: text(limit?.tpm),
+    tpd: text(limit?.tpd),
+    parallel: text(limit?.parallel),
+    amount: budget?.amount_usd ?? '',
+    period: budget?.period ?? 'month',
+    hard: budget?.hard ?? true,
+    kept: budget ? { timezone: budget.timezone, warn: budget.warn } : {},
+    others: limit?.budgets.slice(1) ?? [],
+  }
+}
+
+/** The body for the API; the server checks it. */
+export function limitsFrom({ amount, period, hard, kept, others, ...texts }: LimitTexts): Record<string, unknown> {
+  const given = rates.filter(([rate]) => texts[rate].trim() !== '').map(([rate]) => [rate, Number(texts[rate])])
+  const budgets = [
+    ...(amount.trim() === '' ? [] : [{ ...kept, amount_usd: amount.trim(), period, hard }]),
+    ...others.map(({ amount_usd, period, timezone, hard, warn }) => ({ amount_usd, period, timezone, hard, warn })),
+  ]
+  return { ...Object.fromEntries(given), ...(budgets.length > 0 && { budgets }) }
+}
+
+/** Whether anything is limited. */
+export function isLimited(texts: LimitTexts): boolean {
+  return Object.keys(limitsFrom(texts)).length > 0
+}
+
+interface LimitFieldsProps {
+  readonly texts: LimitTexts
+  readonly onInput: (texts: LimitTexts) => void
+}
+
+export function LimitFields({ texts, onInput }: LimitFieldsProps) {
+  return (
+    <>
+      <div class="fields">
+        <TextField
+          label="Budget in US dollars"
+          inputMode="decimal"
+          value={texts.amount}
+          onInput={(amount) => onInput({ ...texts, amount })}
+        />
+        <Select
+          label="Each"
+          value={texts.period}
+          onInput={(period) => onInput({ ...texts, period })}
+          options={[
+            ['day', 'day'],
+            ['week', 'week'],
+            ['month', 'month'],
+          ]}
+        />
+      </div>
+      <Check
+        label="Cut a stream that runs over the budget"
+        isOn={texts.hard}
+        onInput={(hard) => onInput({ ...texts, hard })}
+      />
+      <div class="fields">
+        {rates.map(([rate, name]) => (
+          <TextField
+            key={rate}
+            label={name}
+            inputMode="numeric"
+            value={texts[rate]}
+            onInput={(text) => onInput({ ...texts, [rate]: text })}
+          />
+        ))}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,163 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Select } from '../../components/field.tsx'
+import { Empty, Problem } from '../../components/notice.tsx'
+import { Section } from '../../components/page.tsx'
+import { Plot } from '../../components/plot.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { count, day, dollars, shortCount } from '../../page/format.ts'
+import { useSession } from '../../page/session.ts'
+import { ask } from '../../wire/client.ts'
+import { saveBlob } from '../../wire/save.ts'
+import type { Usage, UsageRow } from '../../wire/types.ts'
+import { useData } from '../../wire/use-data.ts'
+import { csvOf } from './csv.ts'
+import { everyDay } from './days.ts'
+
+type Grouping = 'model' | 'plugin' | 'key' | 'user'
+
+/** Sums, plots by day, and the shares of models, plugins, keys and users. */
+export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since: string }) {
+  const { total } = byDay
+  const days = everyDay(byDay)
+  if (total.requests === 0)
+    return (
+      <Empty title="Nothing was used in this time">
+        <p>Requests to models and speech are counted here, with their tokens and cost.</p>
+      </Empty>
+    )
+  return (
+    <>
+      <div class="tiles small">
+        <Figure
+          name="Cost"
+          value={costOf(total)}
+          note={total.unpriced > 0 ? `${count(total.unpriced)} without a known price` : 'all prices known'}
+        />
+        <Figure name="Requests" value={count(total.requests)} note={`${count(total.failed)} failed`} />
+        <Figure
+          name="Tokens in"
+          value={shortCount(total.input_tokens)}
+          note={`${shortCount(total.cached_tokens)} from a cache`}
+        />
+        <Figure
+          name="Tokens out"
+          value={shortCount(total.output_tokens)}
+          note={`${shortCount(total.reasoning_tokens)} of reasoning`}
+        />
+      </div>
+      <div class="plots">
+        <Plot
+          title="Cost by day"
+          unit="US dollars"
+          days={days.map(({ day: name }) => name)}
+          format={dollars}
+          series={[{ name: 'Cost', values: days.map(({ cost }) => cost) }]}
+        />
+        <Plot
+          title="Tokens by day"
+          unit="tokens"
+          days={days.map(({ day: name }) => name)}
+          format={shortCount}
+          series={[
+            { name: 'In', values: days.map(({ input }) => input) },
+            { name: 'Out', values: days.map(({ output }) => output) },
+          ]}
+        />
+      </div>
+      <Shares since={since} />
+      <Section
+        title="By day"
+        actions={
+          <Button
+            icon="download"
+            onClick={() => saveBlob(new Blob([csvOf(byDay.rows, 'day')], { type: 'text/csv' }), `usage-${since}.csv`)}
+          >
+            CSV
+          </Button>
+        }
+      >
+        <Table
+          caption="Usage by day"
+          rows={byDay.rows.toReversed()}
+          keyOf={({ day: name = '' }) => name}
+          columns={[{ name: 'Day', of: (row) => day(row.day ?? '') }, ...sums]}
+        />
+      </Section>
+    </>
+  )
+}
+
+function Figure({ name, value, note }: { readonly name: string; readonly value: string; readonly note: string }) {
+  return (
+    <div class="tile">
+      <p class="name">{name}</p>
+      <p class="figure">{value}</p>
+      <p class="muted">{note}</p>
+    </div>
+  )
+}
+
+const sums: readonly Column<UsageRow>[] = [
+  { name: 'Requests', of: ({ requests }) => count(requests), isNumber: true },
+  { name: 'Failed', of: ({ failed }) => count(failed), isNumber: true, isExtra: true },
+  { name: 'Tokens in', of: ({ input_tokens }) => count(input_tokens), isNumber: true, isExtra: true },
+  { name: 'Tokens out', of: ({ output_tokens }) => count(output_tokens), isNumber: true },
+  { name: 'Cost', of: (row) => costOf(row), isNumber: true },
+]
+
+function costOf({ cost_usd, unpriced, requests }: Pick<UsageRow, 'cost_usd' | 'unpriced' | 'requests'>): string {
+  return unpriced === requests && requests > 0 ? 'unknown' : dollars(Number(cost_usd))
+}
+
+function Shares({ since }: { readonly since: string }) {
+  const { isAdmin } = useSession()
+  const [by, setBy] = useState<Grouping>('model')
+  const { value, problem } = useData<Usage>(
+    (signal) => ask('GET', '/api/usage', { query: { by, since }, signal }),
+    [by, since],
+  )
+  const rows =
+    value?.rows.toSorted((one, other) => other.cost_nano - one.cost_nano || other.requests - one.requests) ?? []
+  return (
+    <Section
+      title="Shares"
+      actions={
+        <>
+          <Select
+            label="By"
+            value={by}
+            onInput={setBy}
+            options={[
+              ['model', 'model'],
+              ['plugin', 'plugin'],
+              ['key', 'key'],
+              ...(isAdmin ? [['user', 'user'] as const] : []),
+            ]}
+          />
+          <Button
+            icon="download"
+            label="These shares as CSV"
+            onClick={() => saveBlob(new Blob([csvOf(rows, by)], { type: 'text/csv' }), `usage-by-${by}-${since}.csv`)}
+          />
+        </>
+      }
+    >
+      <Problem of={problem} />
+      <Table
+        caption={`Usage by ${by}`}
+        rows={rows}
+        keyOf={(row) => String(row[by])}
+        columns={[{ name: by, of: (row) => <span class="line">{nameOf(row, by)}</span> }, ...sums]}
+      />
+    </Section>
+  )
+}
+
+/** The name of a share; without a plugin it is this machine, without a key a login. */
+function nameOf(row: UsageRow, by: Grouping): string {
+  if (by === 'plugin') return row.plugin ?? 'this machine'
+  if (by === 'key') return row.key === null ? 'logins' : (row.key_name ?? row.key ?? '')
+  if (by === 'user') return row.username ?? row.user ?? ''
+  return row.model ?? ''
+}

@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import { TextArea } from '../../components/field.tsx'
+import { Problem } from '../../components/notice.tsx'
+import { Page } from '../../components/page.tsx'
+import { ask } from '../../wire/client.ts'
+import type { SpeechServer, Voice } from '../../wire/types.ts'
+import { useData } from '../../wire/use-data.ts'
+import { CloneVoice } from './clone-voice.tsx'
+import { ServerVoices } from './server-voices.tsx'
+import { SoundBar } from './sound-bar.tsx'
+import { useSpeech } from './use-speech.ts'
+
+/** Every voice of the speech servers, heard with a sentence of one's own. */
+export function Voices() {
+  const [text, setText] = useState('The quick brown fox jumps over the lazy dog.')
+  const voices = useData<{ voices: readonly Voice[] }>((signal) => ask('GET', '/api/speech/voices', { signal }), [])
+  const health = useData<{ servers: readonly SpeechServer[] }>(
+    (signal) => ask('GET', '/api/speech/health', { signal }),
+    [],
+  )
+  const speech = useSpeech()
+  const all = voices.value?.voices ?? []
+  const servers = [...new Set(all.map(({ server }) => server))]
+  return (
+    <Page title="Voices" lead="Each voice speaks your sentence; the sound begins while it is being made.">
+      <TextArea label="Sentence" value={text} onInput={setText} rows={2} />
+      <Problem of={voices.problem ?? health.problem} />
+      <SoundBar sound={speech.sound} onStop={speech.stop} />
+      {servers.map((server) => (
+        <ServerVoices
+          key={server}
+          server={server}
+          voices={all.filter((voice) => voice.server === server)}
+          health={health.value?.servers.find((each) => each.server === server)}
+          sound={speech.sound}
+          isSilent={text.trim() === ''}
+          onSpeak={(voice) =>
+            speech.speak(`${server} ${voice}`, { path: '/api/speech', body: { input: text, voice, model: server } })
+          }
+          onStop={speech.stop}
+        />
+      ))}
+      <CloneVoice text={text} onSpeak={speech.speak} />
+    </Page>
+  )
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type TestDaemon, withDaemon } from '../daemon.ts'
+import { type Answer, completion, completionEvents, json, openStandIn, type StandIn } from '../fake-provider.ts'
+import { pluginAt } from '../installation.ts'
+import { openBrowser, type TestBrowser } from './browser.ts'
+
+/** A daemon with its console, two providers and a browser. */
+export interface Scene extends TestDaemon {
+  readonly browser: TestBrowser
+  /** `custom`, which is active and falls back to `second`. */
+  readonly provider: StandIn
+  readonly second: StandIn
+}
+
+interface Wire {
+  readonly model: string
+  readonly messages: readonly { readonly content: unknown }[]
+  readonly stream?: boolean
+}
+
+/** The answer of the fake providers, which a person would like to read. */
+const wellWritten = [
+  '### Tea for two\n\n',
+  'Take **two grams** of leaves for each cup:\n\n',
+  '1. Warm the pot.\n2. Pour water of *80 °C*.\n3. Wait two minutes.\n\n',
+  '| leaf | minutes |\n|---|---|\n| green | 2 |\n| black | 4 |\n\n',
+  '```sh\naichat chat "More tea?"\n```\n',
+]
+
+/**
+ * Answers by what the last message says: `fail` is an error of the first provider, `go on` a stream that ends only when its
+ * reader leaves, anything else a whole answer.
+ */
+const provider: Answer = async ({ body }, response) => {
+  const { messages, model, stream } = JSON.parse(body) as Wire
+  const asked = JSON.stringify(messages.at(-1)?.content ?? '')
+  if (/\bfail\b/.test(asked) && model !== 'second-model')
+    return json(response, 503, { error: { message: 'The model is overloaded' } })
+  if (!stream) return json(response, 200, completion(wellWritten.join('')))
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  if (!/go on/.test(asked)) return void response.end(completionEvents(wellWritten).join(''))
+  const [opening = '', first = '', word = ''] = completionEvents(['Word after word ', 'and on '])
+  response.write(opening + first)
+  while (!response.destroyed) {
+    response.write(word)
+    await sleep(20)
+  }
+}
+
+/** Does something in a scene and closes it. */
+export async function withScene(
+  work: (scene: Scene) => Promise<void>,
+  environment: Record<string, string> = {},
+): Promise<void> {
+  const standIns = [await openStandIn(provider), await openStandIn(provider)] as const
+  const browser = await openBrowser()
+  try {
+    await withDaemon(
+      async (daemon) => {
+        const [first, second] = standIns
+        const { plugins } = daemon.installation.app
+        const retry = { attempts: 1 }
+        await plugins.install(
+          pluginAt(second.url, { id: 'second', name: 'Second', model_map: ['second-model'], retry }),
+        )
+        await plugins.install(
+          pluginAt(first.url, { model_map: ['custom-model', 'other-model'], fallback: ['second'], retry }),
+        )
+        await plugins.activate('custom')
+        await work({ ...daemon, browser, provider: first, second })
+      },
+      { CUSTOM_API_KEY: 'sk-of-the-test', ...environment },
+    )
+  } finally {
+    await browser.close()
+    for (const standIn of standIns) await standIn.close()
+  }
+}

@@ -1,0 +1,148 @@
+import * as assert from 'uvu/assert'
+import { completion, completionEvents, json, localRunner } from '../fake-provider.ts'
+import { suite } from '../suite.ts'
+import { withUsers } from './user-daemon.ts'
+
+const message = [{ role: 'user', content: 'a word that is nobody else’s business' }]
+
+const test = suite('requests that are followed')
+
+test('a chat that fell back tells every attempt and why, and nothing of what was said', () =>
+  withUsers(
+    async ({ ada }) => {
+      await ada('POST', '/api/chat', { messages: message, model: 'custom-model' })
+      const { body } = await ada('GET', '/api/requests')
+      const [request] = body.requests
+      assert.is(body.live, 0)
+      assert.is(request.state, 'answered')
+      assert.is(request.asked_model, 'custom-model')
+      assert.equal(request.place, { plugin: null, runner: 'ollama', model: 'llama3:latest' })
+      assert.equal(
+        request.attempts.map(({ outcome, plugin, runner }: Record<string, unknown>) => [outcome, plugin ?? runner]),
+        [
+          ['failed', 'custom'],
+          ['answered', 'ollama'],
+        ],
+      )
+      assert.is(request.attempts[0].status, 401)
+      assert.type(request.attempts[0].error, 'string')
+      assert.not.match(JSON.stringify(body), 'nobody else')
+      assert.equal((await ada('GET', `/api/requests/${request.id}`)).body, request)
+    },
+    { provider: (_, response) => json(response, 401, { error: { message: 'no' } }), runner: localRunner() },
+  ))
+
+test('a stream under way is seen while it answers, with its tokens so far, and ends as cancelled when its reader leaves', () => {
+  const half = withResolvers()
+  return withUsers(
+    async ({ ada, url }) => {
+      const controller = new AbortController()
+      const response = await fetch(`${url}/api/chat`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: 'Bearer ada' },
+        body: JSON.stringify({ messages: message, stream: true }),
+        signal: controller.signal,
+      })
+      const reader = response.body!.getReader()
+      await reader.read()
+      const { body } = await ada('GET', '/api/requests')
+      assert.is(body.live, 1)
+      assert.is(body.requests[0].state, 'answering')
+      assert.ok(body.requests[0].output_tokens > 0)
+      assert.ok(body.requests[0].estimated)
+      assert.type(body.requests[0].first_content_ms, 'number')
+      controller.abort()
+      for (;;) {
+        const { requests, live } = (await ada('GET', '/api/requests')).body
+        if (live > 0) continue
+        assert.is(requests[0].state, 'cancelled')
+        break
+      }
+      half.resolve()
+    },
+    {
+      provider: async (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(completionEvents(['The first words of an answer', 'the rest'])[0])
+        response.write(completionEvents(['The first words of an answer', 'the rest'])[1])
+        await half.promise
+        response.end()
+      },
+    },
+  )
+})
+
+test('a user sees their own requests alone, an administrator all', () =>
+  withUsers(
+    async ({ ada, bob }) => {
+      await ada('POST', '/api/chat', { messages: message })
+      await bob('POST', '/api/chat', { messages: message })
+      const all = (await ada('GET', '/api/requests')).body.requests
+      const own = (await bob('GET', '/api/requests')).body.requests
+      assert.equal(
+        all.map(({ user }: { user: string }) => user),
+        ['bob-2', 'ada-1'],
+      )
+      assert.equal(
+        own.map(({ user }: { user: string }) => user),
+        ['bob-2'],
+      )
+      const foreign = await bob('GET', `/api/requests/${all[1].id}`)
+      const missing = await bob('GET', '/api/requests/nothing')
+      assert.is(foreign.status, 404)
+      assert.is(missing.status, 404)
+      assert.is(foreign.body.error.replace(all[1].id, ''), missing.body.error.replace('nothing', ''))
+    },
+    { provider: (_, response) => json(response, 200, completion('yes')) },
+  ))
+
+test('a request that nobody answered tells its failure, and one that makes no sense is not under way for ever', () =>
+  withUsers(async ({ ada }) => {
+    await ada('POST', '/api/chat', { messages: message })
+    await ada('POST', '/api/chat', { messages: message, plugin: 'nothing' })
+    const { live, requests } = (await ada('GET', '/api/requests')).body
+    assert.is(live, 0)
+    assert.is(requests.length, 2)
+    for (const { state, problem } of requests) {
+      assert.is(state, 'failed')
+      assert.type(problem, 'string')
+    }
+  }))
+
+test('a persona’s request tells her name and how many memories went in', () =>
+  withUsers(
+    async ({ ada, persona }) => {
+      const mia = await persona({ memory_settings: { enabled: true } })
+      await ada('POST', `${mia}/memory`, { content: 'The cat is called Minka.' })
+      await ada('POST', '/api/chat', {
+        messages: [{ role: 'user', content: 'What is the cat called?' }],
+        persona: 'Mia',
+      })
+      const [request] = (await ada('GET', '/api/requests')).body.requests
+      assert.is(request.persona, 'Mia')
+      assert.is(request.memories, 1)
+    },
+    { provider: (_, response) => json(response, 200, completion('Minka')) },
+  ))
+
+test('an open circuit is told', () =>
+  withUsers(
+    async ({ ada }) => {
+      for (let times = 0; times < 8; times++)
+        await ada('POST', '/api/chat', { messages: message, model: 'custom-model', fallback: false })
+      const { circuits } = (await ada('GET', '/api/load')).body
+      assert.equal(circuits, [{ plugin: 'custom', runner: null, model: 'custom-model', state: 'open' }])
+    },
+    { provider: (_, response) => json(response, 500, {}), waits: { retry: 0 } },
+  ))
+
+test.run()
+
+/** Promise.withResolvers, which Node 20 lacks. */
+function withResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
