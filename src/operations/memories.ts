@@ -298,6 +298,9 @@ export const searchMemories = defineOperation({
   },
 })
 
+/** What keeps removed rows of PostgreSQL until its operator removes it (https://www.postgresql.org/docs/current/continuous-archiving.html). */
+const outliveRemoval = ['the write-ahead log', 'replicas', 'base backups'] as const
+
 export const wipeMemories = defineOperation({
   name: 'memories.wipe',
   method: 'DELETE',
@@ -312,10 +315,15 @@ export const wipeMemories = defineOperation({
     category: z.exactOptional(z.string()),
     before: z.exactOptional(z.coerce.number().int().min(1)),
   }),
-  output: z.object({ deleted: z.int() }),
-  run: async ({ app, caller }, { id, ...filter }) => ({
-    deleted: await (await app.personas()).memories.wipe(caller.id, id, filter),
+  output: z.object({
+    deleted: z.int(),
+    /** Where a PostgreSQL database may still hold the text; an SQLite one overwrites it. */
+    may_remain_in: z.exactOptional(z.array(z.string())),
   }),
+  run: async ({ app, caller }, { id, ...filter }) => {
+    const deleted = await (await app.personas()).memories.wipe(caller.id, id, filter)
+    return { deleted, ...(app.settings.database && { may_remain_in: [...outliveRemoval] }) }
+  },
 })
 
 export const listCategories = defineOperation({

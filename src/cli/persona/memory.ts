@@ -285,9 +285,18 @@ export async function wipe(
     : 'all memories'
   await confirm(cli, `Wipe ${memories} of ${id} for good?`)
   let deleted = 0
-  for (const category of categories ?? [undefined])
-    deleted += (await cli.ask(wipeMemories, { id, ...given({ category, before }) })).deleted
-  await print(cli, { deleted }, () => `${deleted} wiped`)
+  let mayRemainIn: readonly string[] | undefined
+  for (const category of categories ?? [undefined]) {
+    const answer = await cli.ask(wipeMemories, { id, ...given({ category, before }) })
+    deleted += answer.deleted
+    mayRemainIn = answer.may_remain_in
+  }
+  await print(cli, { deleted, ...(mayRemainIn && { may_remain_in: mayRemainIn }) }, () => `${deleted} wiped`)
+  if (mayRemainIn)
+    note(
+      cli,
+      `aichat: the database is PostgreSQL: the text may remain in ${mayRemainIn.join(', ')} until these are removed`,
+    )
 }
 
 async function contentOf(cli: Cli, text: string): Promise<string> {

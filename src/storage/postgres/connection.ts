@@ -3,9 +3,12 @@ import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { databaseName } from '../../settings/database-url.ts'
 import { createConnectAttempts } from './attempts.ts'
+import { createClientPool } from './client-pool.ts'
 import { codeOf, isAway, isSerialisationFailure } from './errors.ts'
 import { mayTryAgain } from './patience.ts'
+import { answered, boundSilence, destroyClient } from './silence.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
+import { withCheckedTls } from './tls-mode.ts'
 import { writeInto } from './write-into.ts'
 
 /** Transactions at a time of one process. */
@@ -14,12 +17,19 @@ const mostTransactions = 8
 /** Held ones of one process, which write or read whole personas: each on a connection of its own. */
 const mostHeld = { writing: 4, reading: 8 } as const
 
-/** Milliseconds for a connection to be made, with its login. */
+/** Milliseconds for a connection to be made, with its login; for the first one of a process, which nothing waits for yet. */
 const connectTimeout = 1000
+const firstConnectTimeout = 5000
 
 /** Milliseconds that a statement may take, and wait for a lock. */
 const statementTimeout = 10_000
 const lockTimeout = 5000
+
+/** Milliseconds that a server which ends statements in their time is waited for. */
+const usualSilence = statementTimeout + 2000
+
+/** Milliseconds after which an idle connection asks whether its server is still there. */
+const keepAliveDelay = 10_000
 
 /** Attempts of a transaction that the server could not serialise. */
 const mostAttempts = 3
@@ -43,20 +53,28 @@ const types = {
   },
 }
 
+export interface DatabaseOptions {
+  /** Milliseconds that an answer is waited for, see silence.ts. */
+  readonly longestSilence?: number
+}
+
 /**
  * Opens a PostgreSQL database by its URL; connects with the first statement. A pooler that refuses settings at the start of a
  * session (PgBouncer) gets them with each transaction instead. No statement has a name, so that a pooler may run each one on
  * another connection.
  */
-export function openDatabase(url: string): Database {
+export function openDatabase(url: string, { longestSilence = usualSilence }: DatabaseOptions = {}): Database {
   const attempts = createConnectAttempts()
   /** False once a pooler refused settings at the start of a session. */
   let takesSettings = true
+  let hasConnected = false
+  const connectionString = withCheckedTls(url)
   const clientSettings = (): pg.ClientConfig => ({
-    connectionString: url,
+    connectionString,
     types: types as pg.CustomTypesConfig,
-    connectionTimeoutMillis: connectTimeout,
+    connectionTimeoutMillis: hasConnected ? connectTimeout : firstConnectTimeout,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelay,
     application_name: 'aichat',
     ...(takesSettings && {
       options: Object.entries(sessionSettings)
@@ -72,7 +90,7 @@ export function openDatabase(url: string): Database {
     writing: createPlaces(mostHeld.writing),
     reading: createPlaces(mostHeld.reading),
   }
-  let idle: pg.Client[] = []
+  const pool = createClientPool(() => connected({ pipeline: true }))
   let isClosed = false
 
   async function connected(settings: pg.ClientConfig & { pipeline?: boolean } = {}): Promise<pg.Client> {
@@ -86,6 +104,8 @@ export function openDatabase(url: string): Database {
     live.add(client)
     try {
       await client.connect()
+      boundSilence(client, longestSilence)
+      hasConnected = true
       attempts.succeeded()
       return client
     } catch (reason) {
@@ -100,8 +120,8 @@ export function openDatabase(url: string): Database {
   }
 
   function forget(client: pg.Client): void {
+    pool.forget(client)
     if (!live.delete(client)) return
-    idle = idle.filter((one) => one !== client)
     client.end().catch(() => {})
   }
 
@@ -128,10 +148,10 @@ export function openDatabase(url: string): Database {
     await place.enter()
     try {
       // A pipelined connection cannot copy.
-      const client = (copies || isHeld ? undefined : idle.pop()) ?? (await connected({ pipeline: !copies }))
+      const client = copies || isHeld ? await connected({ pipeline: !copies }) : await pool.take()
       const give = () => {
         if (copies || isHeld) forget(client)
-        else if (live.has(client)) idle.push(client)
+        else pool.give(client)
         place.leave()
       }
       return { client, give }
@@ -150,17 +170,20 @@ export function openDatabase(url: string): Database {
     progress.stage = 'beginning'
     try {
       const tx = transactionOn(client)
-      await client.query(beginning(options, takesSettings))
+      await answered(client, client.query(beginning(options, takesSettings)))
+      const { statementTimeout: longest = statementTimeout } = options
+      boundSilence(client, longest > statementTimeout ? 0 : longest && longestSilence)
       progress.stage = 'working'
       const result = await work(tx)
       progress.stage = 'committing'
-      await client.query('COMMIT')
+      await answered(client, client.query('COMMIT'))
       return result
     } catch (reason) {
       if (isAway(reason)) lose(client, reason)
-      else await client.query('ROLLBACK').catch(() => forget(client))
+      else await answered(client, client.query('ROLLBACK')).catch(() => forget(client))
       throw reason
     } finally {
+      boundSilence(client, longestSilence)
       give()
     }
   }
@@ -169,14 +192,13 @@ export function openDatabase(url: string): Database {
   function lose(client: pg.Client, reason: unknown): void {
     forget(client)
     if (codeOf(reason) === readOnlyState) drop(reason as Error)
-    else if (codeOf(reason).startsWith('57P')) for (const one of [...idle]) forget(one)
+    else if (codeOf(reason).startsWith('57P')) for (const one of [...pool.free()]) forget(one)
   }
 
   function drop(reason: Error): void {
     attempts.failed(reason)
     for (const client of [...live]) {
-      // Its statements fail at once; `end` would wait for them.
-      destroy(client, reason)
+      destroyClient(client, reason)
       forget(client)
     }
   }
@@ -203,7 +225,7 @@ export function openDatabase(url: string): Database {
     async run(text, values) {
       const { client, give } = await patient(take)
       try {
-        return (await client.query(text, values?.map(storable))).rowCount ?? 0
+        return await statementsOf(() => client).run(text, values)
       } catch (reason) {
         if (isAway(reason)) lose(client, reason)
         throw reason
@@ -232,7 +254,7 @@ export function openDatabase(url: string): Database {
     async listen(channel, onNotify) {
       const client = await connected()
       client.on('notification', onNotify)
-      await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
+      await answered(client, client.query(`LISTEN ${client.escapeIdentifier(channel)}`))
       return { rows: statementsOf(() => client).rows, close: () => forget(client) }
     },
     name: databaseName(url),
@@ -241,7 +263,6 @@ export function openDatabase(url: string): Database {
       isClosed = true
       const clients = [...live]
       live.clear()
-      idle = []
       await Promise.all(clients.map(ended))
       for (const place of Object.values(places)) place.leaveAll()
     },
@@ -254,13 +275,9 @@ const leaveMs = 1000
 
 /** Ends a connection; at once where the network is stalled. */
 async function ended(client: pg.Client): Promise<void> {
-  const timer = setTimeout(() => destroy(client, new Error('Connection terminated')), leaveMs)
+  const timer = setTimeout(() => destroyClient(client, new Error('Connection terminated')), leaveMs)
   await client.end().catch(() => {})
   clearTimeout(timer)
-}
-
-function destroy(client: pg.Client, reason: Error): void {
-  ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(reason)
 }
 
 /** SQLSTATE of a write at a standby, or at a server that was made read-only. */
@@ -310,7 +327,10 @@ function createPlaces(most: number) {
 }
 
 function statementsOf(client: () => Promise<pg.Client> | pg.Client): Sql {
-  const query = async (text: string, values?: readonly unknown[]) => (await client()).query(text, values?.map(storable))
+  const query = async (text: string, values?: readonly unknown[]) => {
+    const asked = await client()
+    return answered(asked, asked.query(text, values?.map(storable)))
+  }
   return {
     rows: async <R>(text: string, values?: readonly unknown[]) => (await query(text, values)).rows as R[],
     row: async <R>(text: string, values?: readonly unknown[]) => (await query(text, values)).rows[0] as R | undefined,
@@ -327,7 +347,7 @@ function storable(value: unknown): unknown {
 function transactionOn(client: pg.Client): Transaction {
   return {
     ...statementsOf(() => client),
-    script: async (text) => void (await client.query(text)),
+    script: async (text) => void (await answered(client, client.query(text))),
     copyIn: (text, chunks) => writeInto(client.query(copyFrom(text)), chunks),
     copyOut: (text) => client.query(copyTo(text)),
   }

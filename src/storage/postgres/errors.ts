@@ -10,6 +10,18 @@ const away = /^(?:08|57P0[1-5]|25006|53300)/
 const offline =
   /^(?:ECONN|EPIPE$|ENOTFOUND$|EAI_AGAIN$|EHOSTUNREACH$|ENETUNREACH$|ENETDOWN$|ETIMEDOUT$|EADDRNOTAVAIL$|ENOENT$)/
 
+/**
+ * PgBouncer's words for a login or a database that it refuses, or the server behind it: it has one SQLSTATE, protocol_violation,
+ * for these and for a server that is away (https://github.com/pgbouncer/pgbouncer/blob/master/src/client.c, src/server.c).
+ */
+const refusedByPooler =
+  /authentication failed|no such (?:user|database)|(?:role|database|user) .* does not exist|password (?:required|missing)|not allowed|permission denied/i
+
+/** Whether a pooler refuses the login: that ends by no waiting. */
+function isRefusedByPooler(thrown: unknown): boolean {
+  return codeOf(thrown) === '08P01' && refusedByPooler.test(String((thrown as Error).message))
+}
+
 /** The SQLSTATE or system code of a failure; an empty text for none. */
 export function codeOf(thrown: unknown): string {
   return String((thrown as { code?: unknown } | null)?.code ?? '')
@@ -19,6 +31,7 @@ export function codeOf(thrown: unknown): string {
 export function isAway(thrown: unknown): boolean {
   if (thrown instanceof AppError) return false
   const code = codeOf(thrown)
+  if (isRefusedByPooler(thrown)) return false
   if (away.test(code) || offline.test(code)) return true
   return (
     thrown instanceof Error &&
@@ -56,7 +69,7 @@ export function translated(thrown: unknown): unknown {
     return new AppError('busy', 'The database is out of resources', { cause: thrown, retryAfter: 5 })
   if (code.startsWith('58'))
     return new AppError('io', "The database's disk could not be read or written", { cause: thrown, retryAfter: 30 })
-  if (/^(?:28|3D|3F|42501|0P)/.test(code))
+  if (/^(?:28|3D|3F|42501|0P)/.test(code) || isRefusedByPooler(thrown))
     return new AppError('configuration', 'The database refuses this installation', {
       details: [(thrown as Error).message, 'Check DATABASE_URL, and the rights of its role'],
       cause: thrown,

@@ -1,3 +1,4 @@
+import { noAnswer } from './silence.ts'
 import type { Database, Listener } from './sql.ts'
 
 /** Milliseconds between two polls while the database answers, and while it is away. */
@@ -92,7 +93,7 @@ async function inTime(answer: Promise<void>, db: Pick<Database, 'drop'>): Promis
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       // Where this process itself stood still, the answer may wait to be read.
-      setImmediate(() => setImmediate(() => reject(noAnswer())))
+      setImmediate(() => setImmediate(() => reject(noAnswer(answerMs))))
     }, answerMs)
   })
   try {
@@ -107,7 +108,3 @@ async function inTime(answer: Promise<void>, db: Pick<Database, 'drop'>): Promis
 }
 
 const stalled = 'ETIMEDOUT'
-
-function noAnswer(): Error {
-  return Object.assign(new Error(`The database did not answer within ${answerMs} ms`), { code: stalled })
-}

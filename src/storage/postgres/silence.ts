@@ -1,0 +1,60 @@
+import type pg from 'pg'
+
+interface Silence {
+  /** Milliseconds that a server may take for an answer; 0 for as long as it likes. */
+  longest: number
+  /** Statements under way. */
+  pending: number
+  timer: NodeJS.Timeout | undefined
+}
+
+const silences = new WeakMap<pg.Client, Silence>()
+
+/**
+ * Sets how long a connection waits for each answer: milliseconds, 0 for ever. A server ends what takes too long by itself, so
+ * that one that says nothing is cut off, and a network that passes nothing tells of it by nothing else.
+ */
+export function boundSilence(client: pg.Client, longest: number): void {
+  const silence = silences.get(client)
+  if (silence) silence.longest = longest
+  else silences.set(client, { longest, pending: 0, timer: undefined })
+}
+
+/** Waits for the answer to a statement on a connection; breaks the connection where none comes in its time. */
+export async function answered<R>(client: pg.Client, answer: Promise<R>): Promise<R> {
+  const silence = silences.get(client)
+  if (!silence) return answer
+  silence.pending++
+  silence.timer ??= listen(client, silence)
+  try {
+    return await answer
+  } finally {
+    // Answers come in the order of the statements: the time of the next one begins.
+    clearTimeout(silence.timer)
+    silence.timer = undefined
+    if (--silence.pending > 0) silence.timer = listen(client, silence)
+  }
+}
+
+function listen(client: pg.Client, silence: Silence): NodeJS.Timeout | undefined {
+  if (silence.longest === 0) return undefined
+  const timer = setTimeout(() => {
+    // Where this process itself stood still, the answer may wait to be read.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (silence.timer === timer) destroyClient(client, noAnswer(silence.longest))
+      }),
+    )
+  }, silence.longest)
+  return timer
+}
+
+/** Breaks a connection: its statements fail at once, where `end` would wait for them. */
+export function destroyClient(client: pg.Client, reason: Error): void {
+  ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(reason)
+}
+
+/** The failure of a server that says nothing for some milliseconds. */
+export function noAnswer(ms: number): Error {
+  return Object.assign(new Error(`The database did not answer within ${ms} ms`), { code: 'ETIMEDOUT' })
+}
