@@ -16,12 +16,15 @@ const outside = (folder: string) => sources.filter((file) => !file.startsWith(fo
 const holding = (files: readonly string[], pattern: RegExp) =>
   files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))
 
-test('only the port imports the database, and only the composition root and backups import the port', () => {
-  // names.ts is the small door of completions, which load nothing else.
-  assert.equal(holding(outside('src/storage/sqlite'), /storage\/sqlite\/|'\.{1,2}\/sqlite\//), [
-    'src/storage/names.ts',
-    'src/storage/storage.ts',
-  ])
+test('only the port imports a database, and only the composition root and backups import the port', () => {
+  for (const room of ['sqlite', 'postgres']) {
+    const importers = holding(outside(`src/storage/${room}`), new RegExp(`storage/${room}/|'\\.{1,2}/${room}/`))
+    // names.ts is the small door of completions, which load nothing else; a transfer moves rows from one database to the other.
+    assert.equal(
+      importers.filter((file) => !file.startsWith('src/storage/transfer/')),
+      ['src/storage/names.ts', 'src/storage/storage.ts'],
+    )
+  }
   const importers = holding(outside('src/storage'), /storage\/(?:names|storage)\.ts'/)
   assert.equal(
     importers.filter((file) => !/^src\/(?:app|backup)\//.test(file)),

@@ -30,7 +30,7 @@ export function addDatabaseCommands(program: CliCommand, cli: Cli): void {
     .option('--keep', 'with --to: copy, and let the data folder stay in use')
     .example(
       'aichat db migrate --to postgres://aichat:PASSWORD@db.example/aichat',
-      'DATABASE_URL_FILE=/run/secrets/database aichat db migrate --to',
+      'aichat db migrate --to',
       'aichat db migrate --from postgres://aichat:PASSWORD@db.example/aichat',
     )
     .action(run((actions) => actions.migrate))

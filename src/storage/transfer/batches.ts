@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../shared/event-loop.ts'
-import { createRowWriter, type Value } from './copy-format.ts'
-import { comparedColumns, type SqliteRow, type TransferTable } from './table.ts'
+import { createRowWriter } from './copy-format.ts'
+import { comparedColumns, type SqliteRow, type TransferTable, type Value } from './table.ts'
 
 /** Rows of a table in the format of COPY, without its header and end. */
 export interface Batch {

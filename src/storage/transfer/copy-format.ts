@@ -1,33 +1,16 @@
+import type { ColumnType, Value } from './table.ts'
+
 /**
  * Rows in PostgreSQL's binary format of COPY (https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"): the
  * neutral form of a transfer. What is written to a server is what it gives back, byte by byte, so that both sides are compared
  * by the digests of these bytes.
  */
 
-/** The types of columns in PostgreSQL; `vector` is bytea where the extension is not there. */
-export type ColumnType =
-  | 'text'
-  | 'int2'
-  | 'int4'
-  | 'int8'
-  | 'float8'
-  | 'bool'
-  | 'bytea'
-  | 'varbit'
-  | 'vector'
-  | 'tsvector'
-
 /** The beginning: signature, no flags, no extension. */
 export const copyHeader = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 
 /** The end. */
 export const copyTrailer = Buffer.from([0xff, 0xff])
-
-/**
- * A value: texts, numbers, lists of different terms for `tsvector`, and bytes as SQLite keeps them, with vectors as
- * little-endian float32.
- */
-export type Value = string | number | boolean | Uint8Array | readonly string[] | null
 
 /** Bytes of a buffer that is filled; a larger row makes it grow. */
 const firstCapacity = 512 * 1024

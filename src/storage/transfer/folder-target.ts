@@ -3,10 +3,9 @@ import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { createConversationText } from '../sqlite/conversations-text.ts'
 import { writeBackupPart } from './backup-parts.ts'
-import type { Value } from './copy-format.ts'
 import type { FolderSide } from './folder-rows.ts'
 import { writeActivePlugin, writePlugin } from './plugin-files.ts'
-import type { SqliteRow, TransferTable } from './table.ts'
+import type { SqliteRow, TransferTable, Value } from './table.ts'
 
 /** Writes rows into a new database that nobody else has open, and new folders beside it. */
 export interface FolderTarget {

@@ -1,9 +1,9 @@
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
 import type { Batch } from './batches.ts'
-import { copyHeader, copyTrailer, createRowReader, type Value } from './copy-format.ts'
+import { copyHeader, copyTrailer, createRowReader } from './copy-format.ts'
 import { createTableDigest, type TableDigest } from './digest.ts'
-import { type Column, comparedColumns, type SqliteRow, type TransferTable } from './table.ts'
+import { type Column, comparedColumns, type SqliteRow, type TransferTable, type Value } from './table.ts'
 
 /** A database as a side of a transfer: one transaction. */
 export interface PostgresSide {
@@ -22,17 +22,28 @@ export async function copyInto(
   onRows: (rows: number) => void,
 ): Promise<TableDigest> {
   const digest = createTableDigest()
+  let failure: { readonly reason: unknown } | undefined
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    yield copyHeader
-    for await (const { all, compared, rows } of batches) {
-      digest.add(compared, rows)
-      yield all
-      onRows(rows)
+    try {
+      yield copyHeader
+      for await (const { all, compared, rows } of batches) {
+        digest.add(compared, rows)
+        yield all
+        onRows(rows)
+      }
+      yield copyTrailer
+    } catch (reason) {
+      failure = { reason }
+      throw reason
     }
-    yield copyTrailer
   }
   const columns = Object.keys(table.columns).map((name) => columnIn(side, table, name))
-  await side.tx.copyIn(`COPY ${table.name} (${columns.join(', ')}) FROM STDIN (FORMAT binary)`, chunks())
+  try {
+    await side.tx.copyIn(`COPY ${table.name} (${columns.join(', ')}) FROM STDIN (FORMAT binary)`, chunks())
+  } catch (reason) {
+    // The server says that the copy was given up, and not why.
+    throw failure ? failure.reason : reason
+  }
   return digest.end()
 }
 

@@ -13,7 +13,7 @@ interface TermsRow extends IndexedText {
 const memoriesAtOnce = 100
 
 /** Sets of memories by term. */
-type Sets = Map<string, { readonly own: Set<number>; readonly around: Set<number> }>
+type Sets = Map<string, { readonly own: number[]; readonly around: number[] }>
 
 /**
  * PostgreSQL's full-text index, made of the terms that SQLite keeps: one block of memories after another, so that no more than
@@ -37,8 +37,8 @@ export function* postingRows(db: Database): Generator<SqliteRow | undefined> {
     }
     place = { scope, block }
     const { own, around } = termsIn(row)
-    for (const term of own) setsOf(sets, term).own.add(number)
-    for (const term of around) setsOf(sets, term).around.add(number)
+    for (const term of own) setsOf(sets, term).own.push(number)
+    for (const term of around) setsOf(sets, term).around.push(number)
   }
   if (place) yield* rowsOf(place, sets)
 }
@@ -47,7 +47,7 @@ function setsOf(sets: Sets, asked: string) {
   const term = indexedTerm(asked)
   const known = sets.get(term)
   if (known) return known
-  const fresh = { own: new Set<number>(), around: new Set<number>() }
+  const fresh = { own: [], around: [] }
   sets.set(term, fresh)
   return fresh
 }
@@ -56,9 +56,9 @@ function* rowsOf({ scope, block }: { scope: number; block: number }, sets: Sets)
   const terms = [...sets].map(([term, set]) => ({ bytes: Buffer.from(term), term, ...set }))
   terms.sort((one, other) => Buffer.compare(one.bytes, other.bytes))
   for (const { term, own, around } of terms)
-    yield { scope_id: scope, block, term, own: blockWith(own), around: blockWith(around) }
+    yield { scope_id: scope, block, term, own: written(own), around: written(around) }
 }
 
-function blockWith(numbers: ReadonlySet<number>): Buffer {
-  return changeBlock(undefined, { added: [...numbers], removed: [] })
+function written(numbers: readonly number[]): Buffer {
+  return changeBlock(undefined, { added: numbers, removed: [] })
 }

@@ -1,4 +1,21 @@
-import type { ColumnType, Value } from './copy-format.ts'
+/**
+ * A value: texts, numbers, lists of different terms for `tsvector`, and bytes as SQLite keeps them, with vectors as
+ * little-endian float32.
+ */
+export type Value = string | number | boolean | Uint8Array | readonly string[] | null
+
+/** The types of columns in PostgreSQL; `vector` is bytea where the extension is not there. */
+export type ColumnType =
+  | 'text'
+  | 'int2'
+  | 'int4'
+  | 'int8'
+  | 'float8'
+  | 'bool'
+  | 'bytea'
+  | 'varbit'
+  | 'vector'
+  | 'tsvector'
 
 /** A row as SQLite gives it, by the names of `columns`. */
 export type SqliteRow = Readonly<Record<string, Value>>

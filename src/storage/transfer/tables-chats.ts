@@ -1,8 +1,7 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { indexedText } from '../postgres/conversations-text.ts'
 import { idDigestOf } from '../postgres/responses-rows.ts'
-import type { Value } from './copy-format.ts'
-import { plain, type SqliteRow, type TransferTable } from './table.ts'
+import { plain, type SqliteRow, type TransferTable, type Value } from './table.ts'
 
 const live = `substr(user_id, 1, 1) <> '~'`
 const liveThreads = `SELECT thread_id FROM response_thread WHERE ${live}`

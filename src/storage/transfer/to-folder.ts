@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
@@ -10,7 +11,7 @@ import { batchesOf } from './batches.ts'
 import { createTableDigest, type TableDigest } from './digest.ts'
 import { type FolderSide, rowsIn } from './folder-rows.ts'
 import { createFolderTarget } from './folder-target.ts'
-import { isSamePersona, scopesIn } from './persona-hashes.ts'
+import { isSamePersona, readByKeys, scopesIn } from './persona-hashes.ts'
 import { countOf, digestIn, type PostgresSide, rowsFrom } from './postgres-rows.ts'
 import { createProgress, type TransferControl } from './progress.ts'
 import type { TransferTable } from './table.ts'
@@ -40,7 +41,7 @@ export async function fillFolder(
     return moved
   } finally {
     db.close()
-    flush(to.database)
+    await flush(to.database)
   }
 }
 
@@ -72,6 +73,7 @@ async function fill(side: PostgresSide, target: FolderSide, control: TransferCon
     progress.compared(table, rows)
   }
   const scopes = scopesIn(target)
+  await readByKeys(side)
   for (const scope of scopes)
     if (!(await isSamePersona(target, side, scope, (memories) => progress.summed(memories))))
       throw different(`the persona ${scope.personaId}`)
@@ -106,11 +108,12 @@ async function newDatabase(path: string): Promise<Database> {
   return db
 }
 
-function flush(path: string): void {
-  const file = openSync(path, 'r')
+/** Waits for the disk beside the event loop. */
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r')
   try {
-    fsyncSync(file)
+    await file.sync()
   } finally {
-    closeSync(file)
+    await file.close()
   }
 }

@@ -1,10 +1,11 @@
 import { AppError } from '../../errors.ts'
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { batchesOf } from './batches.ts'
 import type { TableDigest } from './digest.ts'
 import { countIn, type FolderSide, rowsIn } from './folder-rows.ts'
-import { isSamePersona, scopesIn } from './persona-hashes.ts'
+import { isSamePersona, readByKeys, scopesIn } from './persona-hashes.ts'
 import { copyInto, digestIn, type PostgresSide } from './postgres-rows.ts'
 import { becomeInstallation, release, takeEmpty } from './postgres-target.ts'
 import { createProgress, type TransferControl } from './progress.ts'
@@ -39,7 +40,12 @@ export async function fillPostgres(
 ): Promise<Transferred & { readonly installation: string }> {
   const side: PostgresSide = { tx, vectors, hasHidden: false }
   await takeEmpty(tx, name)
-  const progress = createProgress(new Map(tables.map((table) => [table, countIn(source, table)])), control)
+  const counts = new Map<TransferTable, number>()
+  for (const table of tables) {
+    counts.set(table, countIn(source, table))
+    await yieldToEventLoop()
+  }
+  const progress = createProgress(counts, control)
   const wanted = new Map<TransferTable, TableDigest>()
   for (const table of tables) {
     const batches = batchesOf(table, rowsIn(source, table))
@@ -51,6 +57,7 @@ export async function fillPostgres(
     progress.compared(table, rows)
   }
   const scopes = scopesIn(source)
+  await readByKeys(side)
   for (const scope of scopes)
     if (!(await isSamePersona(source, side, scope, (memories) => progress.summed(memories))))
       throw different(`the persona ${scope.personaId}`)

@@ -12,6 +12,7 @@ import { answered } from '../contract/responses.ts'
 import {
   account,
   backup,
+  incoming,
   keepAll,
   makeScope,
   memory,
@@ -110,7 +111,14 @@ async function fillPersonas(storage: Opened, count: number): Promise<void> {
   const evicting = await makeScope(storage, 'q', 'bob')
   const policy = { ...keepAll, maxMemories: 2, cleanup: true }
   for (const content of ['one', 'two', 'three']) await memories.add(evicting, [memory(content)], policy)
-  await publish(storage, whole('imported', 'bob', 30))
+  await publish(
+    storage,
+    whole('imported', 'bob', 30, {
+      memories: function* () {
+        for (const memory of incoming(30)) yield { ...memory, extra: { odd: [memory.id, 0.1] } }
+      },
+    }),
+  )
 }
 
 async function fillChats({ conversations, responses }: Opened): Promise<void> {
@@ -156,6 +164,7 @@ async function fillUsage({ ledger, prices, limits }: Opened): Promise<void> {
   await limits.set('all', { rpm: 5 })
   await limits.set('user:ada', { tpm: 9, budgets: [{ nano: 7, period: 'day' }] })
   await limits.remove('user:ada')
+  await limits.saveWindows(['all'], [{ subject: 'all', name: 'rpm', slots: [5, 2, 7, 1] }])
   await limits.reserve(reservation('r1', 10), [budget('user:ada', 1000), budget('all', 1000)])
   await ledger.append([
     row('a', 1, { key: 'k', reservation: 'r1' }),

@@ -1,0 +1,67 @@
+import * as assert from 'uvu/assert'
+import { copyHeader, copyTrailer, createRowReader, createRowWriter } from '../../../src/storage/transfer/copy-format.ts'
+import type { ColumnType, Value } from '../../../src/storage/transfer/table.ts'
+import { fc } from '../../properties.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('rows in the format of COPY')
+
+const types: readonly ColumnType[] = ['text', 'int2', 'int4', 'int8', 'float8', 'bool', 'bytea', 'varbit', 'vector']
+
+const bytes = fc.uint8Array({ maxLength: 40 }).map((given) => Buffer.from(given))
+
+const row = fc.tuple(
+  fc.option(fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''))),
+  fc.option(fc.integer({ min: -32768, max: 32767 })),
+  fc.option(fc.integer()),
+  fc.option(fc.maxSafeInteger()),
+  fc.option(fc.double()),
+  fc.option(fc.constantFrom(0, 1)),
+  fc.option(bytes),
+  fc.option(bytes),
+  fc.option(
+    fc.array(fc.float({ noNaN: true }), { maxLength: 9 }).map((list) => Buffer.from(Float32Array.from(list).buffer)),
+  ),
+)
+
+test('rows are read as they were written, wherever their bytes are cut', () => {
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 8 }), fc.array(fc.nat(400), { maxLength: 6 }), (rows, cuts) => {
+      const writer = createRowWriter(types)
+      for (const each of rows) writer.row(each)
+      const whole = Buffer.concat([copyHeader, writer.take(), copyTrailer])
+      const reader = createRowReader(types)
+      const read: Value[][] = []
+      let from = 0
+      for (const to of [...cuts.sort((one, other) => one - other), whole.length]) {
+        read.push(...reader.read(whole.subarray(from, Math.max(from, to))))
+        from = Math.max(from, to)
+      }
+      reader.end()
+      assert.equal(read, rows)
+    }),
+  )
+})
+
+test('rows that break off, of another form or with another number of columns are refused', () => {
+  const writer = createRowWriter(['int4'])
+  writer.row([1])
+  const rows = writer.take()
+  const broken = createRowReader(['int4'])
+  broken.read(Buffer.concat([copyHeader, rows]))
+  assert.throws(() => broken.end(), /break off/)
+  assert.throws(() => createRowReader(['int4']).read(Buffer.alloc(40)), /another format/)
+  assert.throws(
+    () => createRowReader(['int4', 'text']).read(Buffer.concat([copyHeader, rows])),
+    /1 columns in place of 2/,
+  )
+})
+
+test('U+0000 becomes U+FFFD, which is what a server would keep', () => {
+  const writer = createRowWriter(['text'])
+  writer.row(['a\0b'])
+  const reader = createRowReader(['text'])
+  assert.equal(reader.read(Buffer.concat([copyHeader, writer.take()])), [['a\ufffdb']])
+})
+
+test.run()

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { readMovedMark, writeMovedMark } from '../../../src/storage/files/moved-mark.ts'
+import { moveToPostgres } from '../../../src/storage/transfer/move-to.ts'
+import { aichatCommand } from '../../command.ts'
+import { rejects } from '../../rejection.ts'
+import { postgresSuite } from '../postgres/suite.ts'
+import { openStorageIn } from '../test-storage.ts'
+import { dumpOf } from './dump.ts'
+import { makeRichFolder } from './rich-folder.ts'
+
+const { test, server, run } = postgresSuite('moves that are killed')
+
+/** Lines of progress at which a move is killed: while it copies, compares tables, and compares personas. */
+const moments = [/: 10 %/, /: 40 %/, /: 70 %/, /: 90 %/]
+
+test('a move to PostgreSQL that is killed leaves the folder as it was and the database empty, and can be done again', () =>
+  withFolder(async (folder) => {
+    await makeRichFolder(folder, 400)
+    const before = dumpOf(folder)
+    const url = await server().newDatabase()
+    for (const moment of moments) {
+      await killedAt(folder, ['db', 'migrate', '--to', url], moment)
+      assert.equal(dumpOf(folder), before, String(moment))
+      assert.is(readMovedMark(folder), undefined)
+      // The server rolls back once it finds the connection ended.
+      while ((await sessionsOn(url)) > 0);
+      for (const table of ['account', 'persona', 'memory', 'ledger', 'installation'])
+        assert.equal(await server().query(`SELECT count(*) FROM ${table}`, nameOf(url)), [['0']], table)
+    }
+    await (await openStorageIn(folder)).close()
+    assert.is((await moveToPostgres({ folder, url, keep: false })).personas, 3)
+  }))
+
+test('a move from PostgreSQL that is killed leaves no database in the folder, and can be done again', () =>
+  withFolder(async (source) => {
+    await makeRichFolder(source, 400)
+    const url = await server().newDatabase()
+    await moveToPostgres({ folder: source, url, keep: true })
+    await withFolder(async (folder) => {
+      for (const moment of moments) {
+        await killedAt(folder, ['db', 'migrate', '--from', url], moment)
+        assert.ok(!existsSync(join(folder, 'aichat.db')), String(moment))
+      }
+      await killedAt(folder, ['db', 'migrate', '--from', url])
+      assert.equal(dumpOf(folder), dumpOf(source))
+      assert.equal(
+        readdirSync(folder).filter((name) => name.startsWith('.move-')),
+        [],
+      )
+    })
+  }))
+
+test('a move that was cut off between its commit and its mark is found to be done', () =>
+  withFolder(async (folder) => {
+    await makeRichFolder(folder, 20)
+    const url = await server().newDatabase()
+    await moveToPostgres({ folder, url, keep: false })
+    const mark = readMovedMark(folder)!
+    writeMovedMark(folder, { ...mark, state: 'moving' })
+    await rejects(openStorageIn(folder), 'configuration', /was cut off at its end.*\n.*migrate --to URL/)
+    await rejects(
+      moveToPostgres({ folder, url: await server().newDatabase(), keep: false }),
+      'configuration',
+      /cut off/,
+    )
+    assert.equal((await moveToPostgres({ folder, url, keep: false })).rows, [])
+    assert.is(readMovedMark(folder)?.state, 'moved')
+  }))
+
+test('a move that was cut off before its commit begins anew', () =>
+  withFolder(async (folder) => {
+    await makeRichFolder(folder, 20)
+    const url = await server().newDatabase()
+    const to = url.replace(/:[^:@/]+@/, '@')
+    writeMovedMark(folder, { state: 'moving', to, id: 'of a transaction that was rolled back', at: 0 })
+    assert.is((await moveToPostgres({ folder, url, keep: false })).personas, 3)
+  }))
+
+test('an aborted move changes nothing', () =>
+  withFolder(async (folder) => {
+    await makeRichFolder(folder, 100)
+    const before = dumpOf(folder)
+    const url = await server().newDatabase()
+    const stop = new AbortController()
+    const onStep = ({ share }: { readonly share: number }) => {
+      if (share > 0.3) stop.abort(new Error('stopped'))
+    }
+    const reason = await moveToPostgres({ folder, url, keep: false, onStep, signal: stop.signal }).catch(
+      (thrown) => thrown,
+    )
+    assert.is((reason as Error).message, 'stopped')
+    assert.equal(dumpOf(folder), before)
+    assert.equal(await server().query('SELECT count(*) FROM account', nameOf(url)), [['0']])
+    await (await openStorageIn(folder)).close()
+  }))
+
+run()
+
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-transfer-'))
+  try {
+    await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs a command, and kills it once it says something; without that, waits for its end. */
+async function killedAt(folder: string, words: readonly string[], moment?: RegExp): Promise<void> {
+  const [program, ...args] = aichatCommand
+  const child = spawn(program!, [...args, ...words], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: folder, HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let told = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+    if (moment?.test(told)) child.kill('SIGKILL')
+  })
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  assert.equal([code, signal], moment ? [null, 'SIGKILL'] : [0, null], told)
+}
+
+async function sessionsOn(url: string): Promise<number> {
+  const rows = await server().query(
+    `SELECT count(*) FROM pg_stat_activity WHERE datname = '${nameOf(url)}' AND backend_type = 'client backend'`,
+  )
+  return Number(rows[0]![0])
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1)
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { holdDatabase } from '../../../src/storage/sqlite/hold.ts'
+import { placesIn } from '../../../src/storage/transfer/move-to.ts'
+import { fillFolder } from '../../../src/storage/transfer/to-folder.ts'
+import { fillPostgres } from '../../../src/storage/transfer/to-postgres.ts'
+import { suite } from '../../suite.ts'
+import { openInProcess } from '../postgres/pglite.ts'
+import { dumpOf } from './dump.ts'
+import { makeRichFolder } from './rich-folder.ts'
+
+const test = suite('a transfer to a database with pgvector')
+
+test('vectors of several spaces come back from the type of the extension as they were', async () => {
+  const inProcess = await openInProcess()
+  const [one, other] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'aichat-transfer-'))) as [string, string]
+  const db = inProcess.database()
+  try {
+    await makeRichFolder(one)
+    const before = dumpOf(one)
+    const { database, ...files } = placesIn(one)
+    const held = holdDatabase(database)
+    await db.transaction(
+      (tx) => fillPostgres({ tx, vectors: 'vector', name: db.name }, { db: held.db!, ...files }, {}),
+      { copies: true },
+    )
+    held.release()
+    const stored = await db.row<{ kinds: string }>(
+      `SELECT string_agg(DISTINCT vector_dims(vector)::text, ' ') AS kinds FROM memory_vector`,
+    )
+    assert.is(stored?.kinds, '3072 8')
+    await db.transaction((tx) => fillFolder({ tx, vectors: 'vector' }, placesIn(other), {}), {
+      level: 'repeatable read',
+      copies: true,
+    })
+    assert.equal(dumpOf(other), before)
+  } finally {
+    await inProcess.close()
+    for (const folder of [one, other]) rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test.run()
