@@ -43,7 +43,8 @@ export async function openServiceAccounts(
     identify: identifyBy(accounts, await app.apiKeys(), app.settings, { setupToken, database: app.database }),
     async announceSetup(url) {
       if (!(await accounts.needsSetup())) return
-      const how = `There is no user yet. Create the administrator with \`aichat --server ${url} setup\``
+      const page = app.settings.console ? ` or at ${url}/console` : ''
+      const how = `There is no user yet. Create the administrator with \`aichat --server ${url} setup\`${page}`
       if (!stderrIsTerminal) {
         // A log is read by more people than a terminal.
         const path = join(app.settings.paths.state, 'setup-token')
