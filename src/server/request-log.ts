@@ -6,8 +6,8 @@ import type { RequestContext } from './request-context.ts'
 /** Told about each answer at its end, with its route's pattern. */
 export type Observe = (context: RequestContext, route: string, status: number) => void
 
-/** Asked every few seconds by supervisors and collectors. */
-export const probes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
+/** Asked every few seconds by supervisors and collectors, and by the console while a person looks at what is under way. */
+export const probes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics', '/api/requests', '/api/load'])
 
 /**
  * Writes a line for each answer, once it has ended or was cut off: routes by their patterns and models by their labels, since

@@ -13,7 +13,7 @@ import { RequestStory } from './request-story.tsx'
 /** How often the view asks what is under way: milliseconds. */
 const everyMs = 1000
 /** Circuits and runners change less often. */
-const slowlyMs = 5000
+const slowlyMs = 10_000
 
 /** What happens at this moment: requests under way and the last ones, and the places that answer them. */
 export function Now({ route }: ViewProps) {
