@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { writeWav } from '../../speech/audio/wav.ts'
 import { goodPassword } from '../daemon.ts'
 import { suite } from '../suite.ts'
 import { haveBrowser } from './browser.ts'
@@ -160,10 +161,30 @@ if (haveBrowser)
       const loudest = await page.evaluate(loudestSample)
       assert.ok(Number(loudest) > 0.05, `the loudest sample is ${loudest}`)
 
+      // A voice of a recording speaks the sentence, too; the microphone of the browser is a fake one that beeps.
+      await button('Record').click()
+      await button('End the recording').click()
+      await page.getByText('record at least 3 seconds').waitFor()
+      const recording = { name: 'voice.wav', mimeType: 'audio/wav', buffer: voiceOf(4) }
+      await page.getByLabel('or a sound file').setInputFiles(recording)
+      await button('Speak the sentence with this voice').click()
+      await page.getByText('First sound after').waitFor()
+      await audio.waitFor()
+
       assert.equal(troubles, [])
     }))
 
 test.run()
+
+/** A recording of so many seconds: a tone of 140 Hz with overtones that swells, as a voice does. */
+function voiceOf(seconds: number): Buffer {
+  const rate = 24_000
+  const samples = Float32Array.from({ length: rate * seconds }, (_, at) => {
+    const tone = [1, 2, 3, 4].reduce((sum, times) => sum + Math.sin((2 * Math.PI * 140 * times * at) / rate) / times, 0)
+    return 0.2 * tone * (0.6 + 0.4 * Math.sin((2 * Math.PI * 3 * at) / rate))
+  })
+  return writeWav(samples, rate)
+}
 
 const threeMistakes = `{
   "id": "Wrong Id",
