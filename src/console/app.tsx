@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { Button } from './components/button.tsx'
 import { Problem } from './components/notice.tsx'
 import { SessionContext } from './page/session.ts'
 import { Shell } from './shell/shell.tsx'
@@ -49,7 +50,11 @@ export function App() {
   if (state.at === 'trouble')
     return (
       <main class="entrance">
-        <Problem of={state.problem} />
+        <div class="card">
+          <p class="brand">aichat</p>
+          <Problem of={state.problem} />
+          <Button onClick={() => void enter()}>Try again</Button>
+        </div>
       </main>
     )
   if (state.at === 'entrance')

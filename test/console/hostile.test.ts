@@ -87,7 +87,7 @@ if (haveBrowser)
         await goTo(visit, `personas/${persona}/memories`, 'Mia')
         await page.getByLabel('Search the memories').fill(markup + turned)
         await page
-          .getByText(/likely|below the floor/)
+          .getByText(/likely to help/)
           .first()
           .waitFor()
         await untouched('the search')

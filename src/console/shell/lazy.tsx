@@ -1,7 +1,8 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
 import { Problem } from '../components/notice.tsx'
-import { problemOf, type Refused } from '../wire/client.ts'
+import { Refused } from '../wire/client.ts'
 
 /** A component whose file is fetched when it is first shown. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
@@ -16,11 +17,21 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
           Loaded = component
           setReady(true)
         },
-        // After an update of the server the old files are gone: a reload of the page fetches the new ones.
-        (reason: unknown) => setProblem(problemOf(reason)),
+        // The server is away, or was updated and the old files are gone: a reload fetches the new ones.
+        () => setProblem(new Refused(0, { error: 'This part of the page cannot be fetched' })),
       )
     }, [])
-    if (problem) return <Problem of={problem} />
+    if (problem)
+      return (
+        <>
+          <Problem of={problem} />
+          <p>
+            <Button icon="refresh" onClick={() => location.reload()}>
+              Load the page again
+            </Button>
+          </p>
+        </>
+      )
     return Loaded ? <Loaded {...props} /> : null
   }
 }

@@ -5,7 +5,7 @@ import type { Load, Status } from '../../wire/types.ts'
 /** The plugin, the local runner, the circuits and the speech queues: what can answer at this moment. */
 export function Places({ status, load }: { readonly status: Status | undefined; readonly load: Load | undefined }) {
   return (
-    <div class="tiles">
+    <div class="tiles even">
       {status && <ActivePlugin status={status} />}
       {status && <Runner runner={status.local_runner} />}
       {load && <Circuits circuits={load.circuits} />}

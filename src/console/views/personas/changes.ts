@@ -7,7 +7,7 @@ export function changesOf(changes: unknown): readonly string[] {
     const { path, before, after, reason } = (change ?? {}) as Readonly<Record<string, unknown>>
     if (typeof path !== 'string') return []
     const name = path.split('/').slice(2).join('/').replaceAll('~1', '/').replaceAll('~0', '~')
-    const why = typeof reason === 'string' ? ` – ${reason}` : ''
+    const why = typeof reason === 'string' ? ` – ${reason.replaceAll('_', ' ')}` : ''
     return [`${name}: ${shown(before)} → ${shown(after)}${why}`]
   })
 }

@@ -29,9 +29,11 @@ export function ServerVoices({ server, voices, health, sound, isSilent, onSpeak,
         caption={`Voices of ${server}`}
         rows={voices}
         keyOf={({ id }) => id}
+        isEven
         columns={[
           {
             name: '',
+            isButton: true,
             of: ({ id, name }) => {
               const speaks = sound?.isSpeaking === true && sound.voice === `${server} ${id}`
               return speaks ? (
@@ -59,12 +61,11 @@ function EngineState({
   return (
     <span class="row">
       <Badge tone={status === 'failed' ? 'bad' : model_loaded ? 'good' : 'warning'}>
-        {model_loaded ? 'model loaded' : `engine ${engine}`}
+        {model_loaded ? 'model loaded' : engine === 'embedded' ? 'small built-in engine' : `engine ${engine}`}
       </Badge>
-      <span class="muted">
-        {model_loaded && `${engine}, `}
-        {model} on {device}
-        {url === null ? ', in this process' : ''}
+      <span class="muted text">
+        {model_loaded ? `${engine}, ${model} on ${device}` : `speaks in place of ${model}`}
+        {url === null ? '' : ', a server of its own'}
       </span>
     </span>
   )

@@ -33,31 +33,37 @@ export function Chat({ persona, sessionId }: ChatProps) {
     if (follows.current) end.current?.scrollIntoView({ block: 'end' })
   }, [last?.text, last?.isWriting])
   return (
-    <div class="chat">
+    <div class="chat-page">
       <Conversations persona={persona} current={chat.session} onNew={chat.startAnew} />
-      <Problem of={chat.loadProblem} />
-      {chat.messages.length === 0 && !chat.isLoading && (
-        <Empty title={`Say something to ${persona.name}`}>
-          {persona.description && <p class="text">{persona.description.slice(0, 400)}</p>}
-        </Empty>
-      )}
-      <ol class="messages" aria-label="Conversation">
-        {chat.messages.map((message) => (
-          <MessageView key={message.id} persona={persona} message={message} onRetry={chat.retry} />
-        ))}
-      </ol>
-      <p class="unseen" role="status">
-        {chat.isAnswering ? 'The answer is being written' : last?.role === 'assistant' ? 'The answer is complete' : ''}
-      </p>
-      <Composer
-        isAnswering={chat.isAnswering}
-        onSend={(text, pictures) => {
-          follows.current = true
-          chat.send(text, pictures)
-        }}
-        onStop={chat.stop}
-      />
-      <div ref={end} />
+      <div class="chat">
+        <Problem of={chat.loadProblem} />
+        {chat.messages.length === 0 && !chat.isLoading && (
+          <Empty title={`Say something to ${persona.name}`}>
+            {persona.description && <p class="text">{persona.description.slice(0, 400)}</p>}
+          </Empty>
+        )}
+        <ol class="messages" aria-label="Conversation">
+          {chat.messages.map((message) => (
+            <MessageView key={message.id} persona={persona} message={message} onRetry={chat.retry} />
+          ))}
+        </ol>
+        <p class="unseen" role="status">
+          {chat.isAnswering
+            ? 'The answer is being written'
+            : last?.role === 'assistant'
+              ? 'The answer is complete'
+              : ''}
+        </p>
+        <Composer
+          isAnswering={chat.isAnswering}
+          onSend={(text, pictures) => {
+            follows.current = true
+            chat.send(text, pictures)
+          }}
+          onStop={chat.stop}
+        />
+        <div ref={end} />
+      </div>
     </div>
   )
 }

@@ -1,6 +1,9 @@
+import { useState } from 'preact/hooks'
 import { Button } from '../../../components/button.tsx'
-import { goTo } from '../../../page/route.ts'
-import { ask } from '../../../wire/client.ts'
+import { Confirm } from '../../../components/confirm.tsx'
+import { Time } from '../../../components/time.tsx'
+import { goTo, linkTo } from '../../../page/route.ts'
+import { ask, path } from '../../../wire/client.ts'
 import type { Persona, SavedSession } from '../../../wire/types.ts'
 import { useData } from '../../../wire/use-data.ts'
 
@@ -11,33 +14,62 @@ interface ConversationsProps {
   readonly onNew: () => void
 }
 
-/** The earlier conversations with a persona, and the way to a new one. */
+/** The width from which the list stands open beside the chat, as in the style sheet. */
+const besideFrom = '(min-width: 1100px)'
+
+/** The earlier conversations with a persona, and the way to a new one: beside the chat, folded up on a narrow screen. */
 export function Conversations({ persona, current, onNew }: ConversationsProps) {
-  const { value } = useData<{ sessions: readonly SavedSession[] }>(
+  const [removed, setRemoved] = useState<SavedSession>()
+  const { value, reload } = useData<{ sessions: readonly SavedSession[] }>(
     (signal) => ask('GET', '/api/sessions', { query: { limit: 200 }, signal }),
     [current],
   )
   const own = value?.sessions.filter(({ persona_id }) => persona_id === persona.id) ?? []
   if (own.length === 0) return null
   return (
-    <div class="row between">
-      <select
-        class="input conversations"
-        aria-label="Conversation"
-        value={current ?? ''}
-        onInput={({ currentTarget: { value: id } }) => (id === '' ? onNew() : goTo('personas', persona.id, 'chat', id))}
-      >
-        <option value="">New conversation</option>
-        {own.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name.slice(0, 80)}
-          </option>
-        ))}
-      </select>
-      {current !== undefined && (
-        <Button icon="add" onClick={onNew}>
-          New conversation
-        </Button>
+    <div class="conversations">
+      <Button icon="add" isDisabled={current === undefined} onClick={onNew}>
+        New conversation
+      </Button>
+      <details open={matchMedia(besideFrom).matches}>
+        <summary>Earlier conversations</summary>
+        <ul>
+          {own.map((session) => (
+            <li key={session.id} class={session.id === current ? 'current' : ''}>
+              <a
+                href={linkTo('personas', persona.id, 'chat', session.id)}
+                aria-current={session.id === current ? 'true' : undefined}
+              >
+                <span class="line">{session.name.slice(0, 80)}</span>
+                <span class="muted">
+                  <Time at={session.updated_at} />
+                </span>
+              </a>
+              <Button
+                kind="quiet"
+                icon="trash"
+                label={`Delete ${session.name.slice(0, 40)}`}
+                onClick={() => setRemoved(session)}
+              />
+            </li>
+          ))}
+        </ul>
+      </details>
+      {removed && (
+        <Confirm
+          title="Delete the conversation?"
+          submit="Delete"
+          work={() => ask('DELETE', path`/api/sessions/${removed.id}`)}
+          onDone={() => {
+            reload()
+            if (removed.id !== current) return
+            onNew()
+            goTo('personas', persona.id, 'chat')
+          }}
+          onClose={() => setRemoved(undefined)}
+        >
+          {removed.name.slice(0, 80)}: its messages are deleted for good, the memories that came from it stay.
+        </Confirm>
       )}
     </div>
   )

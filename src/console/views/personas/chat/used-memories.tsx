@@ -27,7 +27,7 @@ export function UsedMemories({ persona, used }: UsedMemoriesProps) {
             <li key={id}>
               <p class="text">{value && !memory ? 'This memory is gone.' : (memory?.content.slice(0, 400) ?? '…')}</p>
               <p class="muted row">
-                <span>{memory && isPinned(memory) ? 'pinned, always there' : `${percent(score)} likely to help`}</span>
+                <span>{memory && isPinned(memory) ? 'pinned, always there' : `likely to help: ${percent(score)}`}</span>
                 {memory && <Time at={memory.timestamp} />}
               </p>
             </li>

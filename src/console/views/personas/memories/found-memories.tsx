@@ -40,9 +40,9 @@ export function FoundMemories({ persona, query, version, onOpen }: FoundMemories
         {value?.results.map((found) => (
           <li key={found.id}>
             <MemoryRow memory={found} onOpen={() => onOpen(found as unknown as Memory)}>
-              <div class="row">
+              <div class="score">
                 <Badge tone={found.relevant ? 'good' : 'plain'}>
-                  {percent(found.score)} {found.relevant ? 'likely' : 'below the floor'}
+                  {found.relevant ? 'likely to help' : 'unlikely to help, left out'}: {percent(found.score)}
                 </Badge>
                 <ScoreParts parts={found.parts} />
               </div>

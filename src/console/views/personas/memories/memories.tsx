@@ -8,6 +8,7 @@ import { FoundMemories } from './found-memories.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { MemoryDialog } from './memory-dialog.tsx'
 import { MemoryRow } from './memory-row.tsx'
+import { Proposals } from './proposals.tsx'
 import { useMemories } from './use-memories.ts'
 
 /** Pixels of a row: two lines of text and one of facts. */
@@ -21,7 +22,8 @@ export function Memories({ persona }: { readonly persona: Persona }) {
   const close = () => setDialog(undefined)
   return (
     <>
-      <div class="row">
+      <Proposals persona={persona} onAccepted={memories.reload} />
+      <div class="row search">
         <input
           class="input grow"
           type="search"

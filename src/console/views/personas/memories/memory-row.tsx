@@ -26,7 +26,7 @@ export function MemoryRow({ memory, onOpen, children }: MemoryRowProps) {
           </span>
         )}
         {typeof category === 'string' && category !== '' && <span class="line">{category}</span>}
-        <span>importance {percent(importance_score)}</span>
+        <span title={percent(importance_score)}>{importanceInWords(importance_score)}</span>
         <Time at={timestamp} />
       </p>
       {children}
@@ -36,6 +36,13 @@ export function MemoryRow({ memory, onOpen, children }: MemoryRowProps) {
 
 /** Characters of a memory in a list, of which two lines are seen: a memory may hold 100 kB. */
 const longestShown = 400
+
+/** An importance from 0 to 1 as a person would call it. */
+function importanceInWords(score: number): string {
+  if (score < 0.25) return 'of little importance'
+  if (score < 0.5) return 'of some importance'
+  return score < 0.75 ? 'important' : 'very important'
+}
 
 /** Whether a memory is never evicted. */
 export function isPinned({ metadata }: Pick<Memory, 'metadata'>): boolean {

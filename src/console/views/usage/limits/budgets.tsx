@@ -7,7 +7,7 @@ import { Section } from '../../../components/page.tsx'
 import { ago, count, dateTime, dollars, percent } from '../../../page/format.ts'
 import { useSession } from '../../../page/session.ts'
 import { ask, path } from '../../../wire/client.ts'
-import type { Limit } from '../../../wire/types.ts'
+import type { Key, Limit } from '../../../wire/types.ts'
 import { useData } from '../../../wire/use-data.ts'
 import { LimitDialog } from './limit-dialog.tsx'
 
@@ -17,6 +17,10 @@ export function Budgets() {
   const [dialog, setDialog] = useState<Limit | 'new'>()
   const [removed, setRemoved] = useState<Limit>()
   const data = useData<{ limits: readonly Limit[] }>((signal) => ask('GET', '/api/limits', { signal }), [], 10_000)
+  const keys = useData<{ keys: readonly Key[] }>(
+    (signal) => ask('GET', '/api/keys', { query: { all: isAdmin || undefined }, signal }),
+    [],
+  )
   const { limits = [] } = data.value ?? {}
   return (
     <Section
@@ -37,12 +41,14 @@ export function Budgets() {
       )}
       <ul class="cards">
         {limits.map((limit) => (
-          <li key={limit.subject} class="card">
-            <h3 class="text">{limit.subject}</h3>
-            {limit.budgets.map((budget) => (
-              <Budget key={budget.period + budget.timezone} budget={budget} />
-            ))}
-            <p class="muted">{ratesOf(limit).join(' · ')}</p>
+          <li key={limit.subject} class="card limit">
+            <h3 class="text">{subjectInWords(limit.subject, keys.value?.keys ?? [])}</h3>
+            <div class="budgets">
+              {limit.budgets.map((budget) => (
+                <Budget key={budget.period + budget.timezone} budget={budget} />
+              ))}
+              {ratesOf(limit).length > 0 && <p class="muted">{ratesOf(limit).join(' · ')}</p>}
+            </div>
             {isAdmin && (
               <div class="buttons">
                 <Button icon="edit" onClick={() => setDialog(limit)}>
@@ -110,6 +116,16 @@ function Budget({ budget }: { readonly budget: Limit['budgets'][number] }) {
       </p>
     </div>
   )
+}
+
+const kinds: Readonly<Record<string, string>> = { user: 'User', plugin: 'Plugin', key: 'Key' }
+
+/** What a limit holds for, in words; a key by its name where the person may see it. */
+function subjectInWords(subject: string, keys: readonly Key[]): string {
+  if (subject === 'all') return 'The whole installation'
+  const [kind = '', ...rest] = subject.split(':')
+  const id = rest.join(':')
+  return `${kinds[kind] ?? kind} ${kind === 'key' ? (keys.find((key) => key.id === id)?.name ?? id) : id}`
 }
 
 /** The limits of requests and tokens in words. */
