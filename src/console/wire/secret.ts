@@ -19,9 +19,8 @@ let current = sessionStorage.getItem(storageKey) ?? undefined
 
 channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   if (data.kind === 'ask' && current !== undefined) tell({ kind: 'secret', secret: current })
-  if (data.kind === 'secret' && current === undefined) keep(data.secret)
-  if (data.kind === 'logged-in') {
-    // The login of the other tab has taken the place of this one's in the cookie.
+  // An answer may come late, when the entrance is shown already. A login of another tab has replaced this one's in the cookie.
+  if ((data.kind === 'secret' && current === undefined) || data.kind === 'logged-in') {
     keep(data.secret)
     for (const listener of logInListeners) listener()
   }
