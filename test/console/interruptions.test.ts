@@ -40,11 +40,13 @@ if (haveBrowser)
         await page.getByRole('button', { name: 'Load the page again' }).click()
         await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
 
-        way.cut()
-        await page.reload().catch(() => undefined)
-        way.open()
-        await page.goto(`${way.url}/console#/now`)
-        await page.getByRole('heading', { name: 'Now' }).waitFor()
+        // The page comes from the browser's cache, the server does not answer.
+        await page.route('**/api/**', (route) => route.abort())
+        await page.reload()
+        await page.getByRole('alert').getByText('The server does not answer').waitFor()
+        await page.unroute('**/api/**')
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
       } finally {
         await way.close()
       }
