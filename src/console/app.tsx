@@ -6,7 +6,7 @@ import { Shell } from './shell/shell.tsx'
 import { Entrance } from './views/entrance/entrance.tsx'
 import { systemInfo, whoAmI } from './wire/account.ts'
 import { onLoginEnded, problemOf, Refused } from './wire/client.ts'
-import { forgetSecret, hasSecret, onLogOutElsewhere } from './wire/secret.ts'
+import { forgetSecret, hasSecret, onLogInElsewhere, onLogOutElsewhere } from './wire/secret.ts'
 import type { Me, SystemInfo } from './wire/types.ts'
 
 type State =
@@ -36,7 +36,7 @@ export function App() {
 
   useEffect(() => {
     void enter()
-    const stops = [onLoginEnded(leave), onLogOutElsewhere(leave)]
+    const stops = [onLoginEnded(leave), onLogOutElsewhere(leave), onLogInElsewhere(() => void enter())]
     return () => {
       for (const stop of stops) stop()
     }

@@ -2,7 +2,9 @@ import * as assert from 'uvu/assert'
 import { goodPassword } from '../daemon.ts'
 import { suite } from '../suite.ts'
 import { haveBrowser, type Visit } from './browser.ts'
+import { furnish } from './furniture.ts'
 import { withScene } from './scene.ts'
+import { goTo, logIn } from './visits.ts'
 
 /** Presses of Tab within which anything in a view is reached. */
 const mostTabs = 80
@@ -91,6 +93,68 @@ if (haveBrowser)
       await tabTo(visit, 'Log out', 'Shift+Tab')
       await keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Log in' }).waitFor()
+      assert.equal(visit.troubles, [])
+    }))
+
+if (haveBrowser)
+  test('a backup, a plugin, a voice and a user: each dialog gives the focus back to the button that opened it', () =>
+    withScene(async (scene) => {
+      const { persona } = await furnish(scene, 3)
+      const visit = await logIn(scene, 'ada')
+      const { page } = visit
+      const { keyboard } = page
+      const opensAndReturns = async (name: string | RegExp) => {
+        await tabTo(visit, name)
+        const opener = await focused(visit)
+        await keyboard.press('Enter')
+        await page.getByRole('dialog').waitFor()
+        assert.ok(await page.evaluate(`!!document.activeElement.closest('dialog')`), `${name}: the focus is inside`)
+        await keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+        assert.is(await focused(visit), opener)
+      }
+
+      await goTo(visit, `personas/${persona}/keeping`, 'Mia')
+      await page.getByRole('button', { name: 'Restore' }).waitFor()
+      await opensAndReturns('Edit')
+      await opensAndReturns('Delete the persona')
+      await tabTo(visit, 'Back up now')
+      await keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Restore' }).nth(1).waitFor()
+      await opensAndReturns('Restore')
+      await tabTo(visit, 'Export')
+      await tabTo(visit, 'Verify')
+      await keyboard.press('Enter')
+      await page.getByText('unchanged').waitFor()
+
+      await goTo(visit, 'plugins', 'Plugins and models')
+      await page.getByRole('link', { name: 'Custom' }).waitFor()
+      await opensAndReturns('Refresh models')
+      await opensAndReturns('Install')
+      await tabTo(visit, 'Second')
+      await keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor()
+      await opensAndReturns('Edit')
+      await tabTo(visit, 'Make a tiny call')
+      await keyboard.press('Enter')
+      await page
+        .getByText(/answered|works/i)
+        .first()
+        .waitFor()
+
+      await goTo(visit, 'voices', 'Voices')
+      await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
+      await tabTo(visit, 'Sentence')
+      await keyboard.press('Control+a')
+      await keyboard.type('Yes.')
+      await tabTo(visit, 'Listen to Aiden')
+      await keyboard.press('Enter')
+      await page.getByLabel('The spoken sentence').waitFor({ timeout: 60_000 })
+
+      await goTo(visit, 'users', 'Users')
+      await page.getByText('(you)').waitFor()
+      await opensAndReturns('New user')
+      await opensAndReturns(/bob/)
       assert.equal(visit.troubles, [])
     }))
 

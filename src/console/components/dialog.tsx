@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Action } from '../wire/use-action.ts'
 import { Button } from './button.tsx'
 import { Problem } from './notice.tsx'
@@ -15,10 +15,16 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, isWide }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    const before = document.activeElement
-    ref.current?.showModal()
-    return () => before instanceof HTMLElement && before.focus()
+  // Read while the dialog is not there yet: what opened it.
+  const opener = useRef(document.activeElement)
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal()
+    return () => {
+      // The rest of the page takes no focus while the dialog is open.
+      dialog?.close()
+      if (opener.current instanceof HTMLElement) opener.current.focus()
+    }
   }, [])
   return (
     <dialog

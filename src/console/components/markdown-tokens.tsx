@@ -1,5 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { type ComponentChild, createElement } from 'preact'
+import { PlainText } from './plain-text.tsx'
 
 /** Levels of blocks in each other: a text with more is shown as it is. */
 const mostNested = 30
@@ -16,7 +17,7 @@ const elements = new Set(
 export function MarkdownText({ text }: { readonly text: string }) {
   const tokens = parser.parse(text, {})
   // The parser leaves out what lies deeper.
-  if (tokens.some(({ level }) => level >= mostNested - 1)) return <p class="pre">{text}</p>
+  if (tokens.some(({ level }) => level >= mostNested - 1)) return <PlainText text={text} />
   settleHeadings(tokens)
   return <>{nodesOf(tokens)}</>
 }

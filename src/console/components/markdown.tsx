@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { PlainText } from './plain-text.tsx'
 
 type Renderer = ComponentType<{ readonly text: string }>
 
@@ -21,5 +22,5 @@ export function Markdown({ text, isWriting }: { readonly text: string; readonly 
       })
   }, [])
   const Text = text.length <= (isWriting ? longestLive : longest) ? loaded : undefined
-  return <div class="markdown text">{Text ? <Text text={text} /> : <p class="pre">{text}</p>}</div>
+  return <div class="markdown text">{Text ? <Text text={text} /> : <PlainText text={text} />}</div>
 }

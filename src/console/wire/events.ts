@@ -6,13 +6,15 @@ import { type AskOptions, Refused, send } from './client.ts'
  */
 export async function* events(path: string, options: AskOptions): AsyncGenerator<unknown> {
   const response = await send('POST', path, options)
-  for await (const { event, data } of blocks(response.body!)) {
+  for await (const { event, data } of blocks(response.body!, options.signal)) {
     if (event === 'error') throw failureOf(data)
     if (data === '[DONE]') return
     if (data !== '') yield JSON.parse(data)
   }
-  throw new Refused(0, { error: 'The answer broke off and is incomplete' })
+  throw brokenOff()
 }
+
+const brokenOff = () => new Refused(0, { error: 'The answer broke off and is incomplete' })
 
 function failureOf(data: string): Refused {
   const { status = 0, ...told } = JSON.parse(data) as { error: string; details?: string[]; status?: number }
@@ -25,12 +27,14 @@ interface Block {
 }
 
 /** The blocks between empty lines, with their fields (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<Block> {
+async function* blocks(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Block> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let rest = ''
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = await reader.read().catch((reason: unknown) => {
+        throw signal?.aborted ? reason : brokenOff()
+      })
       if (done) return
       rest += value
       const whole = rest.split('\n\n')

@@ -8,15 +8,22 @@ const storageKey = 'aichat-console'
 /** How long a tab waits for another one to answer: milliseconds. Open tabs answer within 5. */
 const answerMs = 30
 
-type Message = { readonly kind: 'ask' | 'logged-out' } | { readonly kind: 'secret'; readonly secret: string }
+type Message =
+  | { readonly kind: 'ask' | 'logged-out' }
+  | { readonly kind: 'secret' | 'logged-in'; readonly secret: string }
 
 const channel = new BroadcastChannel(storageKey)
 const logOutListeners = new Set<() => void>()
+const logInListeners = new Set<() => void>()
 let current = sessionStorage.getItem(storageKey) ?? undefined
 
 channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   if (data.kind === 'ask' && current !== undefined) tell({ kind: 'secret', secret: current })
-  if (data.kind === 'secret' && current === undefined) keep(data.secret)
+  // An answer may come late, when the entrance is shown already. A login of another tab has replaced this one's in the cookie.
+  if ((data.kind === 'secret' && current === undefined) || data.kind === 'logged-in') {
+    keep(data.secret)
+    for (const listener of logInListeners) listener()
+  }
   if (data.kind === 'logged-out') for (const listener of logOutListeners) listener()
 })
 
@@ -43,6 +50,17 @@ export function beginSecret(): void {
 export function forgetSecret(): void {
   current = undefined
   sessionStorage.removeItem(storageKey)
+}
+
+/** Tells the other tabs that a login has begun. */
+export function tellLoggedIn(): void {
+  if (current !== undefined) tell({ kind: 'logged-in', secret: current })
+}
+
+/** Calls back when another tab has logged in. */
+export function onLogInElsewhere(listener: () => void): () => void {
+  logInListeners.add(listener)
+  return () => void logInListeners.delete(listener)
 }
 
 /** Tells the other tabs that the login has ended. */

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { Notice } from '../../components/notice.tsx'
 import type { SystemInfo } from '../../wire/types.ts'
 import { LogIn } from './log-in.tsx'
@@ -14,6 +14,10 @@ interface EntranceProps {
 export function Entrance({ system, hasEnded, onEntered }: EntranceProps) {
   const [isNew, setNew] = useState(false)
   const { needs_setup: isFirst, registration_enabled: isOpen } = system
+  useLayoutEffect(() => {
+    // The title before may name a persona.
+    document.title = 'aichat'
+  }, [])
   return (
     <main class="entrance">
       <div class="card">

@@ -4,6 +4,7 @@ import { Button } from '../../../components/button.tsx'
 import { Copy } from '../../../components/copy.tsx'
 import { Markdown } from '../../../components/markdown.tsx'
 import { Problem } from '../../../components/notice.tsx'
+import { PlainText } from '../../../components/plain-text.tsx'
 import { count, dollars } from '../../../page/format.ts'
 import type { Persona } from '../../../wire/types.ts'
 import type { ChatMessage, Report } from './chat-message.ts'
@@ -25,7 +26,13 @@ export function MessageView({ persona, message, onRetry }: MessageProps) {
       {pictures.map(({ name, address }) => (
         <img key={address} src={address} alt={name} />
       ))}
-      {isAnswer ? <Markdown text={text} isWriting={isWriting === true} /> : <p class="text pre">{text}</p>}
+      {isAnswer ? (
+        <Markdown text={text} isWriting={isWriting === true} />
+      ) : (
+        <div class="text">
+          <PlainText text={text} />
+        </div>
+      )}
       {isWriting && text === '' && <p class="muted">…</p>}
       {isStopped && <Badge>stopped</Badge>}
       <Problem of={problem} />

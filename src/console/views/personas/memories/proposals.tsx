@@ -26,7 +26,7 @@ export function Proposals({ persona, onAccepted }: ProposalsProps) {
   )
   const answer = useAction(async ({ id }: Proposal, kind: 'accept' | 'reject') => {
     try {
-      await ask('POST', base + path`/${id}` + `/${kind}`, { body: {} })
+      await ask('POST', `${base}/${encodeURIComponent(id)}/${kind}`, { body: {} })
       tell(kind === 'accept' ? 'Remembered' : 'Rejected; it is not proposed again')
       if (kind === 'accept') onAccepted()
     } finally {
