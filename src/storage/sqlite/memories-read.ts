@@ -18,6 +18,7 @@ import { conditionsOf, createFilters, valuesOfFilter } from './memories-filter.t
 import { createPostings } from './memories-postings.ts'
 import { findScope } from './memories-scope.ts'
 import { createVectorIndex } from './memories-vectors.ts'
+import { sketchesOf } from './sketches.ts'
 
 type FoundRow = [
   terms: string,
@@ -35,7 +36,7 @@ type FoundRow = [
 export function createMemoryReader(db: Database) {
   const filtering = createFilters(db)
   const postings = createPostings(db)
-  const vectors = createVectorIndex(db)
+  const vectors = createVectorIndex(db, sketchesOf(db))
   const byId = db.prepare<[number, string, number], Row>(
     `SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ? AND (pinned = 1 OR stored_at >= ?)`,
   )

@@ -3,6 +3,7 @@ import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import { bytesOf, exactComponents, sketched, sketchOf, valuesOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'
 import type { Passing } from './memories-filter.ts'
+import { leastKept, type Sketches } from './sketches.ts'
 
 interface SpaceRow {
   readonly space_id: number
@@ -11,8 +12,11 @@ interface SpaceRow {
   readonly dimension: number
 }
 
-/** The vectors of memories. Every method expects to run inside the caller's transaction. */
-export function createVectorIndex(db: Database) {
+/**
+ * The vectors of memories. Every method expects to run inside the caller's transaction.
+ * @param sketches searches the sketches of a large scope, of which the most is kept in memory
+ */
+export function createVectorIndex(db: Database, sketches?: Sketches) {
   const spaces = new Map<string, number>()
   const findSpace = db.prepare<[string], SpaceRow>('SELECT * FROM embedding_space WHERE key = ?')
   const readSpace = db.prepare<[number], SpaceRow>('SELECT * FROM embedding_space WHERE space_id = ?')
@@ -39,7 +43,6 @@ export function createVectorIndex(db: Database) {
           ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(@bits)) LIMIT @limit`,
       )
       .pluck()
-  const nearestSketches = prepareSketches()
   // One value per memory asked for, in their order, null for one without a vector: rows of two would cost twice as much to
   // hand over.
   const distances = db
@@ -100,12 +103,19 @@ export function createVectorIndex(db: Database) {
         return new Map([...near, ...cosines(others.filter((number) => !known.has(number)))])
       }
       const wanted = new Set(others)
-      const statement = passing
-        ? prepareSketches(`AND ${passing.condition('memory_sketch.memory_id')}`)
-        : nearestSketches
       const bits = sketchOf(query.values)
       const most = sketched(limit, scope.memories)
-      const chosen = statement.all({ ...passing?.values, low, high, space, bits, limit: most })
+      const chosen =
+        !passing && sketches && scope.memories >= leastKept
+          ? sketches.nearest(scope.scope_id, space, bits, most)
+          : prepareSketches(passing && `AND ${passing.condition('memory_sketch.memory_id')}`).all({
+              ...passing?.values,
+              low,
+              high,
+              space,
+              bits,
+              limit: most,
+            })
       const compared = cosines([...new Set([...others, ...chosen])]).sort(([, a], [, b]) => b - a)
       return new Map(compared.filter(([number], place) => place < limit || wanted.has(number)))
     },

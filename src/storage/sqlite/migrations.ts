@@ -15,6 +15,7 @@ import { proposalMigrations } from './proposals-schema.ts'
 import { responseMigrations } from './responses-schema.ts'
 import { revisionMigrations } from './revisions-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
+import { sketchMigrations } from './sketches-schema.ts'
 import { usageMigrations } from './usage-schema.ts'
 
 /** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   ...responseMigrations,
   ...loginFailureMigrations,
   ...embeddingClaimMigrations,
+  ...sketchMigrations,
 ]
