@@ -202,8 +202,7 @@ function ownServiceAt(state: string, port: number): string | undefined {
 function statusLine(app: App, plan: readonly Planned[], listening: readonly Listening[], workers: number): string {
   const active = app.plugins.active('chat')
   const addresses = plan.map(({ name }, at) => `${name} on ${listening[at]!.url}`)
-  const by = workers > 1 ? ` with ${workers} workers` : ''
-  return `serving ${addresses.join(', ')}${by}; ${active ? `active plugin ${active.id}` : 'no plugin is active'}`
+  return `serving ${addresses.join(', ')}; ${active ? `active plugin ${active.id}` : 'no plugin is active'}${workers > 1 ? `; ${workers} workers` : ''}`
 }
 
 /** Pulls missing weights of the planned servers. */

@@ -41,10 +41,14 @@ interface Serving {
  */
 export async function runWorker(io: ServiceIo, owner: NodeJS.Process): Promise<void> {
   let serving: Serving | undefined
+  let isOver = false
   let end = () => {}
   let fail: (reason: unknown) => void = () => {}
   const over = new Promise<void>((resolve, reject) => {
-    end = resolve
+    end = () => {
+      isOver = true
+      resolve()
+    }
     fail = reject
   })
   const channel = openChannel(owner, {
@@ -77,7 +81,12 @@ export async function runWorker(io: ServiceIo, owner: NodeJS.Process): Promise<v
     leave: () => void serving?.finish(serving.app.settings.drainMs).then(end, end),
     close: () => end(),
   })
-  owner.once('disconnect', () => (serving ? void drain(serving.app.settings.drainMs).then(end, end) : end()))
+  owner.once('disconnect', () => {
+    if (!serving) return end()
+    // An owner that is ended while it waits for the last answers was ended by force: nothing waits for them any more.
+    if (serving.state.phase === 'draining' && !isOver) return void process.kill(process.pid, 'SIGKILL')
+    void drain(serving.app.settings.drainMs).then(end, end)
+  })
   const leaving = () => channel.tell('leaving')
   if (io.signal.aborted) leaving()
   else io.signal.addEventListener('abort', leaving)

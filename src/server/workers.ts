@@ -200,9 +200,8 @@ export function createWorkers(count: number): Workers {
           )
         },
         async close() {
-          const closed = listening.close()
+          await listening.close()
           await stop()
-          await closed
         },
       }
 

@@ -41,6 +41,8 @@ export interface WorkerDaemon extends SpawnedDaemon {
   workers(): Promise<readonly WorkerState[]>
   /** The lines of its log with this message, once there are so many. */
   logged(message: string, most?: number): Promise<readonly Record<string, unknown>[]>
+  /** The line of the request with this id, once it is there. */
+  requested(id: string): Promise<Record<string, unknown>>
 }
 
 export async function withWorkers(
@@ -66,27 +68,28 @@ export async function withWorkers(
         await once(daemon.child.stderr!, 'data')
       }
     }
+    const requested = async (id: string): Promise<Record<string, unknown>> => {
+      for (let seen = 1; ; seen++) {
+        const lines = await logged('request', seen)
+        const found = lines.find(({ request_id: each }) => each === id)
+        if (found) return found
+        seen = lines.length
+      }
+    }
     const clientOf = async (name: string): Promise<Client> => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       agents.push(agent)
       const client = clientAt(daemon.url, agent, token)
       await client.call('GET', '/api/sessions', { headers: { 'x-request-id': name } })
-      const line = (await logged('request')).find(({ request_id }) => request_id === name) ?? (await byId(name))
+      const line = await requested(name)
       const pid = (await workers()).find(({ worker }: { worker: number }) => worker === line['worker'])?.pid
       return { ...client, pid }
-    }
-    const byId = async (name: string): Promise<Record<string, unknown>> => {
-      for (;;) {
-        const found = (await logged('request')).find(({ request_id }) => request_id === name)
-        if (found) return found
-        await once(daemon.child.stderr!, 'data')
-      }
     }
     const first = await clientOf('first-client')
     let second = await clientOf('second-client')
     // A connection of another client may have ended a moment ago: the next one is dealt to the other worker.
     for (let again = 0; second.pid === first.pid; again++) second = await clientOf(`second-client-${again}`)
-    await work({ ...daemon, provider, token, first, second, workers, logged })
+    await work({ ...daemon, provider, token, first, second, workers, logged, requested })
   } finally {
     for (const agent of agents) agent.destroy()
     if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.stop('SIGKILL')

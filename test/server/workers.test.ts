@@ -255,7 +255,7 @@ test('a response in the background is told, followed and cancelled by the worker
 })
 
 test('the owner alone has speech, the reload and the record; a reload holds for both when it is answered', () =>
-  withWorkers(answers, async ({ first, second, home, child, logged }) => {
+  withWorkers(answers, async ({ first, second, home, child, logged, requested }) => {
     const host = { headers: { host: 'voices.example' } }
     assert.is((await first.call('GET', '/api/personas', host)).status, 403)
     writeFileSync(join(home, 'config.json'), '{ "api.public_hosts": "voices.example" }')
@@ -269,7 +269,7 @@ test('the owner alone has speech, the reload and the record; a reload holds for 
     )
     const voices = await first.call('GET', '/api/speech/voices', { headers: { 'x-request-id': 'of-the-owner' } })
     assert.is(voices.status, 200)
-    const spoke = (await logged('request')).find(({ request_id }) => request_id === 'of-the-owner')!
+    const spoke = await requested('of-the-owner')
     assert.equal([spoke['worker'], spoke['client']], [undefined, '127.0.0.1'])
     writeFileSync(join(home, 'config.json'), '{ "api.public_hosts": "other.example" }')
     child.kill('SIGHUP')
