@@ -115,6 +115,10 @@ export interface SpawnedDaemon {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
+/** AICHAT_TEST_WORKERS=2 runs the tests of one process on a daemon of several: what holds for one must hold for all. */
+const workers = process.env['AICHAT_TEST_WORKERS']
+const workerFlags = workers === undefined ? [] : ['--workers', workers]
+
 /**
  * Starts it, in a new folder unless one is given; its bcrypt is cheap unless `NODE_OPTIONS` is given. Throws its output when
  * it ends instead of listening.
@@ -122,9 +126,10 @@ export interface SpawnedDaemon {
 export async function spawnDaemon(
   environment: Record<string, string> = {},
   home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
+  flags: readonly string[] = workerFlags,
 ): Promise<SpawnedDaemon> {
   const [program, ...args] = aichatCommand
-  const child = spawn(program!, [...args, 'serve', 'api', '--port', '0'], {
+  const child = spawn(program!, [...args, 'serve', 'api', '--port', '0', ...flags], {
     env: {
       PATH: process.env['PATH'],
       AICHAT_HOME: home,

@@ -30,6 +30,7 @@ import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
+import type { Crew, WorkerPlace } from './crew.ts'
 import { environmentSecrets } from './environment-secrets.ts'
 import type { Models } from './models.ts'
 import { once } from './once.ts'
@@ -105,6 +106,8 @@ export interface App {
   readonly reloader: Reloader | undefined
   /** The record of the service that this process is. */
   readonly service: OwnRecord | undefined
+  /** The workers of this service; undefined where one process serves alone. */
+  readonly crew: Crew | undefined
   /** Told about failures behind the answers, such as of models that propose facts; faces add theirs. */
   readonly remarkListeners: Set<RemarkListener>
   /** Ends the removal of deleted rows and the work of models behind answers soon, for a service that stops. */
@@ -123,6 +126,10 @@ export interface AppOptions {
   readonly reloads?: typeof createReloader
   /** The record of the daemon. */
   readonly record?: OwnRecord
+  /** The workers of the daemon. */
+  readonly crew?: Crew | undefined
+  /** A worker of a daemon: jobs behind the answers are those of the daemon's owner. */
+  readonly worker?: WorkerPlace
   /** Settings that flags of the command line give, which no file changes. */
   readonly overrides?: Partial<Settings>
   readonly waits?: Waits
@@ -143,6 +150,7 @@ export async function openApp(settings: Settings, options: AppOptions = {}): Pro
  */
 export function composeApp(given: Settings, options: AppOptions = {}, shared?: Storage): App {
   const { waits = {}, overrides = {} } = options
+  const maintains = options.service === true && options.worker === undefined
   const live = liveSettings({ ...given, ...overrides })
   const { settings } = live
   const { paths } = settings
@@ -212,6 +220,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
         pulledEmbedders,
         redact,
         isService,
+        maintains,
         waits,
         settledClock: await settled(),
       },
@@ -241,7 +250,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
       store: stores.responses,
       settings,
       settledClock: await settled(),
-      isService: options.service === true,
+      maintains,
     })
     return responseArea
   })
@@ -260,7 +269,10 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
     return closing(
-      await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock: await settled() }),
+      await openUsage({
+        ...{ settings, plugins, ...stores, tokens, isService, maintains, now, desk: options.worker?.desk },
+        settledClock: await settled(),
+      }),
     )
   })
 
@@ -302,6 +314,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     responses,
     reloader,
     service: options.record,
+    crew: options.crew,
     remarkListeners,
     accounts: once(async () => {
       const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
@@ -393,6 +406,6 @@ async function askOwnModel(
   return { text: textOf(reply.choices[0]?.message.content), model: report.model }
 }
 
-function useOf({ service = false, examines = false }: AppOptions): StorageUse {
-  return { service, ...(examines && { create: false }) }
+function useOf({ service = false, examines = false, worker }: AppOptions): StorageUse {
+  return { service, ...(worker && { isChecked: true }), ...(examines && { create: false }) }
 }

@@ -69,8 +69,10 @@ export interface PersonaAreaParts {
   readonly pulledEmbedders: readonly PulledEmbedder[]
   /** The clock by which what is old is removed. */
   readonly settledClock: () => number
-  /** A long-running process: it removes expired memories now and then. */
+  /** A long-running process. */
   readonly isService: boolean
+  /** Removes expired memories now and then. */
+  readonly maintains: boolean
   readonly waits: Waits
 }
 
@@ -124,7 +126,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     parts.onRemark('the model gave no facts or summary', { persona: persona.id, reason }),
   )
   const { ask, redact } = parts
-  const upkeep = parts.isService ? startMaintenance(memories) : undefined
+  const upkeep = parts.maintains ? startMaintenance(memories) : undefined
   const conversations = createConversations({
     store: storage.conversations,
     personas,

@@ -17,14 +17,14 @@ export interface ResponseAreaParts {
   readonly settings: Settings
   /** The clock by which what is old is removed. */
   readonly settledClock: () => number
-  /** A long-running process: it removes expired responses now and then. */
-  readonly isService: boolean
+  /** Removes expired responses now and then. */
+  readonly maintains: boolean
 }
 
 const day = 86_400_000
 
 /** The part of the composition root that keeps responses. */
-export function openResponses({ store, settings, settledClock, isService }: ResponseAreaParts): ResponseArea {
+export function openResponses({ store, settings, settledClock, maintains }: ResponseAreaParts): ResponseArea {
   const { responseDays } = settings
   const responses = createResponses({
     store,
@@ -44,7 +44,7 @@ export function openResponses({ store, settings, settledClock, isService }: Resp
   const expire = async () => {
     if (settledClock() >= Date.now() - day) await responses.expire()
   }
-  const upkeep = isService ? startMaintenance({ maintain: expire }) : undefined
+  const upkeep = maintains ? startMaintenance({ maintain: expire }) : undefined
   return {
     responses,
     background,

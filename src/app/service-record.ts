@@ -12,6 +12,8 @@ export interface ServiceRecord {
   readonly started_at: number
   readonly phase: 'starting' | 'ready' | 'draining'
   readonly servers: readonly { readonly name: string; readonly url: string }[]
+  /** The processes that serve the API, where there are several. */
+  readonly workers?: readonly { readonly worker: number; readonly pid: number }[]
   /** False where SIGHUP ends it: one at a terminal ends with that. */
   readonly reloads_on_hangup: boolean
   readonly reloads: number

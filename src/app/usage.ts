@@ -5,6 +5,7 @@ import { openUsageJournal, type Storage } from '../storage/storage.ts'
 import { createDays, type Days } from '../usage/days.ts'
 import { createLedger, type Ledger, type LedgerStore } from '../usage/ledger/ledger.ts'
 import type { LimitArea } from '../usage/limits/area.ts'
+import type { RateDesk } from '../usage/limits/desk.ts'
 import { createMetering } from '../usage/metering/metering.ts'
 import type { TokenCounts } from '../usage/metering/token-counts.ts'
 import type { PriceList } from '../usage/usage.ts'
@@ -32,8 +33,12 @@ export interface UsageAreaParts {
   readonly openStorage: () => Promise<StoresOfUsage>
   readonly prices: PriceList
   readonly tokens: TokenCounts
-  /** A daemon, with its storage open: it books the attempts that ended processes left behind, and removes old rows. */
+  /** A daemon, with its storage open. */
   readonly isService: boolean
+  /** Books the attempts that ended processes left behind, and removes old rows. */
+  readonly maintains: boolean
+  /** Counts requests for limits in another process of the same service. */
+  readonly desk?: RateDesk | undefined
   /** The clock by which what is old is removed. */
   readonly settledClock: () => number
   /** Milliseconds, monotonic. */
@@ -60,7 +65,7 @@ const mostJournals = 50
 
 /** The part of the composition root that counts. */
 export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
-  const { settings, plugins, storage, openStorage, prices, tokens, isService, now } = parts
+  const { settings, plugins, storage, openStorage, prices, tokens, isService, maintains, now } = parts
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
   const warn = (message: string) => process.emitWarning(message)
@@ -81,6 +86,7 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
     area = await openLimits({
       store: stores.limits,
       mark: () => stores.changes.mark('limits'),
+      desk: parts.desk,
       now: () => begun + now(),
       wall: Date.now,
       zone: settings.usageZone,
@@ -103,7 +109,7 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   }
   if (isService || storage()?.hasLimits()) await limits()
   const upkeep =
-    isService && store
+    maintains && store
       ? (await import('../usage/ledger/upkeep.ts')).startUpkeep({
           ledger,
           store,

@@ -86,18 +86,21 @@ export const pluginStatus = defineOperation({
       }),
     ),
   }),
-  run: ({ app }) => ({
-    plugins: app.plugins.list().map((plugin) => ({
-      id: plugin.id,
-      name: plugin.name,
-      type: plugin.type,
-      active: plugin.active,
-      state: plugin.state,
-      key_env: plugin.auth.key_env,
-      key_set: plugin.key_set,
-      ...app.health.of(plugin.id),
-    })),
-  }),
+  run: async ({ app }) => {
+    const healthOf = (await app.crew?.health(app.health.of)) ?? app.health.of
+    return {
+      plugins: app.plugins.list().map((plugin) => ({
+        id: plugin.id,
+        name: plugin.name,
+        type: plugin.type,
+        active: plugin.active,
+        state: plugin.state,
+        key_env: plugin.auth.key_env,
+        key_set: plugin.key_set,
+        ...healthOf(plugin.id),
+      })),
+    }
+  },
 })
 
 export const showPlugin = defineOperation({

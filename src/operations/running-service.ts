@@ -25,9 +25,11 @@ export const reloadService = defineOperation({
     'Takes over the settings file, secrets in files and plugins, all at once; a bad one leaves everything as it was.',
   input: z.object({}),
   output: reloadedOutput,
-  run: ({ app }) => {
+  run: async ({ app }) => {
     if (!app.reloader) throw noService()
-    return app.reloader.reload()
+    const outcome = app.reloader.reload()
+    await app.crew?.reloaded()
+    return outcome
   },
 })
 
@@ -45,6 +47,8 @@ export const runningService = defineOperation({
     started_at: z.number(),
     phase: z.enum(['starting', 'ready', 'draining']),
     servers: z.array(z.object({ name: text, url: text })),
+    /** The processes that serve the API, where there are several. */
+    workers: z.exactOptional(z.array(z.object({ worker: z.number(), pid: z.number() }))),
     reloads_on_hangup: z.boolean(),
     reloads: z.number(),
     last_reload: z

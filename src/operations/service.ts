@@ -18,6 +18,21 @@ export const serviceStatus = defineOperation({
     /** This instance and the database, where several share one. */
     instance: z.exactOptional(z.string()),
     database: z.exactOptional(z.object({ name: z.string(), reachable: z.boolean() })),
+    /** The processes that serve this address, where there are several; without their own owner. */
+    workers: z.exactOptional(
+      z.array(
+        z.object({
+          worker: z.int(),
+          pid: z.int().nullable(),
+          phase: z.enum(['starting', 'ready', 'ended']),
+          started_at: z.int(),
+          restarts: z.int(),
+          connections: z.int(),
+          memory_bytes: z.int(),
+          cpu_seconds: z.number(),
+        }),
+      ),
+    ),
     /** The reason for which usage cannot be written now, such as a full disk; chats go on. */
     usage_trouble: z.exactOptional(z.string()),
   }),
@@ -28,6 +43,7 @@ export const serviceStatus = defineOperation({
     const models = await ollama.models()
     const database = databaseState(app)
     const { trouble } = (await app.usage()).ledger.state()
+    const workers = await app.crew?.workers()
     return {
       version: version(),
       user: { id: caller.id, username: caller.username, role: caller.role },
@@ -38,6 +54,7 @@ export const serviceStatus = defineOperation({
         models: (models ?? []).map(({ name }) => name),
       },
       ...(database && { instance: instanceName(app), database }),
+      ...(workers && { workers: [...workers] }),
       ...(trouble !== undefined && { usage_trouble: trouble }),
     }
   },

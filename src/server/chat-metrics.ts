@@ -38,6 +38,8 @@ export function chatMetrics({ chats, health }: Pick<App, 'chats' | 'health'>): r
     {
       type: 'gauge',
       name: 'aichat_circuits',
+      // Each worker has its own: a model that rests for several of them is one.
+      together: 'max',
       help: 'Models of a plugin that rest after failures (open), are tried again (half-open), or failed a few times (closed).',
       values: () => circuitValues(health.circuits(), chats),
     },

@@ -9,6 +9,7 @@ export function databaseMetrics(app: Pick<App, 'database' | 'ownPorts'>): readon
     {
       type: 'gauge',
       name: 'aichat_database_up',
+      together: 'min',
       help: 'Whether the database that instances share answers this one.',
       values: () => {
         const { name, reachable } = databaseState(app)!

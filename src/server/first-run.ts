@@ -21,6 +21,8 @@ export interface ServiceIo {
 /** The accounts of a service, ready before it listens. */
 export interface ServiceAccounts {
   readonly identify: Identify
+  /** A client on another machine needs it to create the first administrator, while there is no user. */
+  readonly setupToken: string | undefined
   /** Prints how to create the first administrator, while there is no user; `url` reaches the service from this machine. */
   announceSetup(url: string): Promise<void>
 }
@@ -40,6 +42,7 @@ export async function openServiceAccounts(
   if (administrator) introduce(administrator)
   const setupToken = (await accounts.needsSetup()) ? setupTokenOf(app) : undefined
   return {
+    setupToken,
     identify: identifyBy(accounts, await app.apiKeys(), app.settings, { setupToken, database: app.database }),
     async announceSetup(url) {
       if (!(await accounts.needsSetup())) return

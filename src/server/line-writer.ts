@@ -5,10 +5,11 @@ export interface LineWriter {
   flush(): void
 }
 
-/** Characters after which lines are written before the turn ends. */
+/** Bytes after which lines are written before the turn ends. */
 const mostKept = 64 * 1024
 
-export function createLineWriter(write: (text: string) => unknown): LineWriter {
+/** @param most bytes that are written together, unless one line has more */
+export function createLineWriter(write: (text: string) => unknown, most = mostKept): LineWriter {
   let kept = ''
   const flush = () => {
     const text = kept
@@ -17,9 +18,9 @@ export function createLineWriter(write: (text: string) => unknown): LineWriter {
   }
   return {
     write(line) {
+      if (kept.length + line.length > most) flush()
       if (kept === '') setImmediate(flush)
       kept += line
-      if (kept.length > mostKept) flush()
     },
     flush,
   }

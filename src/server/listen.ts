@@ -9,7 +9,7 @@ import { serviceUrl } from '../http/service-url.ts'
 import { Bag } from '../process/bag.ts'
 import { isBlockedPort } from './blocked-ports.ts'
 import type { NodeHandler } from './http-server.ts'
-import { listenOurselves } from './own-listener.ts'
+import { createOwnServer, listenOurselves } from './own-listener.ts'
 import type { TlsPair } from './tls.ts'
 
 /** A listening server. */
@@ -55,8 +55,7 @@ export interface ListenOptions {
 export async function openServer(handler: NodeHandler, options: ListenOptions): Promise<Listening> {
   const { host, port } = options
   // listhen would take another port in place of one of these, and say so on stdout.
-  if (isBlockedPort(port))
-    throw new AppError('usage', `Invalid port ${port}: browsers block it, choose another with ${options.portFlag}`)
+  refuseBlocked(options)
   const server = await (options.socket !== undefined
     ? listenOurselves({ fd: options.socket }, options.tls)
     : options.tls
@@ -65,13 +64,82 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   ).catch(async (reason: Error) => {
     throw await listenFailure(reason, options)
   })
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) {
-    server.close()
-    throw new AppError('configuration', `The socket that systemd passed on for ${options.name} is none of TCP`, {
-      details: ['Set ListenStream= in the socket unit to an address and a port'],
-    })
+  const addresses = addressesOf(server, options)
+  const answering = answerBy(server, handler)
+  return {
+    ...addresses,
+    finish: (graceMs) => finish(server, answering.items(), graceMs),
+    close: () => close(server),
+    replaceTls: (pair) => replaceTlsOf(server, pair),
   }
+}
+
+/**
+ * Listens likewise for workers: hands each connection over, of which nothing is read here. Never finishes answers and
+ * speaks no TLS, since the workers do.
+ */
+export async function openDealtServer(
+  deal: (socket: Socket) => void,
+  options: ListenOptions,
+): Promise<Omit<Listening, 'finish'>> {
+  const { host, port, socket } = options
+  refuseBlocked(options)
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, deal)
+  try {
+    server.listen(socket === undefined ? { host, port } : { fd: socket })
+    await once(server, 'listening')
+  } catch (reason) {
+    throw await listenFailure(reason as Error, options)
+  }
+  return {
+    ...addressesOf(server, options),
+    async close() {
+      // It listens no more at once. Node would tell of its end when every process that got a socket says so, and one that
+      // was killed says nothing.
+      server.close()
+    },
+    replaceTls() {},
+  }
+}
+
+/** A server without a port, which answers on the connections that it is given. */
+export interface DealtServer extends Pick<Listening, 'finish' | 'close' | 'replaceTls'> {
+  take(socket: Socket): void
+}
+
+export function createDealtServer(handler: NodeHandler, tls: TlsPair | undefined): DealtServer {
+  const server = createOwnServer(tls)
+  const answering = answerBy(server, handler)
+  // Node begins to check the timeouts of connections when a server listens.
+  server.emit('listening')
+  return {
+    take(socket) {
+      // As those that a server of HTTP accepts itself: a client may end its side after its request.
+      socket.allowHalfOpen = true
+      server.emit('connection', socket)
+    },
+    finish: (graceMs) => finish(server, answering.items(), graceMs),
+    async close() {
+      server.close()
+      server.closeIdleConnections()
+      const last = answering.items().map((answer) => answer.closed || once(answer, 'close'))
+      const timer = new AbortController()
+      const late = sleep(lastAnswersMs, undefined, { signal: timer.signal }).catch(() => {})
+      await Promise.race([Promise.all(last), late])
+      timer.abort()
+      server.closeAllConnections()
+    },
+    replaceTls: (pair) => replaceTlsOf(server, pair),
+  }
+}
+
+function refuseBlocked({ port, portFlag }: ListenOptions): void {
+  if (isBlockedPort(port))
+    throw new AppError('usage', `Invalid port ${port}: browsers block it, choose another with ${portFlag}`)
+}
+
+/** Has a server answer by the handler, with the timeouts of this service; the answers under way are in the bag. */
+function answerBy(server: Server, handler: NodeHandler): Bag<ServerResponse> {
   const answering = new Bag<ServerResponse>()
   server.on('request', (request, response) => {
     const kept = answering.add(response)
@@ -88,19 +156,33 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   server.requestTimeout = 0
   server.keepAliveTimeout = idleConnectionMs
   server.maxConnections = 10_000
-  const bound = options.socket === undefined ? host : address.address
+  return answering
+}
+
+function replaceTlsOf(server: Server, pair: TlsPair): void {
+  if (server instanceof SecureServer) server.setSecureContext(pair.options)
+}
+
+/** The addresses of a server that listens. Throws `configuration` for a socket of systemd that is none of TCP. */
+function addressesOf(
+  server: { address(): ReturnType<Server['address']>; close(): unknown },
+  { name, host, socket, tls }: ListenOptions,
+): Pick<Listening, 'url' | 'localUrl' | 'host' | 'port'> {
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) {
+    server.close()
+    throw new AppError('configuration', `The socket that systemd passed on for ${name} is none of TCP`, {
+      details: ['Set ListenStream= in the socket unit to an address and a port'],
+    })
+  }
+  const bound = socket === undefined ? host : address.address
   const shown = bound.includes(':') ? `[${bound}]` : bound
-  const scheme = options.tls ? 'https' : 'http'
+  const scheme = tls ? 'https' : 'http'
   return {
     url: `${scheme}://${shown}:${address.port}`,
     localUrl: serviceUrl(bound, address.port, scheme),
     host: bound,
     port: address.port,
-    finish: (graceMs) => finish(server, answering.items(), graceMs),
-    close: () => close(server),
-    replaceTls(pair) {
-      if (server instanceof SecureServer) server.setSecureContext(pair.options)
-    },
   }
 }
 

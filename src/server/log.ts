@@ -33,15 +33,20 @@ export type LogFormat = 'text' | 'json' | 'journal'
 
 /**
  * Writes events as lines: text for a terminal, JSON for a collector, and syslog priorities without a time under
- * systemd, since its journal adds one. Escapes line breaks in values, which could forge lines.
+ * systemd, since its journal adds one. The fields of `always` stand in each line. Escapes line breaks in values, which could forge lines.
  */
-export function createLog(level: LogLevel | (() => LogLevel), format: LogFormat, writer: LineWriter): Log {
+export function createLog(
+  level: LogLevel | (() => LogLevel),
+  format: LogFormat,
+  writer: LineWriter,
+  always: LogEvent = {},
+): Log {
   const limit = () => order.indexOf(typeof level === 'string' ? level : level())
   const at = (of: LogLevel, isAlwaysOn = false): WriteEvent => {
     const isOn = () => isAlwaysOn || order.indexOf(of) <= limit()
     const write = (message: string, event: LogEvent = {}) => {
       if (!isOn()) return
-      writer.write(`${withoutApiKeys(lineOf(of, message, event, format))}\n`)
+      writer.write(`${withoutApiKeys(lineOf(of, message, { ...always, ...event }, format))}\n`)
       // A failure may be the last event of this process.
       if (of === 'error' || of === 'warn') writer.flush()
     }

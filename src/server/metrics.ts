@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { App } from '../app/app.ts'
 import type { MetricDistribution, MetricSource } from '../telemetry/metric-source.ts'
 import { chatMetrics } from './chat-metrics.ts'
@@ -14,12 +14,31 @@ export interface Metrics {
   http(server: string): HttpCounts
   /** The metrics of aichat itself, without those of the process. */
   readonly sources: readonly MetricSource[]
-  /** All metrics in the text format of Prometheus. */
+  /** The values of this process now, as plain data. */
+  snapshot(): Promise<Snapshot>
+  /** All metrics of the service in the text format of Prometheus. */
   text(): Promise<{ readonly type: string; readonly body: string }>
 }
 
+/** The values of all metrics of one process, by name. */
+export type Snapshot = readonly SnapshotMetric[]
+
+interface SnapshotMetric {
+  readonly name: string
+  readonly type: string
+  readonly aggregator: string
+  readonly [field: string]: unknown
+}
+
+/** The other processes of a service that serves with several. */
+export interface OtherMetrics {
+  /** Their values, and what ended ones have counted. */
+  snapshots(): Promise<readonly Snapshot[]>
+  readonly sources: readonly MetricSource[]
+}
+
 /** The metrics of a service: answers, chats, speech, what is stored, and the process (`process_*`, `nodejs_*`). */
-export function createMetrics(app: App, version: string): Metrics {
+export function createMetrics(app: App, version: string, others?: OtherMetrics): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const servers = new Map<string, HttpCounts>()
@@ -27,6 +46,7 @@ export function createMetrics(app: App, version: string): Metrics {
     {
       type: 'gauge',
       name: 'aichat_build_info',
+      together: 'max',
       help: 'The version of aichat; always 1.',
       values: () => [{ labels: { version, node: process.version }, value: 1 }],
     },
@@ -36,8 +56,10 @@ export function createMetrics(app: App, version: string): Metrics {
     ...tokenMetrics(app.tokens),
     ...speechMetrics(app.speechCounts),
     ...storeMetrics(app),
+    ...(others?.sources ?? []),
   ]
   for (const source of sources) register(registry, source)
+  const snapshot = async () => (await registry.getMetricsAsJSON()).map(whole) as unknown as Snapshot
   return {
     http(server) {
       const known = servers.get(server) ?? createHttpCounts()
@@ -45,8 +67,28 @@ export function createMetrics(app: App, version: string): Metrics {
       return known
     },
     sources,
-    text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+    snapshot,
+    async text() {
+      const type = registry.contentType
+      if (!others) return { type, body: await registry.metrics() }
+      const all = await Promise.all([snapshot(), others.snapshots()])
+      return { type, body: await aggregated([all[0], ...all[1]]).metrics() }
+    },
   }
+}
+
+/** The sum of several processes. */
+export async function sumOf(snapshots: readonly Snapshot[]): Promise<Snapshot> {
+  return (await aggregated(snapshots).getMetricsAsJSON()) as unknown as Snapshot
+}
+
+function aggregated(snapshots: readonly Snapshot[]): Registry {
+  return AggregatorRegistry.aggregate(snapshots as unknown as object[])
+}
+
+/** The start of a service is that of its first process; prom-client would leave it out. */
+function whole(metric: object): object {
+  return 'aggregator' in metric && metric.aggregator === 'omit' ? { ...metric, aggregator: 'min' } : metric
 }
 
 /**
@@ -54,10 +96,10 @@ export function createMetrics(app: App, version: string): Metrics {
  * name and `get`.
  */
 function register(registry: Registry, source: MetricSource): void {
-  const { type, name, help } = source
+  const { type, name, help, together: aggregator = 'sum' } = source
   const metric = {
     name,
-    get: async () => ({ name, help, type, values: await rowsOf(source), aggregator: 'sum' }),
+    get: async () => ({ name, help, type, values: await rowsOf(source), aggregator }),
   }
   registry.registerMetric(metric as unknown as Metric)
 }

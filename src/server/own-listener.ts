@@ -6,14 +6,19 @@ import type { TlsPair } from './tls.ts'
 /** How long a client may take for its TLS handshake: milliseconds, as for its headers. */
 const handshakeMs = 10_000
 
+/** A server that does not listen yet. */
+export function createOwnServer(tls: TlsPair | undefined): Server {
+  return tls
+    ? createSecureServer({ ...tls.options, handshakeTimeout: handshakeMs, ALPNProtocols: ['http/1.1'] })
+    : createServer()
+}
+
 /** A server for what listhen cannot do: https with a certificate that changes, and a socket that systemd has opened. */
 export async function listenOurselves(
   where: { readonly host: string; readonly port: number } | { readonly fd: number },
   tls: TlsPair | undefined,
 ): Promise<Server> {
-  const server = tls
-    ? createSecureServer({ ...tls.options, handshakeTimeout: handshakeMs, ALPNProtocols: ['http/1.1'] })
-    : createServer()
+  const server = createOwnServer(tls)
   server.listen(where)
   await once(server, 'listening')
   return server

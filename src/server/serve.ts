@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
 import { weightsName } from '../../speech/servers/weights.ts'
 import type { SpeechService } from '../../speech/service.ts'
@@ -12,7 +11,6 @@ import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
 import { Bag } from '../process/bag.ts'
 import { leastCodebooks, mostCodebooks, type Settings, type TlsFiles } from '../settings/settings.ts'
-import { readTelemetry } from '../settings/telemetry.ts'
 import { version } from '../version.ts'
 import { passedSockets } from './activation.ts'
 import { type Schedule, scheduleBackups } from './backup-schedule.ts'
@@ -24,12 +22,13 @@ import { whenIdle } from './idle-work.ts'
 import { createLineWriter } from './line-writer.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
-import type { RequestContext } from './request-context.ts'
+import { createMetrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
+import { cutAnswers, lastEventsMs, openServiceTelemetry, tellOfDatabase } from './service-parts.ts'
 import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
+import { workersOf } from './worker-count.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -45,14 +44,13 @@ export interface ServeOptions {
   readonly pull?: true
   /** False where the web console is not served. */
   readonly console?: boolean
+  /** Processes that serve the API: a number, or `auto`. */
+  readonly workers?: string
   /** The files of a certificate and its key, for https. */
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly [flag: string]: string | boolean | undefined
 }
-
-/** How long cut answers may take to send their last event: milliseconds. */
-const lastEventsMs = 2_000
 
 /** Runs the named servers, by default all, until a signal; finishes the answers in flight before it returns. */
 export async function serve(
@@ -65,10 +63,16 @@ export async function serve(
   const api = plan.find(({ name }) => name === 'api')
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
   const tls = tlsOf(options)
+  const count = workersOf(
+    options.workers,
+    plan.map(({ name }) => name),
+  )
+  const crew = count > 1 ? (await import('./workers.ts')).createWorkers(count) : undefined
   const record = openServiceRecord(settings.paths.state)
   const app = await openApp(settings, {
     service: true,
     record,
+    crew,
     reloads: createReloader,
     overrides: { listen, ...(tls && { tls }), ...(options.console === false && { console: false }) },
   })
@@ -79,7 +83,7 @@ export async function serve(
   app.remarkListeners.add((message, fields) => log.warn(message, fields))
   tellOfDatabase(app, log)
   const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Bag() }
-  const metrics = createMetrics(app, version())
+  const metrics = createMetrics(app, version(), crew)
   const origin = clientOrigins(proxiesOf(app.settings))
   let telemetry: TelemetryArea | undefined
   const listening: Listening[] = []
@@ -87,7 +91,7 @@ export async function serve(
   let schedule: Schedule | undefined
   let stopLooking: (() => void) | undefined
   try {
-    telemetry = await openTelemetry(app, log, metrics)
+    telemetry = await openServiceTelemetry(app, log, metrics)
     const { tracer } = telemetry ?? {}
     const parts = { app, state, metrics, origin, tracer }
     const certificate = app.settings.tls && readTls(app.settings.tls)
@@ -109,12 +113,20 @@ export async function serve(
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
       if (service) services.push(service)
       const observe = requestLog(log, app, name)
-      const server = await openServer(await handlerOf({ ...parts, observe }, service, accounts?.identify), {
+      const handler = await handlerOf({ ...parts, observe }, service, accounts?.identify)
+      const listenOptions = {
         ...place,
         tls: certificate,
         socket: sockets.get(name),
-        ownAt: (port) => ownServiceAt(settings.paths.state, port),
-      })
+        ownAt: (port: number) => ownServiceAt(settings.paths.state, port),
+      }
+      const server =
+        crew && !service
+          ? await crew.open({
+              ...{ app, log, handler, options: listenOptions, setupToken: accounts?.setupToken },
+              watchdogMs: supervisor.watchdogMs,
+            })
+          : await openServer(handler, listenOptions)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
       const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
@@ -132,7 +144,8 @@ export async function serve(
     // Loading the language detector, which speech needs, blocks the event loop for 300 ms.
     stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
     state.phase = 'ready'
-    const status = () => statusLine(app, plan, listening)
+    crew?.ready()
+    const status = () => statusLine(app, plan, listening, count)
     const hangUp = takeOverOn(app, log, listening, { supervisor, status })
     const isReloading = io.onHangUp(hangUp)
     app.service?.update({
@@ -141,7 +154,7 @@ export async function serve(
       servers: plan.map(({ name }, at) => ({ name, url: listening[at]!.localUrl })),
     })
     supervisor.ready(status())
-    if (!io.signal.aborted) await once(io.signal, 'abort')
+    if (!io.signal.aborted) await Promise.race([once(io.signal, 'abort'), ...(crew ? [crew.broken] : [])])
     log.info('stopping: answers in flight are finished first')
   } finally {
     const wasReady = state.phase === 'ready'
@@ -155,7 +168,7 @@ export async function serve(
     await schedule?.close()
     // All servers listen until the last answer of any is complete: /ready of the API reports for the whole service.
     await Promise.all(listening.map((server) => server.finish(drainMs)))
-    await cut(state.open, log)
+    await cutAnswers(state.open, log)
     await Promise.all(listening.map((server) => server.close()))
     await Promise.all(services.map((service) => service.close()))
     await telemetry?.close()
@@ -166,29 +179,8 @@ export async function serve(
   }
 }
 
-/** Logs when the database that instances share goes away, and when it is back. */
-function tellOfDatabase({ database }: App, log: Log): void {
-  database?.onAway((reason) => {
-    if (reason === undefined) log.notice('the database is back', { database: database.name })
-    else log.warn('the database is away', { database: database.name, reason: (reason as Error).message })
-  })
-}
-
 /** How long the storage and engines may take to close: milliseconds. */
 const closeMs = 10_000
-
-/** Ends the answers that are still under way, each with the error event of its stream, as far as clients take that in time. */
-async function cut(open: Bag<RequestContext>, log: Log): Promise<void> {
-  const contexts = open.items()
-  if (contexts.length === 0) return
-  log.warn('the time for answers in flight is over: they end with an error', { answers: contexts.length })
-  const ended = contexts.map(({ response }) => response.closed || once(response, 'close'))
-  for (const context of contexts)
-    context.abort(new AppError('unavailable', 'This server is stopping', { retryAfter: 5 }))
-  const timer = new AbortController()
-  await Promise.race([Promise.all(ended), sleep(lastEventsMs, undefined, { signal: timer.signal }).catch(() => {})])
-  timer.abort()
-}
 
 /** The files of the flags; undefined without them. Throws `usage` for one without the other. */
 function tlsOf({ tlsCert: cert, tlsKey: key }: ServeOptions): TlsFiles | undefined {
@@ -207,10 +199,10 @@ function ownServiceAt(state: string, port: number): string | undefined {
 }
 
 /** One line for `systemctl status`. */
-function statusLine(app: App, plan: readonly Planned[], listening: readonly Listening[]): string {
+function statusLine(app: App, plan: readonly Planned[], listening: readonly Listening[], workers: number): string {
   const active = app.plugins.active('chat')
   const addresses = plan.map(({ name }, at) => `${name} on ${listening[at]!.url}`)
-  return `serving ${addresses.join(', ')}; ${active ? `active plugin ${active.id}` : 'no plugin is active'}`
+  return `serving ${addresses.join(', ')}; ${active ? `active plugin ${active.id}` : 'no plugin is active'}${workers > 1 ? `; ${workers} workers` : ''}`
 }
 
 /** Pulls missing weights of the planned servers. */
@@ -313,15 +305,6 @@ async function openService(app: App, log: Log, id: ServerId, options: ServeOptio
     ...(id === 'voxb-tts-1.6b' && options.codebooks !== undefined && { codebooks: codebooksOf(options.codebooks) }),
     onEvent: (message, fields) => log.warn(message, fields),
   })
-}
-
-/** Opens the way to the collector that the environment names; undefined where it names none. */
-async function openTelemetry(app: App, log: Log, { sources }: Metrics): Promise<TelemetryArea | undefined> {
-  const settings = readTelemetry(app.settings.environment, log.warn)
-  if (!settings) return undefined
-  const { openTelemetryArea } = await import('../app/telemetry.ts')
-  const { ownPorts } = app
-  return openTelemetryArea({ settings, version: version(), metrics: sources, ownPorts, tell: log.warn })
 }
 
 async function handlerOf(

@@ -26,6 +26,7 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
     {
       type: 'gauge',
       name: 'aichat_storage_bytes',
+      together: 'max',
       help: 'The files of the database, and of its log that is not in it yet.',
       unit: 'By',
       values: async () => {
@@ -56,6 +57,8 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
     return {
       type: 'gauge',
       name,
+      // All processes tell of one storage.
+      together: 'max',
       help,
       unit,
       values: async () => {

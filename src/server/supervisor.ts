@@ -4,6 +4,8 @@ import type { Log } from './log.ts'
 
 /** Tells systemd how the service does: sd_notify(3). Does nothing where NOTIFY_SOCKET is not set. */
 export interface Supervisor {
+  /** A process without a sign of life for so long is restarted: milliseconds; undefined for never. */
+  readonly watchdogMs: number | undefined
   /** The service answers; begins the signs of life that WATCHDOG_USEC asks for. */
   ready(status: string): void
   reloading(): void
@@ -25,13 +27,15 @@ export function openSupervisor(environment: Environment, log: Pick<Log, 'warn'>,
   let last: Promise<void> = Promise.resolve()
   let pulse: NodeJS.Timeout | undefined
   let hasFailed = false
-  if (!NOTIFY_SOCKET) return { ready() {}, reloading() {}, stopping() {}, close: async () => undefined }
+  const isWatched = WATCHDOG_PID === String(pid) && /^[1-9]\d*$/.test(WATCHDOG_USEC)
+  const watchdogMs = isWatched ? Number(WATCHDOG_USEC) / 1000 : undefined
+  if (!NOTIFY_SOCKET) return { watchdogMs, ready() {}, reloading() {}, stopping() {}, close: async () => undefined }
   return {
+    watchdogMs,
     ready(status) {
       tell('READY=1', `STATUS=${oneLine(status)}`)
-      const everyMs = WATCHDOG_PID === String(pid) && /^\d+$/.test(WATCHDOG_USEC) ? Number(WATCHDOG_USEC) / 2000 : 0
       // A timer of the event loop: where that stands still no sign of life goes out.
-      if (everyMs > 0) pulse ??= setInterval(() => tell('WATCHDOG=1'), everyMs).unref()
+      if (watchdogMs !== undefined) pulse ??= setInterval(() => tell('WATCHDOG=1'), watchdogMs / 2).unref()
     },
     reloading: () => tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`, 'STATUS=reloading'),
     stopping: (status, withinMs) =>

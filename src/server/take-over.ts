@@ -17,23 +17,18 @@ export function takeOverOn(
   listening: readonly Listening[],
   { supervisor, status }: { readonly supervisor: Supervisor; readonly status: () => string },
 ): () => void {
-  const { reloader, service } = app
+  const { reloader, service, crew } = app
   if (!reloader) return () => {}
-  reloader.parts.add(({ trustProxy }) => void readProxies(trustProxy))
-  reloader.parts.add(({ tls }) => {
-    if (!tls) return undefined
-    const pair = readTls(tls)
-    return () => {
-      for (const warning of pair.warnings) log.warn(warning)
-      for (const server of listening) server.replaceTls(pair)
-    }
-  })
+  prepareTakeOver(app, log, listening)
+  // The workers take it over after this process, which tells of it when all have.
+  const after = (work: () => unknown) => void (crew ? crew.reloaded().then(work) : work())
   reloader.listeners.add((outcome) => {
     const told = outcome instanceof AppError ? refused(outcome) : takenOver(outcome)
     const isWhole = told.outcome === 'taken over'
     log[isWhole ? 'info' : 'error'](told.message, { details: told.details.join('; ') || undefined })
     if (!(outcome instanceof AppError)) for (const warning of outcome.warnings) log.warn(warning)
-    service?.update({ reloads: service.current().reloads + 1, last_reload: { at: Date.now(), ...told } })
+    const record = service && { reloads: service.current().reloads + 1, last_reload: { at: Date.now(), ...told } }
+    after(() => record && service.update(record))
   })
   return () => {
     supervisor.reloading()
@@ -42,9 +37,26 @@ export function takeOverOn(
     } catch {
       // The listener above has told it.
     } finally {
-      supervisor.ready(status())
+      after(() => supervisor.ready(status()))
     }
   }
+}
+
+/** Has a reload check the proxies and the certificate of these servers, and take the certificate over. */
+export function prepareTakeOver(
+  { reloader }: Pick<App, 'reloader'>,
+  log: Log,
+  listening: readonly Pick<Listening, 'replaceTls'>[],
+): void {
+  reloader?.parts.add(({ trustProxy }) => void readProxies(trustProxy))
+  reloader?.parts.add(({ tls }) => {
+    if (!tls) return undefined
+    const pair = readTls(tls)
+    return () => {
+      for (const warning of pair.warnings) log.warn(warning)
+      for (const server of listening) server.replaceTls(pair)
+    }
+  })
 }
 
 function refused({ message, details }: AppError) {

@@ -21,6 +21,8 @@ interface Described {
   /** The name in OTLP, where OpenTelemetry's conventions have one; else `name`. */
   readonly conventional?: string
   readonly help: string
+  /** How the values of several processes of a service become one; default `sum`. */
+  readonly together?: 'sum' | 'max' | 'min'
   /** In the notation of UCUM: `s`, `By`, `{token}`; default `1`. */
   readonly unit?: string
 }

@@ -25,6 +25,8 @@ export interface Started {
 export interface Background {
   /** Keeps and starts one. Throws `rate_limited` for too many. */
   start(job: NewJob): Promise<Started>
+  /** Whether this process makes a response now. */
+  runs(id: string): boolean
   /** The response as it is now, running or kept. Throws `not_found`. */
   find(reader: Reader, id: string): Promise<ResponseObject>
   /** The events after a sequence number, to the end of the answer. Throws `not_found`, and `invalid` where none are kept. */
@@ -67,6 +69,7 @@ export function createBackground(responses: Responses): Background {
       }
       return { ended: job.start(), stop: (reason) => void job.stop(failed(reason)) }
     },
+    runs: (id) => running.has(id),
     find: async (reader, id) => runningFor(reader, id)?.response() ?? (await keptBy(reader, id)),
     async follow(reader, id, after) {
       const job = runningFor(reader, id)

@@ -20,6 +20,7 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
     )
     .option('--device <device>', 'the device of voxb-tts-1.6b: auto, cuda, mps, cpu')
     .option('--codebooks <n>', 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser (32)')
+    .option('--workers <n>', 'processes that serve the API on its port, or auto for one per core (1)')
     .option('--tls-cert <file>', 'speak https with this certificate, a PEM file with its chain; read again on SIGHUP')
     .option('--tls-key <file>', 'the PEM file of its key')
     .option('--no-console', 'do not serve the web console at /console')
@@ -27,10 +28,14 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
     .example(
       'aichat serve',
       'aichat serve api --port 3002',
+      'aichat serve --workers auto',
       'aichat serve voxb-tts --host 0.0.0.0',
       'aichat serve api --host 0.0.0.0 --tls-cert chain.pem --tls-key key.pem',
     )
     .action(run(({ serve }) => serve))
+  program
+    .command('__worker <number>', { hidden: true })
+    .action(lazyActions(cli, () => import('./worker.ts'))(({ work }) => work))
 }
 
 /** `aichat status` and `aichat doctor`. */

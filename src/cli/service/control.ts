@@ -83,13 +83,22 @@ async function findServices(cli: Cli): Promise<{ services: readonly ServiceRecor
   return services.length > 0 ? { services } : { services, unit: await unitState(settings) }
 }
 
-function serviceText({ pid, version, phase, started_at: since, servers, last_reload: last }: ServiceRecord): string {
+function serviceText({
+  pid,
+  version,
+  phase,
+  started_at: since,
+  servers,
+  workers,
+  last_reload: last,
+}: ServiceRecord): string {
   return labelled(
     [
       ['pid', `${pid}, aichat ${version}`],
       ['phase', phase],
       ['since', `${timeText(since)} UTC`],
       ...servers.map(({ name, url }) => [name, url] as const),
+      ['workers', workers?.map(({ pid }) => `pid ${pid}`).join(', ')],
       ['last reload', last ? `${timeText(last.at)} UTC: ${last.outcome}` : undefined],
       ...(last?.details ?? []).map((line) => [' ', line] as const),
     ],

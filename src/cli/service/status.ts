@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { counted } from '../../formats/counted.ts'
 import { defaultChatModel } from '../../model-hub/known-models.ts'
 import { listLimits } from '../../operations/limits.ts'
@@ -12,29 +13,33 @@ import { labelled } from '../terminal/table.ts'
 export async function showStatus(cli: Cli): Promise<void> {
   const { server = null } = await cli.backend()
   const status = { mode: server ? 'remote' : 'local', server, ...(await cli.ask(serviceStatus, {})) }
-  await print(cli, status, ({ mode, version, user, active_plugin: plugin, local_runner: runner, instance, database }) =>
-    labelled(
-      [
-        ['mode', `${mode}${server ? ` (${server})` : ''}`],
-        ['version', version],
-        ...(instance === undefined ? [] : [['instance', instance] as const]),
-        ...(database === undefined
-          ? []
-          : [['database', `${database.name}${database.reachable ? '' : ' (away)'}`] as const]),
-        ['user', `${user.username} (${user.role})`],
+  await print(
+    cli,
+    status,
+    ({ mode, version, user, active_plugin: plugin, local_runner: runner, instance, database, workers = [] }) =>
+      labelled(
         [
-          'plugin',
-          plugin
-            ? `${plugin.id}, ${plugin.state === 'key_missing' ? 'needs its key' : plugin.state}, ${plugin.model}`
-            : 'none is active',
+          ['mode', `${mode}${server ? ` (${server})` : ''}`],
+          ['version', version],
+          ...(instance === undefined ? [] : [['instance', instance] as const]),
+          ...(database === undefined
+            ? []
+            : [['database', `${database.name}${database.reachable ? '' : ' (away)'}`] as const]),
+          ...workers.map(({ worker, ...state }) => [`worker ${worker}`, workerText(state)] as const),
+          ['user', `${user.username} (${user.role})`],
+          [
+            'plugin',
+            plugin
+              ? `${plugin.id}, ${plugin.state === 'key_missing' ? 'needs its key' : plugin.state}, ${plugin.model}`
+              : 'none is active',
+          ],
+          [
+            'runner',
+            `${runner.url} ${runner.reachable ? `with ${counted(runner.models.length, 'model')}` : 'does not answer'}`,
+          ],
         ],
-        [
-          'runner',
-          `${runner.url} ${runner.reachable ? `with ${counted(runner.models.length, 'model')}` : 'does not answer'}`,
-        ],
-      ],
-      10,
-    ),
+        10,
+      ),
   )
   if (status.usage_trouble !== undefined)
     note(cli, `aichat: usage cannot be written and waits: ${status.usage_trouble}`)
@@ -53,3 +58,11 @@ export async function showStatus(cli: Cli): Promise<void> {
   )
   note(cli, `  or download a small model to this machine: \`aichat models pull ${defaultChatModel}\``)
 }
+
+function workerText({ pid, phase, memory_bytes: bytes, cpu_seconds: seconds, connections, restarts }: Worker): string {
+  if (phase !== 'ready') return 'is started'
+  const again = restarts > 0 ? `, restarted ${counted(restarts, 'time')}` : ''
+  return `pid ${pid}, ${Math.round(bytes / 1_000_000)} MB, ${seconds.toFixed(1)} s of CPU, ${counted(connections, 'connection')}${again}`
+}
+
+type Worker = Omit<NonNullable<z.output<typeof serviceStatus.output>['workers']>[number], 'worker'>

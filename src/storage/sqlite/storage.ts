@@ -107,8 +107,8 @@ async function finishRestore(folder: string): Promise<void> {
     throw new AppError('busy', 'A restore that was cut off has been finished: start again', { retryAfter: 1 })
 }
 
-async function openForWriting(path: string, { service = false }: StorageUse): Promise<Database> {
-  const db = await openDatabase(path, { check: service })
+async function openForWriting(path: string, { service = false, isChecked = false }: StorageUse): Promise<Database> {
+  const db = await openDatabase(path, { check: service && !isChecked })
   try {
     refuseLostAccounts(db)
     return db

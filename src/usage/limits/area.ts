@@ -1,8 +1,10 @@
 import { usdOf } from '../money.ts'
 import { Admitted, counted, type Ground } from './admission.ts'
+import { type AskedDesk, createDesk, type RateDesk } from './desk.ts'
 import { type Budget, defaultWarn, type LimitDocument } from './documents.ts'
 import type { Limits } from './limits.ts'
 import { createPeriods, type PeriodKind } from './periods.ts'
+import { SharedAdmission } from './shared-admission.ts'
 import type { CountedBudget, LimitStore, Orphan, SavedWindow, Spend } from './store.ts'
 import { SubjectLimits } from './subject-limits.ts'
 
@@ -44,6 +46,8 @@ export interface LimitArea extends Limits {
   reset(subject: string): Promise<LimitView | undefined>
   /** The reservations of processes that ended before they booked the attempt. */
   orphans(): Promise<readonly Orphan[]>
+  /** A desk for another process of this service, whose requests are counted here. */
+  desk(): AskedDesk
   /** Saves the windows, for the next start. */
   save(): Promise<void>
   close(): Promise<void>
@@ -53,6 +57,8 @@ export interface LimitParts extends Pick<Ground, 'now' | 'wall' | 'zone' | 'newI
   readonly store: LimitStore
   /** Another value after every change of the documents, in whichever process; undefined while that is not known. */
   readonly mark: () => string | undefined
+  /** Counts rates in another process of this service, in the place of this one. */
+  readonly desk?: RateDesk | undefined
 }
 
 /** A change by another process is noticed so soon: milliseconds between two looks, which cost a microsecond each. */
@@ -63,7 +69,7 @@ const saveMs = 10_000
 
 /** Opens the limits of a storage, with the windows that were saved last. */
 export async function openLimits(parts: LimitParts): Promise<LimitArea> {
-  const { store, now, wall, zone, warn } = parts
+  const { store, now, wall, zone, warn, desk } = parts
   const periods = createPeriods()
   const keys = new Map<string, SubjectLimits>()
   const users = new Map<string, SubjectLimits>()
@@ -110,11 +116,13 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       if (key) counting.push(key)
       if (user) counting.push(user)
       if (all) counting.push(all)
-      return new Admitted(ground, subjects, counting, size)
+      return desk
+        ? new SharedAdmission(desk, ground, subjects, counting, size)
+        : new Admitted(ground, subjects, counting, size)
     },
     admitPlugin(subjects, { plugin }, size) {
       if (plugin === null || plugins.size === 0 || !plugins.has(plugin)) return undefined
-      return new Admitted(ground, subjects, [], size)
+      return desk ? new SharedAdmission(desk, ground, subjects, [], size) : new Admitted(ground, subjects, [], size)
     },
     async list(isWanted = () => true) {
       await refresh()
@@ -143,6 +151,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       return (await views([limits]))[0]
     },
     orphans: () => store.orphans(),
+    desk: () => createDesk({ find, look, now }),
     save,
     async close() {
       clearInterval(timer)
@@ -196,7 +205,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
         if (known) maps[known.kind].delete(known.id)
       } else if (known) known.change(document)
       else {
-        const limits = new SubjectLimits(subject, document)
+        const limits = new SubjectLimits(subject, document, desk === undefined)
         maps[limits.kind].set(limits.id, limits)
       }
     }
@@ -221,6 +230,8 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       await store.cancel(id)
       given.delete(id)
     }
+    // The windows are those of the process that counts.
+    if (desk) return
     const dirty = Object.values(maps).flatMap((map) => [...map.values()].filter(({ isDirty }) => isDirty))
     if (dirty.length === 0) return
     const windows: SavedWindow[] = dirty.flatMap((each) => each.saved(now()))

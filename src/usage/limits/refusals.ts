@@ -17,6 +17,25 @@ export class LimitRefusal extends AppError {
   }
 }
 
+/** A refusal on its way to another process of the service. */
+export type SentRefusal = Pick<
+  LimitRefusal,
+  'message' | 'details' | 'retryAfter' | 'provider' | 'final' | 'headers' | 'ofPlace'
+>
+
+export function sentRefusal(refusal: LimitRefusal): SentRefusal {
+  const { message, details, retryAfter, provider, final, headers, ofPlace } = refusal
+  return { message, details, retryAfter, provider, final, headers, ofPlace }
+}
+
+export function refusalOf({ message, ofPlace, retryAfter, provider, ...rest }: SentRefusal): LimitRefusal {
+  return new LimitRefusal(ofPlace ? 'plugin' : 'all', message, {
+    ...rest,
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(provider && { provider }),
+  })
+}
+
 /** Whether a failure concerns a place alone: its plugin's limit, or its price. */
 export function isOfPlace(reason: unknown): reason is AppError {
   if (reason instanceof LimitRefusal) return reason.ofPlace

@@ -18,7 +18,7 @@ export interface Counted {
   readonly daySlot: number
 }
 
-/** The limits of one subject, with their counts in this process. */
+/** The limits of one subject, with their counts in this process, unless another process of the service counts. */
 export class SubjectLimits {
   readonly subject: string
   readonly kind: SubjectKind
@@ -34,8 +34,10 @@ export class SubjectLimits {
   isDirty = false
   #parallel = Number.POSITIVE_INFINITY
   #running = 0
+  readonly #countsHere: boolean
 
-  constructor(subject: string, document: LimitDocument) {
+  constructor(subject: string, document: LimitDocument, countsHere = true) {
+    this.#countsHere = countsHere
     const { kind, id } = readSubject(subject)!
     this.subject = subject
     this.kind = kind
@@ -47,6 +49,8 @@ export class SubjectLimits {
   /** Takes a changed document; the counts of windows that stay are kept. */
   change(document: LimitDocument): void {
     this.document = document
+    this.budgets = document.budgets ?? noBudgets
+    if (!this.#countsHere) return
     for (const name of windowNames) {
       const limit = document[name]
       const window = this[name]
@@ -54,9 +58,18 @@ export class SubjectLimits {
       else if (window) window.limit = limit
       else this[name] = new Window(spans[name], limit)
     }
-    this.budgets = document.budgets ?? noBudgets
     this.countsTokens = this.tpm !== undefined || this.tpd !== undefined
     this.#parallel = document.parallel ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Whether requests are counted for it, here or by another process. */
+  get isRated(): boolean {
+    return this.isRatedByTokens || (this.document.rpm ?? this.document.rpd ?? this.document.parallel) !== undefined
+  }
+
+  /** Likewise their tokens. */
+  get isRatedByTokens(): boolean {
+    return (this.document.tpm ?? this.document.tpd) !== undefined
   }
 
   /** Whether one more request of so many tokens passes now. */

@@ -44,6 +44,7 @@ export async function startOurs(
   upstream: string,
   name: string,
   program: string,
+  flags: readonly string[] = [],
 ): Promise<Contestant> {
   const folder = join(home, 'plugins')
   mkdirSync(folder, { recursive: true })
@@ -62,7 +63,7 @@ export async function startOurs(
     // All streams of the crowd are one user's.
     AICHAT_LIMIT_REQUESTS_PER_USER: '5000',
   }
-  const child = spawn(process.execPath, [join(program, 'bin', 'aichat'), 'serve', 'api', '--port', '0'], {
+  const child = spawn(process.execPath, [join(program, 'bin', 'aichat'), 'serve', 'api', '--port', '0', ...flags], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   })

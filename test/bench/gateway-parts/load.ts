@@ -9,8 +9,10 @@ import { ask, bodyOf, type Kind } from './exchange.ts'
 export interface Round {
   readonly requests: number
   readonly perSecond: number
-  /** CPU seconds of the contestant's process per 1,000 requests; the load generator's are its own. */
+  /** CPU seconds of the contestant's processes per 1,000 requests; the load generator's are its own. */
   readonly cpuPerThousand: number
+  /** Those of the process that took most: where each has a core of its own, this bounds the throughput. */
+  readonly busiestPerThousand: number
   readonly p50Ms: number
   readonly p99Ms: number
 }
@@ -30,7 +32,8 @@ export async function load(contestant: Contestant, kind: Kind, connections: numb
       ),
     ].join('\n'),
   )
-  const before = cpuSeconds(contestant.pid)
+  const processes = [contestant.pid, ...childrenOf(contestant.pid)]
+  const before = processes.map(cpuSeconds)
   const child = spawn('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, contestant.url])
   let output = ''
   child.stdout.on('data', (text: Buffer) => {
@@ -49,12 +52,23 @@ export async function load(contestant: Contestant, kind: Kind, connections: numb
     throw new Error(
       `${contestant.name}: answers of ${(read / requests).toFixed(0)} bytes where ${expected} were expected`,
     )
+  const taken = processes.map((pid, at) => cpuSeconds(pid) - before[at]!)
   return {
     requests,
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)![1]),
-    cpuPerThousand: ((cpuSeconds(contestant.pid) - before) / requests) * 1000,
+    cpuPerThousand: (taken.reduce((sum, each) => sum + each, 0) / requests) * 1000,
+    busiestPerThousand: (Math.max(...taken) / requests) * 1000,
     p50Ms: milliseconds(/50%\s+([\d.]+(?:us|ms|s))/.exec(output)?.[1] ?? '0ms'),
     p99Ms: milliseconds(/99%\s+([\d.]+(?:us|ms|s))/.exec(output)?.[1] ?? '0ms'),
+  }
+}
+
+/** The processes that a process has started and that run. */
+function childrenOf(pid: number | undefined): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
   }
 }
 

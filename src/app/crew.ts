@@ -1,0 +1,34 @@
+import type { PluginHealth } from '../chat/health.ts'
+import type { RateDesk } from '../usage/limits/desk.ts'
+
+/** A worker process of a service, as its status shows it. */
+export interface WorkerState {
+  /** From 1 on. A process that takes the place of another has its number. */
+  readonly worker: number
+  /** Null while it is started anew. */
+  readonly pid: number | null
+  readonly phase: 'starting' | 'ready' | 'ended'
+  /** Milliseconds since 1970. */
+  readonly started_at: number
+  /** Processes that ended in its place. */
+  readonly restarts: number
+  /** Connections of clients. */
+  readonly connections: number
+  readonly memory_bytes: number
+  /** User and system time of the process. */
+  readonly cpu_seconds: number
+}
+
+/** The workers of this service, where several processes serve one port, for the process that owns them. */
+export interface Crew {
+  workers(): Promise<readonly WorkerState[]>
+  /** How a plugin does as its workers see it, and this process (`own`): the worst circuit, the last use and its error. */
+  health(own: (plugin: string) => PluginHealth): Promise<(plugin: string) => PluginHealth>
+  /** Resolves when all workers have taken over what this process has reloaded. */
+  reloaded(): Promise<void>
+}
+
+/** The place of a worker in its service: background jobs are those of the owner, which also counts for the limits. */
+export interface WorkerPlace {
+  readonly desk: RateDesk
+}

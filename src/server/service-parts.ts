@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { App } from '../app/app.ts'
+import type { TelemetryArea } from '../app/telemetry.ts'
+import { AppError } from '../errors.ts'
+import type { Bag } from '../process/bag.ts'
+import { readTelemetry } from '../settings/telemetry.ts'
+import { version } from '../version.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** How long cut answers may take to send their last event: milliseconds. */
+export const lastEventsMs = 2_000
+
+/** Logs when the database that instances share goes away, and when it is back. */
+export function tellOfDatabase({ database }: App, log: Log): void {
+  database?.onAway((reason) => {
+    if (reason === undefined) log.notice('the database is back', { database: database.name })
+    else log.warn('the database is away', { database: database.name, reason: (reason as Error).message })
+  })
+}
+
+/** Ends the answers that are still under way, each with the error event of its stream, as far as clients take that in time. */
+export async function cutAnswers(open: Bag<RequestContext>, log: Log): Promise<void> {
+  const contexts = open.items()
+  if (contexts.length === 0) return
+  log.warn('the time for answers in flight is over: they end with an error', { answers: contexts.length })
+  const ended = contexts.map(({ response }) => response.closed || once(response, 'close'))
+  for (const context of contexts)
+    context.abort(new AppError('unavailable', 'This server is stopping', { retryAfter: 5 }))
+  const timer = new AbortController()
+  await Promise.race([Promise.all(ended), sleep(lastEventsMs, undefined, { signal: timer.signal }).catch(() => {})])
+  timer.abort()
+}
+
+/** Opens the way to the collector that the environment names; undefined where it names none. */
+export async function openServiceTelemetry(
+  app: App,
+  log: Log,
+  { sources }: Metrics,
+): Promise<TelemetryArea | undefined> {
+  const settings = readTelemetry(app.settings.environment, log.warn)
+  if (!settings) return undefined
+  const { openTelemetryArea } = await import('../app/telemetry.ts')
+  const { ownPorts } = app
+  return openTelemetryArea({ settings, version: version(), metrics: sources, ownPorts, tell: log.warn })
+}

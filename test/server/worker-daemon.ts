@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { WorkerState } from '../../src/app/crew.ts'
+import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
+import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
+import { pluginAt } from '../installation.ts'
+
+/** A client that keeps one connection, and so one worker. */
+export interface Client {
+  /** Of the worker that answers it. */
+  readonly pid: number
+  call(method: string, path: string, options?: ClientCall): Promise<ClientAnswer>
+  /** Sends a request whose answer is read by the caller. */
+  open(method: string, path: string, options?: ClientCall): Promise<IncomingMessage>
+}
+
+export interface ClientCall {
+  readonly body?: unknown
+  readonly token?: string
+  readonly headers?: Record<string, string>
+}
+
+export interface ClientAnswer {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+}
+
+/** A daemon of two workers with an administrator and an active plugin, and a client at each of them. */
+export interface WorkerDaemon extends SpawnedDaemon {
+  readonly provider: StandIn
+  readonly token: string
+  readonly first: Client
+  readonly second: Client
+  /** The workers as the daemon tells them. */
+  workers(): Promise<readonly WorkerState[]>
+  /** The lines of its log with this message, once there are so many. */
+  logged(message: string, most?: number): Promise<readonly Record<string, unknown>[]>
+  /** The line of the request with this id, once it is there. */
+  requested(id: string): Promise<Record<string, unknown>>
+}
+
+export async function withWorkers(
+  answer: Answer,
+  work: (daemon: WorkerDaemon) => Promise<void>,
+  environment: Record<string, string> = {},
+): Promise<void> {
+  const provider = await openStandIn(answer)
+  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456', ...environment }, home, ['--workers', '2'])
+  const agents: Agent[] = []
+  try {
+    const login = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
+    const { token } = login.body as { token: string }
+    const plugin = pluginAt(provider.url, { retry: { attempts: 1 } })
+    await daemon.call('POST', '/api/plugins/install', { token, body: plugin })
+    await daemon.call('POST', '/api/plugins/activate/custom', { token })
+    const workers = async () => (await daemon.call('GET', '/api/status', { token })).body.workers
+    const logged = async (message: string, most = 1) => {
+      for (;;) {
+        const lines = daemon.output.stderr.split('\n').filter((line) => line.includes(`"msg":"${message}"`))
+        if (lines.length >= most) return lines.map((line) => JSON.parse(line))
+        await once(daemon.child.stderr!, 'data')
+      }
+    }
+    const requested = async (id: string): Promise<Record<string, unknown>> => {
+      for (let seen = 1; ; seen++) {
+        const lines = await logged('request', seen)
+        const found = lines.find(({ request_id: each }) => each === id)
+        if (found) return found
+        seen = lines.length
+      }
+    }
+    const clientOf = async (name: string): Promise<Client> => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      agents.push(agent)
+      const client = clientAt(daemon.url, agent, token)
+      await client.call('GET', '/api/sessions', { headers: { 'x-request-id': name } })
+      const line = await requested(name)
+      const pid = (await workers()).find(({ worker }: { worker: number }) => worker === line['worker'])?.pid
+      return { ...client, pid }
+    }
+    const first = await clientOf('first-client')
+    let second = await clientOf('second-client')
+    // A connection of another client may have ended a moment ago: the next one is dealt to the other worker.
+    for (let again = 0; second.pid === first.pid; again++) second = await clientOf(`second-client-${again}`)
+    await work({ ...daemon, provider, token, first, second, workers, logged, requested })
+  } finally {
+    for (const agent of agents) agent.destroy()
+    if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.stop('SIGKILL')
+    await provider.close()
+    removeHome(daemon)
+  }
+}
+
+function clientAt(url: string, agent: Agent, ownToken: string): Omit<Client, 'pid'> {
+  const open: Client['open'] = async (method, path, { body, token = ownToken, headers = {} } = {}) => {
+    const sent = request(`${url}${path}`, {
+      agent,
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    })
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    return response
+  }
+  return {
+    open,
+    async call(method, path, options) {
+      const response = await open(method, path, options)
+      const text = await textOf(response)
+      return { status: response.statusCode!, headers: response.headers, text, body: readable(text) }
+    },
+  }
+}
+
+/** The rest of an answer. Rejects where it is cut off. */
+export async function textOf(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const piece of response.setEncoding('utf8')) text += piece
+  return text
+}
+
+function readable(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,374 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { openHome } from '../command.ts'
+import { DaemonEnded, spawnDaemon } from '../daemon.ts'
+import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
+import { pluginAt } from '../installation.ts'
+import { suite } from '../suite.ts'
+import { runMain } from '../terminal.ts'
+import { type Client, textOf, withWorkers } from './worker-daemon.ts'
+
+const test = suite('a service of two workers')
+
+const model = 'custom-model'
+const messages = [{ role: 'user', content: 'x' }]
+const chat = { body: { model, messages } }
+const answers: Answer = (_, response) => json(response, 200, completion('Hello'))
+
+test('both answer on one port, say so in their log lines, and status tells what each of them takes', () =>
+  withWorkers(answers, async ({ first, second, workers, url, logged }) => {
+    assert.is.not(first.pid, second.pid)
+    for (const client of [first, second])
+      assert.equal((await client.call('POST', '/v1/chat/completions', chat)).body.choices[0].message.content, 'Hello')
+    const numbers = (await logged('request', 6)).map(({ worker }) => worker)
+    assert.ok(numbers.includes(1) && numbers.includes(2), String(numbers))
+    const told = await workers()
+    assert.equal(
+      told.map(({ worker, phase, restarts }) => [worker, phase, restarts]),
+      [
+        [1, 'ready', 0],
+        [2, 'ready', 0],
+      ],
+    )
+    for (const { memory_bytes: bytes, cpu_seconds: seconds } of told) {
+      assert.ok(bytes > 10_000_000)
+      assert.ok(seconds > 0)
+    }
+    assert.is((await fetch(`${url}/ready`)).status, 200)
+  }))
+
+test('a revoked key and an ended login are refused by both at once', () =>
+  withWorkers(answers, async ({ first, second }) => {
+    const made = await first.call('POST', '/api/keys', { body: { name: 'script', scopes: ['chat'] } })
+    const { id, secret } = made.body as { id: string; secret: string }
+    const login = await second.call('POST', '/api/auth/login', { body: { username: 'ada', password: 'Passw0rd' } })
+    const { token } = login.body as { token: string }
+    for (const client of [first, second]) {
+      assert.is((await client.call('POST', '/v1/chat/completions', { ...chat, token: secret })).status, 200)
+      assert.is((await client.call('POST', '/v1/chat/completions', { ...chat, token })).status, 200)
+    }
+    assert.is((await second.call('DELETE', `/api/keys/${id}`)).status, 200)
+    assert.is((await first.call('POST', '/api/auth/logout', { token, body: {} })).status, 200)
+    for (const client of [first, second]) {
+      assert.is((await client.call('POST', '/v1/chat/completions', { ...chat, token: secret })).status, 401)
+      assert.is((await client.call('POST', '/v1/chat/completions', { ...chat, token })).status, 401)
+    }
+  }))
+
+test('a stream of one worker ends with the key that the other one revokes', () => {
+  const open: ServerResponse[] = []
+  const begins: Answer = (_, response) => {
+    open.push(response.writeHead(200, { 'content-type': 'text/event-stream' }))
+    response.write(completionEvents(['Hel'])[0]! + completionEvents(['Hel'])[1]!)
+  }
+  return withWorkers(begins, async ({ first, second }) => {
+    const made = await first.call('POST', '/api/keys', { body: { name: 'script', scopes: ['chat'] } })
+    const { id, secret } = made.body as { id: string; secret: string }
+    const stream = await second.open('POST', '/v1/chat/completions', {
+      body: { model, messages, stream: true },
+      token: secret,
+    })
+    assert.is((await first.call('DELETE', `/api/keys/${id}`)).status, 200)
+    assert.match(await textOf(stream), /key_revoked|revoked/)
+  })
+})
+
+test('limits hold for both together: requests a minute, at a time, and of a plugin', () => {
+  const waiting: ServerResponse[] = []
+  let isHeld = false
+  const held: Answer = (_, response) => {
+    if (isHeld) waiting.push(response)
+    else json(response, 200, completion('Hello'))
+  }
+  return withWorkers(held, async ({ first, second, url, token }) => {
+    const limit = (subject: string, body: object) => first.call('PUT', `/api/limits/${subject}`, { body })
+    const ask = (client: Client) => client.call('POST', '/v1/chat/completions', chat)
+    const fetched = () =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify(chat.body),
+      }).then(async (response) => {
+        await response.text()
+        return response
+      })
+    // Another process notices a changed limit within a tenth of a second.
+    const until = async (isThere: (headers: Record<string, unknown>) => boolean) => {
+      for (const client of [first, second]) while (!isThere((await ask(client)).headers));
+    }
+    assert.is((await limit('user:ada', { rpm: 100_000 })).status, 200)
+    await until((headers) => headers['x-ratelimit-limit-requests'] === '100000')
+    const before = 100_000 - Number((await ask(first)).headers['x-ratelimit-remaining-requests'])
+    assert.is((await limit('user:ada', { rpm: before + 20 })).status, 200)
+    // The owner of the counts knows the new limit from its next look on.
+    while (Number((await ask(second)).headers['x-ratelimit-limit-requests'] ?? 0) !== before + 20);
+    const counted = before + 20 - Number((await ask(second)).headers['x-ratelimit-remaining-requests'] ?? 0)
+    const answered = await Promise.all(Array.from({ length: 40 }, fetched))
+    const passed = answered.filter(({ status }) => status === 200)
+    assert.is(passed.length, before + 20 - counted)
+    const refused = answered.find(({ status }) => status === 429)!
+    assert.match(refused.headers.get('retry-after')!, /^\d+$/)
+    assert.is(refused.headers.get('x-ratelimit-remaining-requests'), '0')
+    const listed = (await second.call('GET', '/api/limits')).body
+    assert.equal(listed.limits, [{ subject: 'user:ada', rpm: before + 20, budgets: [] }])
+
+    await first.call('DELETE', '/api/limits/user:ada')
+    assert.is((await limit('plugin:custom', { parallel: 3 })).status, 200)
+    while ((await ask(second)).status !== 200 || (await ask(first)).status !== 200);
+    isHeld = true
+    const running = [fetched(), fetched(), fetched(), fetched(), fetched()]
+    const early = await Promise.race(running)
+    assert.is(early.status, 429)
+    assert.match((await ask(first)).text, /3 requests at a time/)
+    assert.is(waiting.length, 3)
+    isHeld = false
+    for (const response of waiting) json(response, 200, completion('Hello'))
+    const statuses = (await Promise.all(running)).map(({ status }) => status).sort()
+    assert.equal(statuses, [200, 200, 200, 429, 429])
+    assert.is((await ask(second)).status, 200)
+  })
+})
+
+test('a plugin that one installs, changes and removes is so for the other', () =>
+  withWorkers(answers, async ({ first, second, provider }) => {
+    const plugin = pluginAt(provider.url, { id: 'other', model_map: ['other-model'] })
+    assert.is((await first.call('POST', '/api/plugins/install', { body: plugin })).status, 201)
+    assert.is((await first.call('POST', '/api/plugins/activate/other')).status, 200)
+    const asked = { body: { model: 'other-model', messages } }
+    assert.is((await second.call('POST', '/v1/chat/completions', asked)).status, 200)
+    assert.is((await second.call('GET', '/api/plugins/active/current')).body.id, 'other')
+    assert.is((await second.call('POST', '/api/plugins/activate/custom')).status, 200)
+    assert.is((await second.call('DELETE', '/api/plugins/other')).status, 200)
+    assert.is((await first.call('GET', '/api/plugins/other')).status, 404)
+    assert.is((await first.call('GET', '/api/plugins/active/current')).body.id, 'custom')
+  }))
+
+test('circuits are those of each worker, and both report them; counters are sums', () => {
+  let isDown = true
+  const fails: Answer = (_, response) =>
+    isDown ? json(response, 500, { error: { message: 'down' } }) : json(response, 200, completion('Hello'))
+  return withWorkers(fails, async ({ first, second, provider }) => {
+    for (let failures = 0; failures < 5; failures++)
+      assert.not.equal((await first.call('POST', '/v1/chat/completions', chat)).status, 200)
+    const asked = provider.received.length
+    await first.call('POST', '/v1/chat/completions', chat)
+    assert.is(provider.received.length, asked, 'its circuit is open')
+    isDown = false
+    assert.is((await second.call('POST', '/v1/chat/completions', chat)).status, 200)
+    for (const client of [first, second]) {
+      const { plugins } = (await client.call('GET', '/api/plugins/status/all')).body
+      const { circuit, last_used_at } = plugins.find(({ id }: { id: string }) => id === 'custom')
+      assert.is(circuit, 'open')
+      assert.type(last_used_at, 'number')
+      const { text } = await client.call('GET', '/metrics')
+      assert.match(text, 'aichat_circuits{target="custom",model="custom-model",state="open"} 1')
+      assert.match(text, 'aichat_chat_attempts_total{target="custom",outcome="answered",class=""} 1')
+      assert.match(text, /aichat_worker_up\{worker="1"\} 1\n[\s\S]*aichat_worker_up\{worker="2"\} 1\n/)
+      assert.match(text, /^aichat_users 1$/m)
+      assert.match(text, /^aichat_build_info\{.*\} 1$/m)
+      assert.match(text, /^process_start_time_seconds \d+$/m)
+    }
+  })
+})
+
+test('a killed worker costs its own requests alone, and another one takes its place', () => {
+  const open: ServerResponse[] = []
+  const [role, hel, lo, end, done] = completionEvents(['Hel', 'lo'])
+  const streams: Answer = (request, response) => {
+    if (!JSON.parse(request.body).stream) return json(response, 200, completion('Hello'))
+    open.push(response.writeHead(200, { 'content-type': 'text/event-stream' }))
+    response.write(`${role}${hel}`)
+  }
+  return withWorkers(streams, async ({ first, second, url, token, workers, logged, child, stop }) => {
+    const streamed = { body: { model, messages, stream: true } }
+    const [lost, kept] = await Promise.all(
+      [first, second].map((client) => client.open('POST', '/v1/chat/completions', streamed)),
+    )
+    const load = { isOn: true, failed: 0, answered: 0 }
+    // The connection of `second` is busy with its stream: these have others.
+    const anew = async () => {
+      while (load.isOn) {
+        const response = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' },
+          body: JSON.stringify({ model, messages }),
+        }).catch(() => undefined)
+        if (response?.status === 200) load.answered++
+        else load.failed++
+        await response?.text()
+      }
+    }
+    const before = sumOf((await fetched(`${url}/metrics`)).text, 'aichat_chats_total')
+    const cut = textOf(lost!).then(
+      () => 'whole',
+      () => 'cut',
+    )
+    process.kill(first.pid, 'SIGKILL')
+    assert.is(await cut, 'cut')
+    const running = [anew(), anew(), anew(), anew()]
+    const [line] = await logged('a worker serves again')
+    assert.is.not(line!['pid'], first.pid)
+    load.isOn = false
+    await Promise.all(running)
+    assert.is(load.failed, 0)
+    assert.ok(load.answered > 0)
+    const told = await workers()
+    assert.equal(told.map(({ phase, restarts }) => [phase, restarts]).sort(), [
+      ['ready', 0],
+      ['ready', 1],
+    ])
+    for (const response of open) response.end(`${lo}${end}${done}`)
+    assert.match(await textOf(kept!), /"Hel"[\s\S]*"lo"[\s\S]*\[DONE\]/)
+    const after = sumOf((await fetched(`${url}/metrics`)).text, 'aichat_chats_total')
+    assert.ok(after >= before + load.answered, `${before} ${after} ${load.answered}`)
+    assert.is(child.exitCode, null)
+    assert.is(await stop(), 0)
+  })
+})
+
+test('a response in the background is told, followed and cancelled by the worker that does not make it', () => {
+  const open: ServerResponse[] = []
+  const [role, hel, lo, end, done] = completionEvents(['Hel', 'lo'])
+  const streams: Answer = (_, response) => {
+    open.push(response.writeHead(200, { 'content-type': 'text/event-stream' }))
+    response.write(`${role}${hel}`)
+  }
+  return withWorkers(streams, async ({ first, second, provider }) => {
+    const make = { body: { model, input: 'One', background: true } }
+    const made = (await first.call('POST', '/v1/responses', make)).body
+    assert.is(made.status, 'queued')
+    while (open.length === 0) await first.call('GET', `/v1/responses/${made.id}`)
+    assert.is((await second.call('GET', `/v1/responses/${made.id}`)).body.status, 'in_progress')
+    const followed = await second.open('GET', `/v1/responses/${made.id}?stream=true`)
+    open[0]!.end(`${lo}${end}${done}`)
+    assert.match(await textOf(followed), /"delta":"Hel"[\s\S]*"delta":"lo"[\s\S]*response\.completed/)
+    const again = (await first.call('POST', '/v1/responses', make)).body
+    while (open.length === 1) await first.call('GET', `/v1/responses/${again.id}`)
+    assert.is((await second.call('POST', `/v1/responses/${again.id}/cancel`)).body.status, 'cancelled')
+    // Its provider is left at once.
+    while (!provider.received.at(-1)!.cancelled) await first.call('GET', '/health')
+    assert.is((await first.call('GET', `/v1/responses/${again.id}`)).body.status, 'cancelled')
+  })
+})
+
+test('the owner alone has speech, the reload and the record; a reload holds for both when it is answered', () =>
+  withWorkers(answers, async ({ first, second, home, child, logged, requested }) => {
+    const host = { headers: { host: 'voices.example' } }
+    assert.is((await first.call('GET', '/api/personas', host)).status, 403)
+    writeFileSync(join(home, 'config.json'), '{ "api.public_hosts": "voices.example" }')
+    assert.equal((await second.call('POST', '/api/service/reload')).body.changed, ['api.public_hosts'])
+    for (const client of [first, second]) assert.is((await client.call('GET', '/api/personas', host)).status, 200)
+    const record = (await first.call('GET', '/api/service')).body
+    assert.equal([record.pid, record.reloads], [child.pid, 1])
+    assert.equal(
+      record.workers.map(({ pid }: { pid: number }) => pid).sort(),
+      [first.pid, second.pid].sort((a, b) => a - b),
+    )
+    const voices = await first.call('GET', '/api/speech/voices', { headers: { 'x-request-id': 'of-the-owner' } })
+    assert.is(voices.status, 200)
+    const spoke = await requested('of-the-owner')
+    assert.equal([spoke['worker'], spoke['client']], [undefined, '127.0.0.1'])
+    writeFileSync(join(home, 'config.json'), '{ "api.public_hosts": "other.example" }')
+    child.kill('SIGHUP')
+    await logged('settings, secrets and plugins are taken over', 2)
+    while ((await first.call('GET', '/api/service')).body.reloads < 2);
+    for (const client of [first, second]) assert.is((await client.call('GET', '/api/personas', host)).status, 403)
+  }))
+
+test('a worker that is asked to stop finishes its answers, and another one takes its place', () => {
+  let held: ServerResponse | undefined
+  return withWorkers(
+    (_, response) => {
+      held = response
+    },
+    async ({ first, logged, workers, stop }) => {
+      const answer = first.call('POST', '/v1/chat/completions', chat)
+      while (!held) await workers()
+      process.kill(first.pid, 'SIGTERM')
+      await new Promise((resolve) => setImmediate(resolve))
+      json(held, 200, completion('Hello'))
+      assert.is((await answer).status, 200)
+      await logged('a worker serves again')
+      assert.is(await stop(), 0)
+    },
+  )
+})
+
+test('workers whose owner is killed finish their answers and end', () => {
+  let held: ServerResponse | undefined
+  return withWorkers(
+    (_, response) => {
+      held = response
+    },
+    async ({ first, second, workers, stop }) => {
+      const answer = first.call('POST', '/v1/chat/completions', chat)
+      while (!held) await workers()
+      await stop('SIGKILL')
+      json(held, 200, completion('Hello'))
+      assert.is((await answer).status, 200)
+      for (const { pid } of [first, second])
+        while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+    },
+  )
+})
+
+test('a service whose workers end at their start again and again ends with the reason', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-dying-'))
+  const script = join(folder, 'dying.cjs')
+  writeFileSync(script, "if (process.argv[2] === '__worker') process.kill(process.pid, 'SIGKILL')\n")
+  try {
+    await spawnDaemon({ NODE_OPTIONS: `--require ${script}` }, undefined, ['--workers', '2'])
+    assert.unreachable('no worker can serve')
+  } catch (reason) {
+    assert.instance(reason, DaemonEnded)
+    assert.is((reason as DaemonEnded).code, 69)
+    assert.match((reason as DaemonEnded).message, /Worker [12] ended at its start: SIGKILL/)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('wrong numbers of workers are refused, and a worker without a service', async () => {
+  for (const [words, expected] of [
+    [['serve', 'api', '--workers', '0'], /Invalid number of workers "0": give one from 1 to 64, or auto/],
+    [['serve', 'api', '--workers', 'two'], /Invalid number of workers "two"/],
+    [['serve', 'api', '--workers', '1e1'], /Invalid number of workers/],
+    [['serve', 'voxb-tts', '--workers', '2'], /--workers is for the API/],
+  ] as const) {
+    const { code, stderr } = await runMain(words)
+    assert.is(code, 64, stderr)
+    assert.match(stderr, expected)
+  }
+  const home = openHome()
+  try {
+    const { code, stderr } = await home.aichat(['__worker', '1'])
+    assert.is(code, 64)
+    assert.match(stderr, 'aichat serve --workers')
+  } finally {
+    home.remove()
+  }
+})
+
+test.run()
+
+async function fetched(url: string): Promise<{ readonly text: string }> {
+  return { text: await (await fetch(url)).text() }
+}
+
+/** The sum of a metric over its labels. */
+function sumOf(text: string, name: string): number {
+  const rows = text.split('\n').filter((line) => line.startsWith(`${name}{`))
+  return rows.reduce((sum, row) => sum + Number(row.slice(row.lastIndexOf(' '))), 0)
+}
+
+/** Whether a process is there and is no zombie. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
