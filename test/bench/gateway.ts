@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  type Contestant,
   otherWays,
   peerName,
   project,
@@ -13,7 +12,7 @@ import {
   startPart,
   startPeer,
 } from './gateway-parts/contestants.ts'
-import { ask, type Kind } from './gateway-parts/exchange.ts'
+import { ask, type Contestant, type Kind } from './gateway-parts/exchange.ts'
 import { load, median, memoryOf, quantile, type Round } from './gateway-parts/load.ts'
 
 /** AICHAT_BENCH_ROUNDS gives others. */

@@ -4,17 +4,7 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ask } from './exchange.ts'
-
-/** One thing that answers chats, and how it is asked. */
-export interface Contestant {
-  readonly name: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly pid: number | undefined
-  /** Fields of its requests beside those of all. */
-  readonly fields?: Readonly<Record<string, unknown>>
-}
+import { ask, type Contestant } from './exchange.ts'
 
 export const project = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 

@@ -1,6 +1,15 @@
 import { once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
-import type { Contestant } from './contestants.ts'
+
+/** One thing that answers chats, and how it is asked. */
+export interface Contestant {
+  readonly name: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly pid: number | undefined
+  /** Fields of its requests beside those of all. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
 
 /** How a chat is asked: a whole answer, a stream at once, a fast one, or one of a second at 20 ms a token. */
 export type Kind = 'whole' | 'streamed' | 'paced' | 'steady'

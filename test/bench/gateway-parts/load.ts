@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Contestant } from './contestants.ts'
-import { ask, bodyOf, type Kind } from './exchange.ts'
+import { ask, bodyOf, type Contestant, type Kind } from './exchange.ts'
 
 export interface Round {
   readonly requests: number
