@@ -1,30 +1,29 @@
-import type pg from 'pg'
 import { isAway } from './errors.ts'
 
 /** Connections of which each serves one transaction after the other. */
-export interface ClientPool {
+export interface ClientPool<Client> {
   /**
    * One that is free, or a new one. Where none can be made while others work (their server is slow, or has no more of them),
    * the next that is given back; rejects when the last of the others ends.
    */
-  take(): Promise<pg.Client>
-  give(client: pg.Client): void
+  take(): Promise<Client>
+  give(client: Client): void
   /** Tells of one that has ended. */
-  forget(client: pg.Client): void
+  forget(client: Client): void
   /** Those that are free. */
-  free(): readonly pg.Client[]
+  free(): readonly Client[]
 }
 
-interface Waiting {
-  resolve(client: pg.Client): void
+interface Waiting<Client> {
+  resolve(client: Client): void
   reject(reason: unknown): void
 }
 
 /** Makes its connections by `connect`. */
-export function createClientPool(connect: () => Promise<pg.Client>): ClientPool {
-  let free: pg.Client[] = []
-  const busy = new Set<pg.Client>()
-  let waiting: (Waiting & { readonly reason: unknown })[] = []
+export function createClientPool<Client>(connect: () => Promise<Client>): ClientPool<Client> {
+  let free: Client[] = []
+  const busy = new Set<Client>()
+  let waiting: (Waiting<Client> & { readonly reason: unknown })[] = []
   return {
     async take() {
       const found = free.pop()
@@ -44,7 +43,7 @@ export function createClientPool(connect: () => Promise<pg.Client>): ClientPool 
           return back
         }
         if (!isAway(reason) || busy.size === 0) throw reason
-        return new Promise<pg.Client>((resolve, reject) => waiting.push({ resolve, reject, reason }))
+        return new Promise<Client>((resolve, reject) => waiting.push({ resolve, reject, reason }))
       }
     },
     give(client) {

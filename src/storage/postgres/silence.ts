@@ -1,4 +1,5 @@
-import type pg from 'pg'
+/** A client of the driver, which tells of its socket in no type. */
+type Connection = object
 
 interface Silence {
   /** Milliseconds that a server may take for an answer; 0 for as long as it likes. */
@@ -8,20 +9,20 @@ interface Silence {
   timer: NodeJS.Timeout | undefined
 }
 
-const silences = new WeakMap<pg.Client, Silence>()
+const silences = new WeakMap<Connection, Silence>()
 
 /**
  * Sets how long a connection waits for each answer: milliseconds, 0 for ever. A server ends what takes too long by itself, so
  * that one that says nothing is cut off, and a network that passes nothing tells of it by nothing else.
  */
-export function boundSilence(client: pg.Client, longest: number): void {
+export function boundSilence(client: Connection, longest: number): void {
   const silence = silences.get(client)
   if (silence) silence.longest = longest
   else silences.set(client, { longest, pending: 0, timer: undefined })
 }
 
 /** Waits for the answer to a statement on a connection; breaks the connection where none comes in its time. */
-export async function answered<R>(client: pg.Client, answer: Promise<R>): Promise<R> {
+export async function answered<R>(client: Connection, answer: Promise<R>): Promise<R> {
   const silence = silences.get(client)
   if (!silence) return answer
   silence.pending++
@@ -36,7 +37,7 @@ export async function answered<R>(client: pg.Client, answer: Promise<R>): Promis
   }
 }
 
-function listen(client: pg.Client, silence: Silence): NodeJS.Timeout | undefined {
+function listen(client: Connection, silence: Silence): NodeJS.Timeout | undefined {
   if (silence.longest === 0) return undefined
   const timer = setTimeout(() => {
     // Where this process itself stood still, the answer may wait to be read.
@@ -50,7 +51,7 @@ function listen(client: pg.Client, silence: Silence): NodeJS.Timeout | undefined
 }
 
 /** Breaks a connection: its statements fail at once, where `end` would wait for them. */
-export function destroyClient(client: pg.Client, reason: Error): void {
+export function destroyClient(client: Connection, reason: Error): void {
   ;(client as unknown as { connection: { stream: { destroy(reason: Error): void } } }).connection.stream.destroy(reason)
 }
 
