@@ -11,6 +11,10 @@ const awayMs = 100
  */
 const answerMs = 750
 
+/** Polls of a process that starts, two seconds' worth, and what each may take: it is busy with its modules itself. */
+const startPolls = 8
+const startMs = 5000
+
 export interface WatchParts<Row extends object> {
   readonly db: Pick<Database, 'listen' | 'drop'>
   readonly channel: string
@@ -49,11 +53,13 @@ export function startWatch<Row extends object>(parts: WatchParts<Row>): Watch {
 
   async function run(): Promise<void> {
     let failures = 0
+    let answers = 0
     while (!isClosed) {
       let wait = pollMs
       try {
-        await inTime(poll(), db)
+        await inTime(poll(), answers < startPolls ? startMs : answerMs, db)
         failures = 0
+        answers++
       } catch (reason) {
         listener?.close()
         listener = undefined
@@ -91,13 +97,13 @@ export function startWatch<Row extends object>(parts: WatchParts<Row>): Watch {
 }
 
 /** Waits for an answer; breaks all connections where none comes. */
-async function inTime(answer: Promise<void>, db: Pick<Database, 'drop'>): Promise<void> {
+async function inTime(answer: Promise<void>, longest: number, db: Pick<Database, 'drop'>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       // Where this process itself stood still, the answer may wait to be read.
-      setImmediate(() => setImmediate(() => reject(noAnswer(answerMs))))
-    }, answerMs)
+      setImmediate(() => setImmediate(() => reject(noAnswer(longest))))
+    }, longest)
   })
   try {
     await Promise.race([answer, late])

@@ -68,7 +68,7 @@ test('marks of accounts end a second after the last answer, those of plugins wit
     await heard
     way.stall()
     const away = new Promise<unknown>((resolve) => changes.onAway(resolve))
-    assert.match(String(await away), /did not answer within 750 ms/)
+    assert.match(String(await away), /did not answer within \d+ ms/)
     assert.is(changes.mark('accounts'), undefined)
     assert.ok(changes.mark('plugins'))
     assert.ok(changes.isUsable())
