@@ -2,6 +2,20 @@ import { gap, reach } from '../../personas/memory/ranking-index.ts'
 import { aboutOf, analysed, contextOf, type Known, type Near, type TextRow } from '../shared/memory-text.ts'
 import type { Database } from './connection.ts'
 
+export type TextIndex = ReturnType<typeof createTextIndex>
+
+/** No index: for a scope that no search sees before `addWhole` has indexed all its memories. */
+export const laterIndexed: TextIndex = {
+  add: () => 0,
+  addWhole: () => 0,
+  nearby: () => new Set(),
+  move() {},
+  rewrite: () => 0,
+  renew() {},
+  remove() {},
+  length: () => 0,
+}
+
 /** The full-text index of memories. Every method expects to run inside the caller's transaction. */
 export function createTextIndex(db: Database) {
   const columns = 'memory_id, content, timestamp, metadata, conversation'
@@ -44,18 +58,16 @@ export function createTextIndex(db: Database) {
      * Returns the length of the terms that the scope gained.
      */
     add(scopeId: number, numbers: readonly number[]): number {
-      const fresh = new Set(numbers)
       const known: Known = new Map()
-      const touched = new Set<number>()
-      for (const number of numbers) {
-        const row = read.get(number)!
-        const around = neighbours(scopeId, row)
-        for (const { row: other } of around) if (!fresh.has(other.memory_id)) touched.add(other.memory_id)
-        const { terms } = analysed(row, known)
-        insertTerms.run(number, terms, aboutOf(row), contextOf(row, around, known))
-        index.run(number)
-      }
-      this.renew(scopeId, touched, known)
+      const around = indexAll(scopeId, numbers, known)
+      for (const number of numbers) around.delete(number)
+      this.renew(scopeId, around, known)
+      return this.length(numbers)
+    },
+
+    /** The same where all memories of the scope are there, and each comes once: no neighbour is written anew. */
+    addWhole(scopeId: number, numbers: readonly number[]): number {
+      indexAll(scopeId, numbers, new Map())
       return this.length(numbers)
     },
 
@@ -118,6 +130,19 @@ export function createTextIndex(db: Database) {
     length(numbers: readonly number[]): number {
       return totalLength.get(JSON.stringify(numbers))!
     },
+  }
+
+  /** Indexes memories that are not indexed yet; returns the numbers of their neighbours. */
+  function indexAll(scopeId: number, numbers: readonly number[], known: Known): Set<number> {
+    const found = new Set<number>()
+    for (const number of numbers) {
+      const row = read.get(number)!
+      const around = neighbours(scopeId, row)
+      for (const { row: other } of around) found.add(other.memory_id)
+      insertTerms.run(number, analysed(row, known).terms, aboutOf(row), contextOf(row, around, known))
+      index.run(number)
+    }
+    return found
   }
 
   function neighbours(scopeId: number, { conversation, timestamp, memory_id: number }: TextRow): Near[] {

@@ -20,7 +20,7 @@ import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { createRetention, rowsAtOnce } from './memories-retention.ts'
 import { findScope, makeScope, takeNumbers } from './memories-scope.ts'
-import { createTextIndex } from './memories-text.ts'
+import { createTextIndex, type TextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 
 export interface Added {
@@ -37,9 +37,9 @@ export type MemoryWriter = ReturnType<typeof createMemoryWriter>
 /**
  * Writes memories by plain calls, for transactions that span several stores: the table, the full-text index and the vectors
  * change together. Each call expects to run inside a transaction.
+ * @param text `laterIndexed` for memories that `indexWhole` indexes when all of them are there
  */
-export function createMemoryWriter(db: Database) {
-  const text = createTextIndex(db)
+export function createMemoryWriter(db: Database, text: TextIndex = createTextIndex(db)) {
   const vectors = createVectorIndex(db)
   const retention = createRetention(db)
   const byId = db.prepare<[number, string], Row>(`SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ?`)

@@ -19,11 +19,13 @@ import type { Database } from './connection.ts'
 import { translating } from './errors.ts'
 import { emptyWriteAheadLog } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
+import { laterIndexed } from './memories-text.ts'
 import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
 import { extentOf, revisionOf } from './persona-read.ts'
 import { memoryPages } from './persona-snapshot.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
+import { createStageIndex } from './persona-stage-index.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
 import { hideMemories, removeHidden } from './removal.ts'
@@ -71,7 +73,7 @@ async function stageInSlices(
   const copied = write.how === 'merge' ? revisionOf(db, scope) : undefined
   const log = write.how === 'merge' ? [] : write.log.records
   try {
-    const rows = createMemoryWriter(db)
+    const rows = createMemoryWriter(db, laterIndexed)
     for (let at = 0; at < log.length; at += recordsAtOnce) {
       const records = log.slice(at, at + recordsAtOnce)
       await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))
@@ -79,6 +81,13 @@ async function stageInSlices(
     }
     for (const batch of batches(staged(db, write))) {
       await stage.write(() => addMemories(db, rows, stage.scope, batch))
+      signal?.throwIfAborted()
+    }
+    const index = createStageIndex(db, stage.scope)
+    for (let more = true; more; ) {
+      await stage.write(() => {
+        more = index.next()
+      })
       signal?.throwIfAborted()
     }
     // The staged memories then take their room on the disk once while a backup is written.

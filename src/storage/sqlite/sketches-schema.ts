@@ -4,7 +4,13 @@ import type { Migration } from './migration.ts'
 export const blockBits = 10
 
 /** SQL for the block in which a memory's sketch lies. */
-const blockOf = (column: string) => `${column} >> ${blockBits}`
+function blockOf(column: string): string {
+  return `${column} >> ${blockBits}`
+}
+
+/** Marks the blocks of sketches that came while the triggers rested. */
+export const markSketches = `INSERT INTO memory_sketch_block (block, mark)
+  SELECT block, random() >> 11 FROM (SELECT DISTINCT ${blockOf('memory_id')} AS block FROM memory_sketch);`
 
 /**
  * A mark for each block of sketches, another one after each change of any of them, by whichever program: sketches that are kept in
@@ -17,8 +23,7 @@ export const sketchMigrations: readonly Migration[] = [
     up: (db) =>
       db.exec(`
         CREATE TABLE memory_sketch_block (block INTEGER PRIMARY KEY, mark INTEGER NOT NULL) STRICT;
-        INSERT INTO memory_sketch_block (block, mark)
-          SELECT block, random() >> 11 FROM (SELECT DISTINCT ${blockOf('memory_id')} AS block FROM memory_sketch);
+        ${markSketches}
         CREATE TRIGGER memory_sketch_added AFTER INSERT ON memory_sketch BEGIN ${marked('new')} END;
         CREATE TRIGGER memory_sketch_changed AFTER UPDATE ON memory_sketch BEGIN ${marked('old')} ${marked('new')} END;
         CREATE TRIGGER memory_sketch_removed AFTER DELETE ON memory_sketch BEGIN

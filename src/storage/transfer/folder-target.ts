@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { createConversationText } from '../sqlite/conversations-text.ts'
+import { markSketches } from '../sqlite/sketches-schema.ts'
 import { writeBackupPart } from './backup-parts.ts'
 import type { FolderSide } from './folder-rows.ts'
 import { writeActivePlugin, writePlugin } from './plugin-files.ts'
@@ -36,6 +37,7 @@ export function createFolderTarget({ db, plugins, backups }: FolderSide): Folder
     async finish(lastPrice) {
       await indexMemories(db)
       await indexMessages(db)
+      db.exec(markSketches)
       for (const { sql } of triggers) db.exec(sql)
       db.exec(`DELETE FROM sqlite_sequence WHERE name = 'price'`)
       db.prepare(`INSERT INTO sqlite_sequence (name, seq) VALUES ('price', ?)`).run(lastPrice)
