@@ -34,7 +34,7 @@ const ofOwner = new Set([
 ])
 
 /** The hidden command that a worker is: `aichat __worker NUMBER`, so that `ps` tells them apart. */
-export const workerCommand = '__worker'
+const workerCommand = '__worker'
 
 /** Starts the process of a worker, which logs to the same place as this one. */
 export function startWorkerProcess(worker: number, { environment }: Pick<Settings, 'environment'>): ChildProcess {
