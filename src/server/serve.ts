@@ -69,12 +69,13 @@ export async function serve(
   )
   const crew = count > 1 ? (await import('./workers.ts')).createWorkers(count) : undefined
   const record = openServiceRecord(settings.paths.state)
+  const overrides = { listen, ...(tls && { tls }), ...(options.console === false && { console: false }) }
   const app = await openApp(settings, {
     service: true,
     record,
     crew,
     reloads: createReloader,
-    overrides: { listen, ...(tls && { tls }), ...(options.console === false && { console: false }) },
+    overrides,
   })
   const lines = createLineWriter((text) => io.stderr.write(text))
   const log = createLog(() => app.settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), lines)
@@ -123,7 +124,7 @@ export async function serve(
       const server =
         crew && !service
           ? await crew.open({
-              ...{ app, log, handler, options: listenOptions, setupToken: accounts?.setupToken },
+              ...{ app, log, handler, overrides, options: listenOptions, setupToken: accounts?.setupToken },
               watchdogMs: supervisor.watchdogMs,
             })
           : await openServer(handler, listenOptions)

@@ -8,6 +8,8 @@ export interface WorkerOrder {
   readonly worker: number
   /** The settings in force, which may be older than the settings file. */
   readonly settings: Settings
+  /** Settings that flags of the command line give, which no file changes. */
+  readonly overrides: Partial<Settings>
   readonly phase: 'starting' | 'ready'
   /** The port on which clients reach the service. */
   readonly port: number

@@ -107,12 +107,11 @@ export async function runWorker(io: ServiceIo, owner: NodeJS.Process): Promise<v
 }
 
 async function openWorker(io: ServiceIo, order: WorkerOrder, channel: Channel): Promise<Serving> {
-  const { listen, tls } = order.settings
   const app = await openApp(order.settings, {
     service: true,
     worker: { desk: deskAt(channel) },
     reloads: createReloader,
-    overrides: { listen, ...(tls && { tls }) },
+    overrides: order.overrides,
   })
   try {
     return await serve(io, app, order, channel)

@@ -5,6 +5,7 @@ import type { App } from '../app/app.ts'
 import type { Crew, WorkerState } from '../app/crew.ts'
 import type { PluginHealth } from '../chat/health.ts'
 import { AppError, toAppError } from '../errors.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { AskedDesk } from '../usage/limits/desk.ts'
 import type { NodeHandler } from './http-server.ts'
 import { type Listening, type ListenOptions, openDealtServer } from './listen.ts'
@@ -33,6 +34,8 @@ export interface OpenWorkers {
   readonly app: App
   readonly log: Log
   readonly options: ListenOptions
+  /** Settings that flags of the command line give, which no file changes. */
+  readonly overrides: Partial<Settings>
   /** Answers what workers pass on. */
   readonly handler: NodeHandler
   readonly setupToken: string | undefined
@@ -164,6 +167,7 @@ export function createWorkers(count: number): Workers {
       const order = (slot: Slot): WorkerOrder => ({
         worker: slot.worker,
         settings: { ...app.settings },
+        overrides: parts.overrides,
         phase,
         port: listening.port,
         setupToken: parts.setupToken,
