@@ -31,6 +31,8 @@ test('where no further one can be made, a statement waits for one that works; it
 
     const [sleeping, left] = [failsOf(db.run('SELECT pg_sleep(60)')), failsOf(db.run('INSERT INTO written VALUES (4)'))]
     while (!(await isSleeping(address)));
+    // Its own attempt to connect began before this one.
+    assert.is(await Promise.race([left, refusedOne(address)]), 'refused')
     await server().terminate(new URL(address).pathname.slice(1))
     await sleeping
     assert.is((translated(await left) as { code: string }).code, 'unavailable')
