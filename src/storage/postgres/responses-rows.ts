@@ -1,26 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ItemPage, NewResponse, Reader, ResponseBounds, ResponseObject } from '../../chat/responses/store.ts'
 import { hasEnded } from '../shared/process-mark.ts'
-import { firstOutput, type Written } from '../shared/response-rows.ts'
+import { firstOutput, mostAlike, type ResponseRow, type Written } from '../shared/response-rows.ts'
 import { isRunning } from './process-lease.ts'
 import type { Sql, Transaction } from './sql.ts'
-
-/**
- * Items of one id that are looked through, of all owners, the newest first. Clients choose ids: where there are more of one,
- * the responses of the owner are looked through for it.
- */
-const mostAlike = 50
-
-export interface ResponseRow {
-  readonly number: number
-  readonly thread_id: number
-  readonly previous: string | null
-  readonly created_at: number
-  readonly process: string | null
-  readonly items: number
-  readonly bytes: number
-  readonly document: string
-}
 
 /** An owner as $1, and as $2 the key whose responses alone are read; a login reads all. */
 const readable = 'user_id = $1 AND ($2::text IS NULL OR key_id = $2)'
@@ -45,6 +28,11 @@ export async function itemsOf(sql: Sql, number: number, from = 0): Promise<reado
     [number, from],
   )
   return rows.map(({ item }) => item)
+}
+
+export async function eventsOf(sql: Sql, number: number): Promise<Buffer | undefined> {
+  const row = await sql.row<{ events: Buffer }>('SELECT events FROM response_events WHERE number = $1', [number])
+  return row?.events
 }
 
 /** The newest item with an id that the reader may read. */

@@ -1,8 +1,10 @@
-import type { Item, ResponseStore } from '../../chat/responses/store.ts'
-import { firstOutput, inTurns, writtenOf } from '../shared/response-rows.ts'
+import type { ResponseStore } from '../../chat/responses/store.ts'
+import { type ResponseReads, readsOf } from '../shared/response-reads.ts'
+import { firstOutput, writtenOf } from '../shared/response-rows.ts'
 import type { Context } from './context.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import {
+  eventsOf,
   extentOf,
   findResponse,
   finishResponse,
@@ -15,7 +17,7 @@ import {
   unfinishedLeft,
 } from './responses-rows.ts'
 import { trimResponses } from './responses-trim.ts'
-import type { Sql, Transaction } from './sql.ts'
+import type { Transaction } from './sql.ts'
 
 /** Responses in PostgreSQL. */
 export function createResponseStore({ db, lease }: Context): ResponseStore {
@@ -23,6 +25,15 @@ export function createResponseStore({ db, lease }: Context): ResponseStore {
   const unfinished = new Set<string>()
   const letGo = (id: string) => {
     if (unfinished.delete(id)) lease.release()
+  }
+
+  const reads: ResponseReads = {
+    find: (reader, id) => findResponse(db, reader, id),
+    output: (number) => itemsOf(db, number, firstOutput),
+    all: (number) => itemsOf(db, number),
+    input: (number, page) => inputPage(db, number, page),
+    item: (reader, id, since) => itemWith(db, reader, id, since),
+    events: (number) => eventsOf(db, number),
   }
 
   return {
@@ -62,63 +73,7 @@ export function createResponseStore({ db, lease }: Context): ResponseStore {
       letGo(response.id)
       return isDone
     },
-    async find(reader, id, since) {
-      const row = await findResponse(db, reader, id)
-      if (!row || row.created_at < since) return undefined
-      const output = (await itemsOf(db, row.number, firstOutput)).map(parsed)
-      return {
-        response: { ...JSON.parse(row.document), output },
-        finished: row.process === null,
-        created_at: row.created_at,
-      }
-    },
-    async input(reader, id, since, page) {
-      const row = await findResponse(db, reader, id)
-      if (!row || row.created_at < since) return undefined
-      const found = await inputPage(db, row.number, page)
-      return found && { items: found.slice(0, page.limit).map(parsed), more: found.length > page.limit }
-    },
-    async chain(reader, id, since, bounds) {
-      const numbers: number[] = []
-      const extent = { items: 0, bytes: 0 }
-      let first = id
-      for (let next: string | null = id; next !== null; ) {
-        const row = await findResponse(db, reader, next)
-        if (!row || (next === id && row.created_at < since)) return 'absent'
-        if (row.process !== null) return 'unfinished'
-        numbers.push(row.number)
-        first = next
-        extent.items += row.items
-        extent.bytes += row.bytes
-        if (numbers.length > bounds.responses || extent.items > bounds.items || extent.bytes > bounds.bytes)
-          return 'too_long'
-        next = row.previous
-      }
-      bounds.charge?.(extent.bytes)
-      return { items: await parsedItems(db, numbers.toReversed()), first }
-    },
-    async items(reader, ids, since, bounds) {
-      const found = new Map<string, Item>()
-      const pace = inTurns()
-      let left = bounds.bytes
-      for (const id of ids) {
-        if (found.has(id)) continue
-        const text = await itemWith(db, reader, id, since)
-        if (text === undefined) continue
-        left -= Buffer.byteLength(text)
-        if (left < 0) return 'too_long'
-        bounds.charge?.(Buffer.byteLength(text))
-        found.set(id, parsed(text))
-        await pace(text)
-      }
-      return found
-    },
-    async events(reader, id, since) {
-      const row = await findResponse(db, reader, id)
-      if (!row || row.created_at < since) return undefined
-      return (await db.row<{ events: Buffer }>('SELECT events FROM response_events WHERE number = $1', [row.number]))
-        ?.events
-    },
+    ...readsOf(reads),
     async remove(reader, id) {
       const removed = await db.transaction(async (tx) => {
         await lockOwner(tx, reader.owner)
@@ -163,19 +118,4 @@ export const responseOwnership: OwnedRows = {
 /** Of one owner's responses, one transaction at a time: the bounds are over all of them. */
 async function lockOwner(tx: Transaction, owner: string): Promise<void> {
   await tx.row('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`responses ${owner}`])
-}
-
-async function parsedItems(sql: Sql, numbers: readonly number[]): Promise<readonly Item[]> {
-  const items: Item[] = []
-  const pace = inTurns()
-  for (const number of numbers)
-    for (const text of await itemsOf(sql, number)) {
-      items.push(parsed(text))
-      await pace(text)
-    }
-  return items
-}
-
-function parsed(text: string): Item {
-  return JSON.parse(text)
 }

@@ -7,6 +7,25 @@ export const firstOutput = 1_000_000
 /** Characters of JSON that are parsed, or written, in one turn of the event loop: some milliseconds' work. */
 const parsedAtOnce = 1 << 20
 
+/**
+ * Items of one id that are looked through, of all owners, the newest first. Clients choose ids: where there are more of one,
+ * the responses of the owner are looked through for it.
+ */
+export const mostAlike = 50
+
+/** A response as its table keeps it. */
+export interface ResponseRow {
+  readonly number: number
+  readonly thread_id: number
+  readonly previous: string | null
+  readonly created_at: number
+  /** The mark of the process that works on it; null for a finished one. */
+  readonly process: string | null
+  readonly items: number
+  readonly bytes: number
+  readonly document: string
+}
+
 /** A response as its rows. */
 export interface Written {
   readonly document: string

@@ -1,24 +1,7 @@
 import type { ItemPage, NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
-import { firstOutput, type Written } from '../shared/response-rows.ts'
+import { firstOutput, mostAlike, type ResponseRow, type Written } from '../shared/response-rows.ts'
 import type { Database } from './connection.ts'
 import { hiddenOwner, hideResponse } from './removal.ts'
-
-/**
- * Items of one id that are looked through, of all owners, the newest first. Clients choose ids: where there are more of one,
- * the responses of the owner are looked through for it.
- */
-const mostAlike = 50
-
-export interface ResponseRow {
-  readonly number: number
-  readonly thread_id: number
-  readonly previous: string | null
-  readonly created_at: number
-  readonly process: string | null
-  readonly items: number
-  readonly bytes: number
-  readonly document: string
-}
 
 /** An owner, and the key whose responses alone are read; a login reads all. */
 const readable = 'user_id = @owner AND (@key IS NULL OR key_id = @key)'
