@@ -63,15 +63,18 @@ export function createResponseStore({ db, lease }: Context): ResponseStore {
     },
     async finish(owner, response, events) {
       const written = await writtenOf(response, [])
-      const isDone = await db.transaction(async (tx) => {
-        await lockOwner(tx, owner)
-        const row = await findResponse(tx, { owner }, response.id, 'FOR UPDATE OF response')
-        if (!row || row.process === null) return false
-        await finishResponse(tx, row, written, events)
-        return true
-      })
-      letGo(response.id)
-      return isDone
+      try {
+        return await db.transaction(async (tx) => {
+          await lockOwner(tx, owner)
+          const row = await findResponse(tx, { owner }, response.id, 'FOR UPDATE OF response')
+          if (!row || row.process === null) return false
+          await finishResponse(tx, row, written, events)
+          return true
+        })
+      } finally {
+        // Where it failed, the work has ended all the same: with the lease the response counts as left.
+        letGo(response.id)
+      }
     },
     ...readsOf(reads),
     async remove(reader, id) {
