@@ -70,20 +70,16 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
       refuse(range, hostname)
       if (range !== 'public' && ownPorts?.has(port))
         throw new AppError('configuration', `${host} is this aichat itself`)
-      return openResponse(request.signal, request.endsAt, (handler) => {
-        agentFor(request.timeouts.connect).dispatch(
-          {
-            origin,
-            path,
-            method: request.method,
-            headers: hop === undefined ? request.headers : { ...request.headers, [hopHeader]: hop },
-            body: request.body ?? null,
-            headersTimeout: request.timeouts.firstByte,
-            bodyTimeout: request.timeouts.idle,
-          },
-          handler,
-        )
-      })
+      const sent = {
+        origin,
+        path,
+        method: request.method,
+        headers: hop === undefined ? request.headers : { ...request.headers, [hopHeader]: hop },
+        body: request.body ?? null,
+        headersTimeout: request.timeouts.firstByte,
+        bodyTimeout: request.timeouts.idle,
+      }
+      return openResponse(agentFor(request.timeouts.connect), sent, request)
     },
     async close() {
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))

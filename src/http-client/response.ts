@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import { connectionSentence } from '../http/connection-failure.ts'
-import { deadlineReached, type HttpResponse } from '../http/send.ts'
+import { deadlineReached, type HttpRequest, type HttpResponse } from '../http/send.ts'
 import { Bag, type Kept } from '../process/bag.ts'
 import { decompressed, tooLong } from './decompress.ts'
 
@@ -40,17 +40,17 @@ function endedBy(signal: AbortSignal): Bag<OutboundExchange> {
 }
 
 /**
- * Starts an exchange; resolves with the reply when its headers are there.
+ * Sends a request; resolves with the reply when its headers are there.
  * `endsAt` is in milliseconds on the monotonic clock; when it passes, or the signal is aborted, the exchange ends.
  */
 export function openResponse(
-  signal: AbortSignal | undefined,
-  endsAt: number | undefined,
-  start: (handler: Dispatcher.DispatchHandler) => void,
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { signal, endsAt }: Pick<HttpRequest, 'signal' | 'endsAt'>,
 ): Promise<HttpResponse> {
   if (signal?.aborted) return Promise.reject(signal.reason)
   const exchange = new OutboundExchange(signal, endsAt)
-  start(exchange)
+  dispatcher.dispatch(request, exchange)
   return exchange.begun
 }
 
