@@ -84,7 +84,7 @@ export function checkCodecFile(file: TensorFile, codec: CodecFile, hears: boolea
 function check(file: TensorFile, expected: ExpectedTensors, others: readonly string[], what: string): void {
   const problems = [...tensorProblems(file.tensors, expected), ...others]
   if (problems.length === 0) return
-  // A tensor more does no harm by itself; beside a missing one it tells what happened.
+  // An unknown tensor alone does no harm; beside a missing one it hints at a renaming.
   const hints = problems.some((problem) => problem.endsWith('is missing'))
     ? unknownTensors(file.tensors, expected).slice(0, 5)
     : []
