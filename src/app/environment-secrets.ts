@@ -4,11 +4,11 @@ import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The secrets of the environment, of credentials and of files that variables name, as they were read at first. */
 export interface EnvironmentSecrets extends SecretSource {
-  /** Reads what a reload is compared with: for a service, at its start. */
+  /** Reads the values that later reloads are compared with; a service calls it at its start. */
   begin(): void
   /**
-   * Reads credentials and files again. Throws `configuration` with every one that is gone, empty or no key any more, and
-   * keeps what it has; `take` puts the new values in force.
+   * Reads credentials and files again; `take` puts the new values in force. Throws `configuration` with every secret
+   * that is gone, empty or no longer a valid key, and then keeps the old values.
    */
   reload(): { readonly changed: readonly string[]; readonly take: () => void }
 }
@@ -67,7 +67,7 @@ export function environmentSecrets({ environment }: Pick<Settings, 'environment'
   }
 }
 
-/** The names of the secrets whose file a variable names. */
+/** The names of the provider keys that a `…_API_KEY_FILE` variable points to. */
 function namedFiles(environment: Settings['environment']): readonly string[] {
   return Object.keys(environment)
     .filter((name) => name.endsWith('_API_KEY_FILE'))

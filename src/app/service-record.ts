@@ -4,7 +4,7 @@ import { listFolder, removeFile, replaceFile } from '../storage/files/atomic.ts'
 import { mayRun, processMark } from '../storage/shared/process-mark.ts'
 import { version } from '../version.ts'
 
-/** What a service says about itself, to the commands of this machine and over the API. */
+/** A service's description of itself, for commands on this machine and for the API. */
 export interface ServiceRecord {
   readonly pid: number
   readonly version: string

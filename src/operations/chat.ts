@@ -54,8 +54,8 @@ export const chatInput = z.looseObject({
   /** True asks models on this machine only, embeds there, and calls no tool server elsewhere. */
   local_only: z.boolean().default(false),
   /**
-   * Keeps the chat as a session of its own where it names none, under a name that `title` or its question gives; with `files`
-   * their names stand beside the answer. Kept is also the beginning of an answer whose reader leaves.
+   * Keeps the chat as a session of its own where it names none, under a name that `title` or its question gives; with
+   * `files` their names stand beside the answer. Where the reader leaves, the beginning of the answer is kept.
    */
   keep: z
     .union([

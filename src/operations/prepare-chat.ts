@@ -129,8 +129,8 @@ async function completeAndSave(
 }
 
 /**
- * Streams an answer; the exchange is saved before the end, and a last chunk without choices tells where that failed, and the
- * session of a chat whose order says `keep`.
+ * Streams an answer and saves the exchange before the end. A last chunk without choices reports a failed save and, with
+ * `keep`, the session.
  */
 export async function streamChat(
   { app }: Pick<Call, 'app'>,

@@ -9,7 +9,7 @@ import type { NewSecret } from './secret-dialog.tsx'
 
 type Scope = Key['scopes'][number]
 
-/** What each scope opens. */
+/** The scopes and the access that each gives. */
 const scopes: readonly (readonly [Scope, string])[] = [
   ['chat', 'Chat'],
   ['embeddings', 'Embeddings'],
