@@ -42,7 +42,7 @@ export interface EngineCapabilities {
   readonly deterministic?: boolean
   /** How it knows when each word is heard: from its own timing, or by a guess. Absent where it cannot tell at all. */
   readonly wordTimes?: 'measured' | 'estimated'
-  /** Set where the engine takes prepared voice files alone: it follows a recording's path on the hub to name its voice file. */
+  /** Appended to a recording's path on the hub to name its voice file, for an engine that takes those files alone. */
   readonly voiceSuffix?: string
 }
 
