@@ -13,7 +13,7 @@ export interface ReasoningPlace {
 export interface ReasoningSeals {
   /** Seals reasoning for one user and place. */
   sealFor(user: string | undefined, place: ReasoningPlace): SealReasoning
-  /** Opens what was sealed for the same user and place, and nothing else. */
+  /** Opens texts that were sealed for the same user and place, and no others. */
   openFor(user: string | undefined, place: ReasoningPlace): OpenReasoning
 }
 

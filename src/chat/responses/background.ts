@@ -54,7 +54,7 @@ export function createBackground(responses: Responses): Background {
       const job = createJob({
         queued,
         run,
-        // A job whose end cannot be written stays here, so that it is not told as running for ever.
+        // A job stays listed until its end is written, so that it is not reported as running for ever.
         save: async (response, events) => {
           await responses.finish(reader.owner, response, events)
           running.delete(queued.id)
