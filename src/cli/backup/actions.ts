@@ -197,7 +197,7 @@ function isAge(file: string): boolean {
   try {
     return fileKindOf(file) === 'age'
   } catch {
-    // That it cannot be read is told by the one who reads all of it.
+    // The later full read reports that the file cannot be read.
     return false
   }
 }

@@ -39,7 +39,7 @@ export interface ChatOptions {
   readonly template?: string
   /** Values of the template's variables. */
   readonly var?: Variables
-  /** Servers whose tools the model may call. */
+  /** Servers with tools that the model may call. */
   readonly mcp?: readonly string[]
 }
 

@@ -20,7 +20,10 @@ export interface Turn {
   readonly tools: ChatTools | undefined
 }
 
-/** Asks one question; prints a failure, and the conversation goes on. Throws what is no AppError, and at the end of the command. */
+/**
+ * Asks one question; a failure is printed, and the conversation goes on. Throws errors other than AppErrors, and at the
+ * end of the command.
+ */
 export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuestion, answer: Answer): Promise<Outcome> {
   const { timeout } = cli.globals()
   const ask = () =>

@@ -18,7 +18,7 @@ import { note, print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { table } from '../terminal/table.ts'
 
-/** Shows what the database is and holds. */
+/** Shows the database and its content. */
 export async function status(cli: Cli): Promise<void> {
   await refuseServer(cli)
   await print(cli, await databaseStatus(await cli.settings()), (shown) => textOf(cli, shown))

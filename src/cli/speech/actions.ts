@@ -127,7 +127,7 @@ interface CommonFields {
 interface Say {
   readonly input: string
   readonly options: SayOptions
-  /** What else decides how the text sounds. */
+  /** Further settings that decide how the text sounds. */
   readonly settings: Readonly<Record<string, unknown>>
   ask(fields: CommonFields): Promise<Download>
 }

@@ -15,7 +15,7 @@ export interface Walked {
 }
 
 export interface WalkOptions {
-  /** How the folder is named in messages and in front of the names of what is left out. */
+  /** The folder's name in messages, and before the names of files left out. */
   readonly shown: string
   /** Whether hidden files and folders are taken too. */
   readonly hidden: boolean
