@@ -29,7 +29,7 @@ export function keptEvents(app: App, whole: WholeRequest, writer: ResponseWriter
   }
 }
 
-/** Events whose last one has the whole response, which then says that it is not kept. */
+/** Marks the response in the last of these events as not stored. */
 function notStored(text: string): string {
   const at = text.lastIndexOf('\ndata: ') + '\ndata: '.length
   const event = JSON.parse(text.slice(at))
