@@ -15,8 +15,8 @@ import type { Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
 /**
- * All of a write but its memories and log, which `bring` puts under the persona; it returns how many memories are new. What it
- * has written is to be taken back where the outcome is not `done`.
+ * Writes all parts of a persona but its memories and log, which `bring` puts under it; `bring` returns the number of
+ * new memories. Roll its writes back unless the outcome is `done`.
  */
 export async function putInPlace(
   tx: Transaction,

@@ -5,7 +5,7 @@ import { firstOutput, mostAlike, type ResponseRow, type Written } from '../share
 import { isRunning } from './process-lease.ts'
 import type { Sql, Transaction } from './sql.ts'
 
-/** An owner as $1, and as $2 the key whose responses alone are read; a login reads all. */
+/** An owner as $1, and as $2 the key that limits the responses read; a login reads all. */
 const readable = 'user_id = $1 AND ($2::text IS NULL OR key_id = $2)'
 
 export function findResponse(
@@ -158,7 +158,7 @@ export async function removeResponse(
   ])
 }
 
-/** Unfinished responses whose process has ended. */
+/** Unfinished responses of processes that have ended. */
 export async function unfinishedLeft(
   sql: Sql,
 ): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]> {

@@ -20,7 +20,7 @@ export function writeShares(accounts: readonly Pick<SpendRow, 'id'>[], budgets: 
   return JSON.stringify(accounts.map(({ id }, at) => [id, budgets[at]!.hard ? 1 : 0]))
 }
 
-/** The subjects whose budgets a row counts in. */
+/** The subjects with budgets that a row counts in. */
 export function subjectsOf({ key, user, plugin }: LedgerRow): readonly string[] {
   const subjects = ['all', subjectOf('user', user)]
   if (key !== null) subjects.push(subjectOf('key', key))

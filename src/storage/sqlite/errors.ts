@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 
-/** After so many seconds somebody may have made room: an operator who is told, or a rotation of logs. */
+/** Seconds after which there may be room again: by a notified operator, or by a rotation of logs. */
 const diskRetry = 30
 
 /** A failure of SQLite as an AppError that names the remedy; any other value comes back as it is. */

@@ -1,8 +1,8 @@
 import type { ColumnType, Value } from './table.ts'
 
 /**
- * Rows in PostgreSQL's binary format of COPY (https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"): the
- * neutral form of a transfer. What is written to a server is what it gives back, byte by byte, so that both sides are compared
+ * Rows in PostgreSQL's binary format of COPY (https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"):
+ * the neutral form of a transfer. A server returns the bytes that were written to it, so that both sides are compared
  * by the digests of these bytes.
  */
 

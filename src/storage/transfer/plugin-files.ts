@@ -35,7 +35,7 @@ export function activePluginRows(folder: string): readonly SqliteRow[] {
   )
 }
 
-/** Writes rows as files. Throws `configuration` for a row whose name is none of a file. */
+/** Writes rows as files. Throws `configuration` for a row with a name that is none of a file. */
 export function writePlugin(folder: string, { id, document, backup, hidden }: SqliteRow): void {
   const name = fileName(id)
   if (document !== null) write(join(folder, `${name}${endings.document}`), document)
