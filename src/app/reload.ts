@@ -84,7 +84,7 @@ export function createReloader({ live, overrides, reloadSecrets, reloadPlugins }
     const takes = next ? [...parts].map((prepare) => attempt(() => prepare(next))) : []
     const secrets = attempt(reloadSecrets)
     if (problems.length > 0 || !file || !next || !secrets)
-      throw new AppError('configuration', 'Nothing was taken over: what was in force stays in force', {
+      throw new AppError('configuration', 'Nothing was taken over: the previous values stay in force', {
         details: problems,
       })
     const before = values ?? valuesNow(file)

@@ -247,7 +247,7 @@ export const previewChat = defineOperation({
   access: 'user',
   scope: 'chat',
   summary:
-    'Shows the request that a chat would send, without its key, and what its persona would remember of the message.',
+    'Shows the request that a chat would send, without its key, and the memories that its persona would keep of the message.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
   output: z.object({
@@ -353,7 +353,7 @@ export const countTokens = defineOperation({
   access: 'user',
   scope: 'chat',
   failures: [404],
-  summary: 'Estimates the tokens of a chat, with what its persona adds, without asking its model.',
+  summary: 'Estimates the tokens of a chat, those added by its persona included, without asking its model.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
   output: z.object({ input_tokens: z.int() }),

@@ -323,7 +323,7 @@ export const wipeMemories = defineOperation({
     may_remain_in: z.exactOptional(
       z
         .array(z.string())
-        .describe('where PostgreSQL keeps what was wiped until its operator removes it; SQLite overwrites it'),
+        .describe('where PostgreSQL keeps wiped rows until its operator removes them; SQLite overwrites them'),
     ),
   }),
   run: async ({ app, caller }, { id, ...filter }) => {

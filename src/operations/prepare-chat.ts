@@ -89,7 +89,7 @@ function personaOf({ persona }: ChatOrder, named: string | undefined): string | 
 /** The provider would keep the persona's prompt and memories, which her owner could not wipe there. */
 function storeRefused(): AppError {
   return new AppError('invalid', 'Invalid chat request', {
-    details: ['store: must not be true with a persona, whose memory settings say what is kept; leave it out'],
+    details: ['store: must not be true with a persona, since her memory settings decide; leave it out'],
   })
 }
 

@@ -326,7 +326,7 @@ export const settingNames = {
   'chat.history': {
     variable: 'AICHAT_CHAT_HISTORY',
     fallback: 'on',
-    what: 'keep what is typed in conversations, for the arrow keys and Ctrl-R of later ones',
+    what: 'keep the lines typed in conversations, for the arrow keys and Ctrl-R of later ones',
   },
   'speech.codebooks': {
     variable: 'AICHAT_SPEECH_CODEBOOKS',

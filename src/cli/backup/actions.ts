@@ -102,7 +102,7 @@ export async function restore(
   await print(cli, restored, () => '')
   note(cli, `aichat: restored the state of ${timeOf(restored.created_at)} UTC with ${counted(restored.users, 'user')}`)
   if (restored.before !== undefined)
-    note(cli, `aichat: what was there is in ${restored.before}; remove it when it is no longer needed`)
+    note(cli, `aichat: the data from before is in ${restored.before}; remove it when it is no longer needed`)
   if (restored.logins > 0) note(cli, 'aichat: every login has ended: log in again')
   if (restored.locked > 0)
     note(

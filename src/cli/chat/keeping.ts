@@ -62,7 +62,7 @@ export async function askedBefore(cli: Cli, { session, persona, prompt, model }:
   const sent = messages.slice(last).find(({ answer }) => answer)?.answer?.sent
   const speaker = persona ?? (model?.startsWith('persona:') ? undefined : persona_id)
   const system = prompt ?? sent?.prompt
-  note(cli, `aichat: asking again what was asked last in "${name}"`)
+  note(cli, `aichat: asking the last question of "${name}" again`)
   return {
     messages: before as ChatQuestion['messages'],
     options: { ...(speaker !== undefined && { persona: speaker }), ...(system !== undefined && { prompt: system }) },

@@ -127,7 +127,7 @@ export async function show(cli: Cli, name: string): Promise<void> {
 export async function remove(cli: Cli, names: readonly string[]): Promise<void> {
   await withServers(cli, async (servers) => {
     for (const name of names) servers.list.get(name)
-    await confirm(cli, `Remove ${names.join(', ')} and what was decided about the tools?`)
+    await confirm(cli, `Remove ${names.join(', ')} and the decisions about the tools?`)
     for (const name of names) {
       await servers.removeSecrets(name, servers.list.get(name).secrets)
       servers.list.remove(name)

@@ -45,7 +45,7 @@ export async function putInPlace(
 }
 
 function goneMeanwhile(id: string): AppError {
-  return new AppError('not_found', `The persona "${id}" was removed or made by somebody else meanwhile`)
+  return new AppError('not_found', `The persona "${id}" was removed or created by another process meanwhile`)
 }
 
 /** Whether there are users, and this owner is none of them any more; one that is stays until this transaction has ended. */

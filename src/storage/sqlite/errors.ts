@@ -10,7 +10,7 @@ export function translated(thrown: unknown): unknown {
   if (code === 'SQLITE_FULL') return new AppError('io', 'The disk is full', { cause: thrown, retryAfter: diskRetry })
   if (/^SQLITE_(?:CANTOPEN|READONLY|PERM)/.test(code))
     return new AppError('io', 'The database may not be opened or written', {
-      details: ['Check who owns its folder and what its permissions are'],
+      details: ['Check the owner and the permissions of its folder'],
       cause: thrown,
       retryAfter: diskRetry,
     })

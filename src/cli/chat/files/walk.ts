@@ -64,7 +64,7 @@ export async function walk(root: string, { shown, hidden, signal, most = 100_000
         signal.throwIfAborted()
         if (++entries > most)
           throw new AppError('too_large', `${shownName(shown)} holds more than ${most} files`, {
-            details: ['Name a smaller folder, or list in .gitignore what is not of your making'],
+            details: ['Name a smaller folder, or list generated files and packages in .gitignore'],
           })
         found.push(entry)
       }

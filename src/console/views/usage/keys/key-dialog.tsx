@@ -54,7 +54,14 @@ export function KeyDialog({
   return (
     <Dialog title="New API key" onClose={onClose}>
       <Form action={action} submit="Create" onCancel={onClose} isIncomplete={name.trim() === '' || chosen.length === 0}>
-        <TextField label="Name" value={name} onInput={setName} placeholder="What will use it" isRequired isFirst />
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          placeholder="The program that uses it"
+          isRequired
+          isFirst
+        />
         <fieldset class="fields plain">
           <legend>May use</legend>
           {scopes.map(([scope, title]) => (
