@@ -37,6 +37,7 @@ export function createSpeechCounts(): SpeechCounts {
   }
 }
 
+/** Counts of a server, all at zero. */
 export function newSpeechCount(): SpeechCount {
   return {
     ...{ inside: 0, waiting: 0, refused: 0, spoken: 0, skipped: 0, rerolls: 0 },

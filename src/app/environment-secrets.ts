@@ -16,6 +16,10 @@ export interface EnvironmentSecrets extends SecretSource {
 /** Secrets beside the keys of providers, which their variables name. */
 const otherSecrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'HF_TOKEN']
 
+/**
+ * Reads a secret at its first use, and keeps it until a reload. Reading throws `configuration` for a file that cannot
+ * be read.
+ */
 export function environmentSecrets({ environment }: Pick<Settings, 'environment'>): EnvironmentSecrets {
   type Found = ReturnType<typeof readSecret>
   let known = new Map<string, Found>()

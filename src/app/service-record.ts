@@ -40,6 +40,7 @@ const folderOf = (state: string) => join(state, 'services')
 /** The longest record that is read: characters. */
 const longestRecord = 100_000
 
+/** The record of this process; nothing is written before its first `update`. */
 export function openServiceRecord(state: string): OwnRecord {
   const mark = processMark()
   const path = join(folderOf(state), `${process.pid}.json`)

@@ -71,6 +71,7 @@ export async function optionsOf({ call, id }: StatefulAnswer, report: RouteRepor
   return { id, seal: reasoning.sealFor(call.caller.id, report) }
 }
 
+/** A writer of the answer's events, with its reasoning sealed for the place that answers. */
 export async function writerOf(answer: StatefulAnswer, report: RouteReport): Promise<ResponseWriter> {
   return createStreamWriter(answer.asked, await optionsOf(answer, report))
 }

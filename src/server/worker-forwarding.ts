@@ -13,6 +13,7 @@ const clientHeader = 'x-aichat-worker-client'
 /** Headers of one connection (RFC 9110, 7.6.1), and one that Node has answered. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'expect'])
 
+/** A secret of 256 random bits for the processes of one service. */
 export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
@@ -22,6 +23,7 @@ const paths = new Set(['/metrics', '/api/status', '/api/service', '/api/service/
 const folders = ['/api/speech', '/v1/audio/']
 const responsePath = /^\/v1\/responses\/(resp_[\w-]{1,100})(?:\/cancel)?$/
 
+/** Whether a worker forwards requests of this path to the owner. */
 export function isOfOwner(path: string): boolean {
   return paths.has(path) || folders.some((folder) => path.startsWith(folder))
 }

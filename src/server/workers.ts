@@ -86,6 +86,7 @@ const closeMs = 10_000
 
 const noChannel: Channel = { tell() {}, ask: async () => Promise.reject(new AppError('unavailable', 'It starts')) }
 
+/** Workers in `count` places; `open` starts their processes. */
 export function createWorkers(count: number): Workers {
   const slots = Array.from(
     { length: count },

@@ -14,6 +14,7 @@ export interface LiveSettings {
   replace(next: Settings): void
 }
 
+/** Settings whose fields read the latest values; those that need a restart keep their first value. */
 export function liveSettings(first: Settings): LiveSettings {
   let current = first
   const settings = {}

@@ -31,6 +31,7 @@ export interface CodecBooks {
   readonly projection: (half: 'first' | 'rest') => string
 }
 
+/** The tensors of the codebooks with which the codec decodes: one semantic book, and `groups - 1` acoustic ones. */
 export function decoderBooks(groups: number): CodecBooks {
   const book = (half: string, index: number): Codebook => ({
     sums: `decoder.quantizer.${half}.vq.layers.${index}._codebook.embedding_sum`,
@@ -43,6 +44,7 @@ export function decoderBooks(groups: number): CodecBooks {
   }
 }
 
+/** The tensors of the same codebooks as the codec's encoder names them, for voice cloning. */
 export function encoderBooks(groups: number): CodecBooks {
   const place = (half: string) => `encoder.quantizer.${half}_residual_vector_quantizer`
   const book = (half: string, index: number): Codebook => ({

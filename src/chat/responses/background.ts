@@ -45,6 +45,7 @@ export interface Background {
 const mostPerUser = 8
 const mostInAll = 32
 
+/** Background answers of this process: at most 8 of one user and 32 in all. */
 export function createBackground(responses: Responses): Background {
   const running = new Map<string, { readonly job: Job; readonly reader: Reader }>()
 

@@ -45,6 +45,7 @@ export function goesOn({ status }: ResponseObject): boolean {
   return status === 'queued' || status === 'in_progress'
 }
 
+/** A job that makes the queued response once it is started. Its events are kept in memory, at most 16 Mi characters. */
 export function createJob({ queued, run, save }: JobParts): Job {
   const controller = new AbortController()
   const texts: string[] = []

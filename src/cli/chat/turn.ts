@@ -70,6 +70,7 @@ function gone(): AppError {
   return new AppError('not_found', 'This conversation was removed meanwhile', { details: ['/clear begins a new one'] })
 }
 
+/** Prints a failure and its next steps on stderr; the command goes on. */
 export function tellFailure(cli: Cli, { message, details }: AppError): void {
   cli.io.err(stripControls(`aichat: ${[message, ...details].join('\n  ')}`))
 }

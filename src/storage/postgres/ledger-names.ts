@@ -18,6 +18,7 @@ interface NameRow {
   readonly name: string
 }
 
+/** Remembers names and their numbers, 20,000 at most. */
 export function createLedgerNames(db: Database): LedgerNames {
   const ids = new Map<string, number>()
   const names = new Map<number, string>()

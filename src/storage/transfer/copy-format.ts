@@ -23,6 +23,7 @@ export interface RowWriter {
   take(): Buffer
 }
 
+/** Writes rows with columns of these types, in their order. */
 export function createRowWriter(types: readonly ColumnType[]): RowWriter {
   let buffer = Buffer.allocUnsafe(firstCapacity)
   let length = 0
@@ -155,6 +156,7 @@ export interface RowReader {
   end(): void
 }
 
+/** Reads rows with columns of these types; a row may be cut anywhere between two chunks. */
 export function createRowReader(types: readonly ColumnType[]): RowReader {
   let rest: Buffer = Buffer.alloc(0)
   let isBegun = false

@@ -36,6 +36,7 @@ export async function fileNames(cli: Cli, written: string, isQuoted: boolean): P
   )
 }
 
+/** The user's home folder: `HOME`, else that of the system. */
 export function homeOf({ io }: Cli): string {
   return io.environment['HOME'] || homedir()
 }

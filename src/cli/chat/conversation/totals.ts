@@ -23,6 +23,7 @@ export function noTotals(): Totals {
   return { answers: 0, asked: undefined, answered: undefined, cost: 0, unpriced: 0, by: undefined }
 }
 
+/** Adds an answer to the totals; one without a cost counts as unpriced. */
 export function addTo(totals: Totals, { tokens, cost, by }: Told): void {
   totals.answers += 1
   if (tokens) {
