@@ -17,7 +17,7 @@ export interface ReasoningSeals {
   openFor(user: string | undefined, place: ReasoningPlace): OpenReasoning
 }
 
-/** The mark and version of our own texts; any other is a stranger's. */
+/** The mark and version of texts sealed here; a text without it was sealed elsewhere. */
 const mark = 'aichat1.'
 const nonceBytes = 12
 const tagBytes = 16

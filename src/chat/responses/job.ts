@@ -27,7 +27,7 @@ export interface Job {
 export interface JobParts {
   readonly queued: ResponseObject
   run(signal: AbortSignal): AsyncIterable<Piece>
-  /** Writes its end, before that is told to anyone. */
+  /** Writes its end, before any reader gets it. */
   save(response: ResponseObject, events: Uint8Array): Promise<void>
 }
 

@@ -34,7 +34,7 @@ export function finishReplacement(folder: string): boolean {
   return true
 }
 
-/** May be repeated: a move without its new file at the first place is done. */
+/** May be repeated: a move is done once its new file has left `from`. */
 function perform({ from, to, aside }: Move): void {
   if (from !== null && !existsSync(from)) return
   if (existsSync(to) && !existsSync(aside)) {

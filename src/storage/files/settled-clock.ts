@@ -21,7 +21,7 @@ interface Mark {
 /**
  * The clock that decides about expiry. After a gap (a clock that was set, or a machine that was off for more than a
  * month) it stands still at the last time before, for a day of steady running: a clock that is a year ahead by mistake
- * would remove a year's data for good. The file keeps its state across restarts.
+ * would remove for good all data with a retention of up to a year. The file keeps its state across restarts.
  */
 export function openSettledClock(folder: string, clock: () => number = Date.now): () => number {
   const path = join(folder, 'clock.json')
