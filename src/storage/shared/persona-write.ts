@@ -5,8 +5,8 @@ import type { Extent, Outcome, PersonaWrite } from '../../personas/package/archi
 const mostAtOnce = 50
 
 /**
- * Whether a write is staged, because of its own size or, with the persona's present extent, of the content that it
- * replaces.
+ * Whether a write is staged, for its own size, or for that of the content that it replaces (the persona's present
+ * extent).
  */
 export function isLarge(write: PersonaWrite, { memories, records }: Pick<Extent, 'memories' | 'records'>): boolean {
   if (write.count > mostAtOnce) return true
