@@ -55,8 +55,8 @@ export async function bundle(root) {
 }
 
 /**
- * Bundles the web console for browsers: files whose names change with their content, each compressed once here. Returns the
- * sources that are in them.
+ * Bundles the web console for browsers into files named by the hash of their content, each compressed here once.
+ * Returns the sources that went into the bundle.
  */
 async function bundleConsole(root, folder) {
   const { metafile } = await compiler(root).build({
@@ -101,7 +101,7 @@ async function bundleConsole(root, folder) {
   return Object.keys(metafile.inputs)
 }
 
-/** The packages of npm whose files are in the bundle, as folders below `root`. */
+/** The npm packages with files in the bundle, as folders below `root`. */
 function packagesOf(files) {
   const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
   return [...new Set(folders)].sort()

@@ -1,4 +1,5 @@
-// Packs what `npm publish` would send, with its SBOM (CycloneDX) beside it: package.mjs [FOLDER], by default dist/package.
+// Packs the files that `npm publish` would send, with their SBOM (CycloneDX) beside them: package.mjs [FOLDER], by
+// default dist/package.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -33,7 +33,7 @@ function requireNode() {
   return 78
 }
 
-/** Installs and builds what the mode needs; returns an exit code. */
+/** Installs and builds for the chosen mode; returns an exit code. */
 async function prepare() {
   const unlock = lock(join(root, '.set-up.lock'))
   if (!unlock) return 75

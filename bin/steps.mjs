@@ -14,7 +14,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const at = (...parts) => join(root, ...parts)
 const say = (text) => process.stderr.write(`${text}\n`)
 
-/** What a command and the daemon need: packages, the database, the bundle. Returns an exit code. */
+/** Prepares the program and the daemon: packages, database driver, bundle. Returns an exit code. */
 export async function prepareProgram() {
   const failed = await installPackages()
   if (failed) return failed
@@ -22,7 +22,10 @@ export async function prepareProgram() {
   return firstOf(await Promise.all([buildDatabase(), buildProgram()]))
 }
 
-/** The same, and the compiled tests. `anew` builds also what stands; `published` takes the libraries of all platforms. */
+/**
+ * Prepares the program and compiles the tests. `anew` also rebuilds parts that are up to date; `published` takes the
+ * libraries of all platforms.
+ */
 export async function prepareAll({ anew, published }) {
   const failed = await installPackages()
   if (failed) return failed
@@ -38,7 +41,7 @@ function firstOf(codes) {
 async function installPackages() {
   if (holds(installed, lockDigest())) return 0
   say('aichat: installing packages …')
-  // No package's script runs: the database is built in a step of its own, and the others hold what they need.
+  // Runs no install scripts: the database driver is built in a step of its own, and the other packages need none.
   const failed = await run('npm', [
     'ci',
     '--include=dev',
@@ -137,7 +140,7 @@ export async function trainVectors() {
 
 const vectors = at('dist', 'data', 'word-vectors.bin')
 
-// The results that stand, each with a digest of what it was made from.
+// The results of each step, each with a digest of its inputs.
 const installed = at('node_modules', '.aichat-packages')
 const database = at('node_modules', 'better-sqlite3', 'build', '.aichat-modules')
 const program = at('dist', '.program')

@@ -42,7 +42,7 @@ interface NeuralEngine {
   readonly find: FindModel
 }
 
-/** The neural engines by the servers whose models they compute; the name is the engine's folder and id. */
+/** The neural engine that computes each server's model; its name is the engine's folder and id. */
 const neuralEngines: Readonly<Partial<Record<string, NeuralEngine>>> = {
   'voxa-tts': { id: 'qwen3-tts', openMs: 1_800_000, find: findQwen },
   'voxb-tts': { id: 'pocket-tts', find: findPocket },

@@ -1,12 +1,15 @@
 import { spokenSize } from './text/spoken-size.ts'
 
-/** How long a voice takes for its texts, learned from what it spoke, so that a clause left out or said twice is noticed. */
+/**
+ * The seconds that a voice takes for its texts, learned from its earlier chunks, to notice a clause left out or said
+ * twice.
+ */
 export interface Pace {
   /** Whether enough was heard to judge by. */
   readonly isKnown: boolean
   /** Takes note of a text and the seconds that it took. */
   learn(text: string, seconds: number): void
-  /** Whether the seconds are far from what the text promises; false while too little is known. */
+  /** Whether the seconds are far from the expected length of the text; false while too little is known. */
   isFarOff(text: string, seconds: number): boolean
   /** The distance from the promised length, 0 where it is kept: for the choice between two tries. */
   distance(text: string, seconds: number): number
@@ -20,7 +23,7 @@ const remembered = 32
 const leastSize = 40
 /** Letters from which a text is judged in full; the length of a shorter one varies more. */
 const fullSize = 120
-/** What is usual: the share that may be missing or be too much, at the least and at the most. */
+/** Tolerances: the share that may be missing or in excess, at least and at most. */
 const [leastMissing, mostMissing] = [0.25, 0.6]
 const [leastExcess, mostExcess] = [0.4, 1.5]
 /** Distances from the median within which nearly all usual texts lie, in median distances. */
@@ -59,7 +62,7 @@ export function createPace(): Pace {
   }
 }
 
-/** Voices whose pace stays known. */
+/** Voices with a remembered pace. */
 const keptVoices = 64
 
 /** The paces of the voices that spoke last, by their keys. */

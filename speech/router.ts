@@ -208,7 +208,7 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
     seed,
     ...(timestamps && { timestamps }),
     ...(stream && config?.supports_streaming ? { stream: true } : {}),
-    // Our own servers stream whatever their table says, once they are asked by OpenAI's name for it.
+    // aichat's own servers stream whether or not their table says so, once asked by OpenAI's name for it.
     ...(format && (request.stream_format || isServerId(plugin.id)) ? { stream_format: format } : {}),
   }
 }

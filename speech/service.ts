@@ -21,7 +21,7 @@ export interface ServiceOptions {
   readonly orLike?: boolean
   /** `--device`, on the server that has it. */
   readonly device?: string | undefined
-  /** Codebooks of a frame, on the server whose model can do with fewer: `--codebooks`. */
+  /** Codebooks of a frame, on the server with a model that can do with fewer: `--codebooks`. */
   readonly codebooks?: number | undefined
   readonly modelsFolder: string
   /** Holds files that engines derive from a model at its first load; `.cache` beside the models by default. */
@@ -143,7 +143,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
     },
     async speak({ voice, ...request }, signal) {
       const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
-      // Another engine has the voices of the table whatever the variant.
+      // A substitute engine has the table's voices for every variant.
       if (typeof requested !== 'object' && choice.own && !variant.presets)
         throw needsVariant('A preset voice', ({ presets }) => presets)
       await loadEngine()

@@ -23,15 +23,19 @@ export interface Speech {
   /** How many chunks and unspoken pieces the text has, and how many of them have been spoken so far. */
   readonly total: number
   readonly spoken: number
-  /** How many chunks were spoken again, since their length was far from what the text promises; undefined for an engine that repeats itself. */
+  /**
+   * How many chunks were spoken again, since their length was far from the expected one; undefined for a deterministic
+   * engine.
+   */
   readonly rerolls: number | undefined
   /** How the engine knows the words' times; undefined where they are not wanted. */
   readonly wordTimes: 'measured' | 'estimated' | undefined
   /** The words that were spoken since the last call, with their times in seconds from the first sample of all. */
   takeWords(): readonly WordTime[]
   /**
-   * Mono 16-bit PCM, made while it is read. `live` passes audio on as it comes, at least the first chunk's; otherwise a chunk
-   * comes whole or, when it fails, not at all. A whole chunk is spoken again where its length is far from what the text promises. Chunks that fail are skipped; throws when none could be spoken: `timeout` if all took too long.
+   * Mono 16-bit PCM, made as it is read. `live` passes audio on as it comes, at least the first chunk's; otherwise a
+   * chunk comes whole, or not at all when it fails. A whole chunk with a length far from the expected one is spoken
+   * again. Failed chunks are skipped; throws when none could be spoken: `timeout` if all took too long.
    */
   pcm(live: boolean): AsyncGenerator<Buffer>
 }
@@ -118,7 +122,7 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
       async *pcm(live) {
         const leave = turns.enter()
         const failures: unknown[] = []
-        // A seed promises the same audio each time: what others said meanwhile has no say in it.
+        // A seed promises the same audio each time, so the pace learned from other requests must not count.
         const pace = request.seed === undefined ? paceOf(paceKey(request)) : createPace()
         let held: { readonly take: Take; readonly index: number; readonly isLearned: boolean }[] = []
 
@@ -146,8 +150,8 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
         try {
           for (const [index, text] of chunks.entries()) {
             try {
-              // A listener who has heard the first chunk waits for a whole one only where it is made faster than it is heard,
-              // and never with a seed: its audio must not depend on the speed of a machine.
+              // After the first chunk, a live stream waits for whole chunks only where the engine outruns playback, and
+              // never with a seed: seeded audio must not depend on the speed of a machine.
               if (live && (deterministic || request.seed !== undefined || index === 0 || !isFast())) {
                 const { queue, told } = begin(index, 0)
                 const seconds = yield* telling.tell(text, queue.pieces(), told)
@@ -207,7 +211,7 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
   }
 }
 
-/** What a voice's pace depends on. */
+/** A voice's pace depends on these fields. */
 function paceKey({ voice, language, instruct, cfg_coef }: SpeechRequest): string {
   return JSON.stringify([voice.key, language, instruct, cfg_coef])
 }

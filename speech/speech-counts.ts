@@ -11,7 +11,7 @@ export interface SpeechCount {
   /** Chunks that were spoken, and those that failed. */
   spoken: number
   skipped: number
-  /** Chunks that were spoken again, since their length was far from what the text promises. */
+  /** Chunks that were spoken again, since their length was far from the expected one. */
   rerolls: number
   /** Seconds that a chunk or a voice waited for the engine. */
   readonly waits: Histogram
@@ -37,6 +37,7 @@ export function createSpeechCounts(): SpeechCounts {
   }
 }
 
+/** Counts of a server, all at zero. */
 export function newSpeechCount(): SpeechCount {
   return {
     ...{ inside: 0, waiting: 0, refused: 0, spoken: 0, skipped: 0, rerolls: 0 },

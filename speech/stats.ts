@@ -1,8 +1,8 @@
-/** What a server's engine has done since the start. */
+/** Figures of a server's engine since its start. */
 export interface SpeechStats {
   /** Chunks that were spoken, those that were spoken again included. */
   readonly chunks: number
-  /** Chunks that were spoken again, since their length was far from what their text promises. */
+  /** Chunks that were spoken again, since their length was far from the expected one. */
   readonly rerolls: number
   /** Seconds of speech that the engine made in a second of the latest work; undefined before its first chunk. */
   readonly pace: number | undefined
@@ -28,7 +28,7 @@ export function createSpeechStats(): SpeechCounter {
   return {
     spoke(seconds, workSeconds) {
       chunks += 1
-      // What is long ago fades.
+      // Older work counts less and less.
       const kept = Math.max(0, 1 - workSeconds / measuredSeconds)
       speech = kept * speech + seconds
       work = kept * work + workSeconds

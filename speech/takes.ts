@@ -18,8 +18,8 @@ export interface TakeParts {
 }
 
 /**
- * Returns the take, or where its length is far from what the text promises, the better one of it and another that is made
- * with another seed. A second try that fails leaves the first.
+ * Returns the take or, where its length is far from the expected one, the better of it and a second one with another
+ * seed. A second try that fails leaves the first.
  */
 export async function betterTake(take: Take, { record, pace, onReroll }: TakeParts): Promise<Take> {
   if (!pace.isFarOff(take.text, take.seconds)) return take

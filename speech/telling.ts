@@ -19,7 +19,7 @@ export interface Telling {
 
 export function createTelling(sampleRate: number): Telling {
   let words: WordTime[] = []
-  /** Of what was told so far: samples. */
+  /** Samples passed on so far. */
   let samplesTold = 0
   /** Before the next chunk: seconds. */
   let pause = 0

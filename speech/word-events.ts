@@ -5,7 +5,7 @@ import type { Speech } from './speaking.ts'
 
 /** An event of an answer with word times, as the `data` of a server-sent event. The first two names are OpenAI's. */
 export type SpeechEvent =
-  /** Bytes of a WAV file in base64; together they are one whose header knows no length. */
+  /** Bytes of a WAV file in base64; together they form one with a header of unknown length. */
   | { readonly type: 'speech.audio.delta'; readonly audio: string }
   | { readonly type: 'speech.audio.done'; readonly spoken: number; readonly total: number; readonly rerolls: number }
   /** The next words with their times, seconds from the first sample; `estimated` where the engine guesses them. */
@@ -15,7 +15,9 @@ export type SpeechEvent =
 /** Bytes of audio in one event, a multiple of three, so that base64 needs no padding. */
 const pieceSize = 48 * 1024
 
-/** The server-sent events of a text. `audio` is what `speech.pcm` gives; a failure in the middle is the last event. */
+/**
+ * The server-sent events of a text. `audio` is the output of `speech.pcm`; a failure in the middle is the last event.
+ */
 export async function* speechEvents(speech: Speech, audio: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   try {
     yield* audioEvents(wavHeader(speech.sampleRate))

@@ -17,7 +17,7 @@ const failures = {
   too_slow: { status: 408, exit: 75 },
   no_input: { status: 400, exit: 66 },
   not_found: { status: 404, exit: 67 },
-  /** Another process changed it meanwhile: the call can succeed for one who reads it again. */
+  /** Changed by another process meanwhile: a caller that reads it again can succeed. */
   conflict: { status: 409, exit: 75 },
   method_not_allowed: { status: 405, exit: 64 },
   /** No answer is possible: a provider, runner, engine or server is not there, or a port is taken. */

@@ -17,7 +17,7 @@ export function installationId({ paths, database }: InstallationPlace): string |
   return database ? readInstallationMark(paths.data) : idOfFolder(paths.data)
 }
 
-/** The file of a data folder that names the installation whose shared database it goes with. */
+/** The file of a data folder with the id of the installation that uses the shared database. */
 export function installationMarkOf(dataFolder: string): string {
   return join(dataFolder, 'installation.id')
 }

@@ -1,5 +1,5 @@
 /**
- * Makes bcrypt cheap in this process: its 0.2 s for each password are most of what an account test would take. A new hash
+ * Makes bcrypt cheap in this process: 0.2 s for each password would be most of an account test's time. A new hash
  * claims cost 12, so that a login does not hash it anew; hashes of lower costs are compared for real.
  * `accounts/passwords.test.ts` and `acceptance/password-cost.test.ts` prove the real cost.
  */

@@ -115,7 +115,7 @@ export interface SpawnedDaemon {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** AICHAT_TEST_WORKERS=2 runs the tests of one process on a daemon of several: what holds for one must hold for all. */
+/** AICHAT_TEST_WORKERS=2 runs the tests of one process on a daemon of several: its promises hold for all of them. */
 const workers = process.env['AICHAT_TEST_WORKERS']
 const workerFlags = workers === undefined ? [] : ['--workers', workers]
 

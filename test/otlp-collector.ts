@@ -38,11 +38,14 @@ export interface Collector {
   readonly url: string
   /** Path and headers of each request. */
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[]
-  /** All that was received, as text, to search for what must not be in it. */
+  /** All received data as text, to search for content that must not be in it. */
   readonly raw: readonly string[]
   readonly spans: readonly ReceivedSpan[]
   readonly metrics: readonly ReceivedMetric[]
-  /** Resolves with what `find` finds, once it does: it is asked after each request. Rejects when it never does. */
+  /**
+   * Resolves with the result of `find` once there is one; `find` is called after each request. Rejects when it never
+   * finds.
+   */
   until<T>(find: (collector: Collector) => T | undefined): Promise<T>
   close(): Promise<void>
 }

@@ -81,7 +81,7 @@ export interface TerminalOptions {
   readonly redirections?: string
   /** Columns and rows of the window. */
   readonly size?: readonly [columns: number, rows: number]
-  /** Called with what the terminal shows, as it comes. */
+  /** Receives the output of the terminal as it comes. */
   readonly heard?: (text: string) => void
   /** The lines of bash that run the command; `file` names a file for `text`. */
   readonly script?: (run: string, file: (name: string) => string) => string

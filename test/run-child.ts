@@ -1,6 +1,6 @@
 /**
- * Runs test files one after the other in one process, each named by a message of `test/run-process.ts`. The modules that
- * files share are loaded and compiled once, which is most of what a small file takes.
+ * Runs test files one after the other in one process, each named by a message of `test/run-process.ts`. The modules
+ * that files share are loaded and compiled once: loading is most of a small file's time.
  */
 
 // Before uvu is loaded: its suites wait for `exec`.
@@ -17,7 +17,7 @@ process.on('message', (file: string) => {
 process.once('disconnect', () => process.exit())
 // Opens both: they are counted below.
 for (const stream of [process.stdout, process.stderr]) stream.write('')
-/** What keeps this process alive without any test: its channel and its streams. */
+/** The resources that keep this process alive without any test: its channel and its streams. */
 const idle = process.getActiveResourcesInfo()
 process.send!('ready')
 

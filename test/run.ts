@@ -72,7 +72,7 @@ function openScratch(): string {
   }
   const isInMemory = process.env['TMPDIR'] === undefined && existsSync(memory) && isRoomy()
   const folder = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'aichat-suite-'))
-  // Lets the servers that refuse to run as root reach their own folders in it, whose names they are told.
+  // Lets the servers that refuse to run as root reach their own folders below it, which they know by name.
   chmodSync(folder, 0o711)
   return folder
 }

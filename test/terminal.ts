@@ -63,8 +63,8 @@ export async function runMain(
 }
 
 /**
- * A home folder of its own whose commands run in this process, through the same `main` as the program's: ten times faster
- * than a process each. For tests of output and exit codes; a test of signals, pipes or loaded modules spawns the program.
+ * A home folder with commands that run in this process, through the same `main` as the program's: ten times faster than
+ * a process each. For tests of output and exit codes; a test of signals, pipes or loaded modules spawns the program.
  */
 export function openFastHome(environment: Readonly<Record<string, string>> = {}): Home {
   const home = openHome(environment)

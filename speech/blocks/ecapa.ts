@@ -89,7 +89,7 @@ export function ecapa(
     return graph.node('Relu', [convolve(`${name}.conv`, input, dilation)])
   }
 
-  /** Keeps the length: what the kernel reaches beyond the ends is mirrored. */
+  /** Keeps the length: beyond the ends the signal is mirrored. */
   function convolve(name: string, input: Value, dilation: number): Value {
     const [, , kernel = 1] = weights.shape(`${name}.weight`)
     const reach = (kernel - 1) * dilation

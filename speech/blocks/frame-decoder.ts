@@ -40,7 +40,7 @@ export function frameDecoder<Frames>(
     reset(beginning) {
       const mine = ++resets
       const begun = last.catch(() => undefined).then(() => begin(beginning, () => mine === resets))
-      // What follows a beginning that failed fails too.
+      // Frames after a failed beginning fail too.
       last = begun
       return begun
     },
@@ -57,7 +57,7 @@ export function frameDecoder<Frames>(
     stream.reset()
     if (!beginning) return
     for (const piece of beginning.pieces) {
-      // Another signal waits: nobody hears this one any more.
+      // Stops once a later reset waits: the samples would be discarded.
       if (!isWanted()) return
       await run(piece)
     }
@@ -128,7 +128,7 @@ export async function openDecoderProcess<Plan, Frames>(
   }
 }
 
-/** The process's side: loads what the plan says and decodes for its parent. */
+/** The child's side: loads the decoder that the plan names and decodes for the parent process. */
 export function serveDecoder<Plan, Frames>(open: (plan: Plan) => Promise<Decoder<Frames>>): void {
   let decoder: Decoder<Frames> | undefined
   const streams = new Map<number, FrameDecoder<Frames>>()

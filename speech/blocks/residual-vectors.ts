@@ -31,7 +31,10 @@ export function sumOfEntries(weights: Weights, books: readonly Codebook[], codes
     .reduce((sum, entry) => add(graph, sum, entry))
 }
 
-/** Codes int64 [frames, books]: of each book the entry nearest to what the books before it left of x [frames, size]. */
+/**
+ * Codes int64 [frames, books]: for each book, the entry nearest to the remainder of x [frames, size] after the earlier
+ * books.
+ */
 export function nearestCodes(weights: Weights, books: readonly Codebook[], x: Value): Value {
   const { graph } = weights
   let rest = x

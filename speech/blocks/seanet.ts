@@ -85,7 +85,7 @@ export function findSeanet(tensors: Tensors, prefix: string): Seanet {
 export interface SeanetOptions {
   /** A last piece may be no multiple of the strides: it is filled up before each convolution that needs it. */
   readonly fillsLast?: boolean
-  /** Told what each module makes, by its number in its name. */
+  /** Receives the output of each module, with the number in the module's name. */
   stage?(index: number, value: Value): void
 }
 

@@ -23,7 +23,7 @@ export interface Stream {
   run(inputs: Tensors, rows: number): Promise<Record<string, TensorData>>
   /** Begins a new signal, behind the given rows if there are any. */
   reset(start?: CacheRows): void
-  /** All that what comes next depends on; the numbers are copied. */
+  /** Copies the whole state on which later output depends. */
   save(): SavedStream
   /** Goes on behind a saved signal, any number of times. */
   restore(saved: SavedStream): void

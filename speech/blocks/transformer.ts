@@ -56,7 +56,7 @@ export interface LayerNames {
   readonly queryNorm?: string
   readonly keyNorm?: string
   readonly output: string
-  /** Factors [width] of what attention adds. */
+  /** Factors [width] that scale the output of attention. */
   readonly attentionScale?: string
   /** Attention to a memory, behind a LayerNorm of its own. */
   readonly cross?: { readonly norm: string; readonly epsilon: number; readonly query: string; readonly output: string }
@@ -70,7 +70,7 @@ export interface LayerNames {
   readonly feedForwardScale?: string
 }
 
-/** What distinguishes the layers of one family of models from another's. */
+/** The differences between the layers of model families. */
 export interface LayerRecipe {
   readonly norm: 'layer' | 'rms'
   readonly activation: GeluForm | 'silu'

@@ -44,7 +44,10 @@ function depthwiseConvolution(weights: Weights, states: StreamStates, name: stri
 /** The epsilon that ConvNeXt's authors fixed. */
 const convNextEpsilon = 1e-6
 
-/** ConvNeXt (Liu et al. 2022, arXiv:2201.03545): filters per channel, then a feed-forward part whose output is scaled and added. */
+/**
+ * ConvNeXt (Liu et al. 2022, arXiv:2201.03545): filters per channel, then a feed-forward part with scaled output that
+ * is added.
+ */
 export function convNext(weights: Weights, states: StreamStates, name: string, x: Value): Value {
   const { graph } = weights
   const filtered = depthwiseConvolution(weights, states, `${name}.dwconv.conv`, x)

@@ -42,7 +42,7 @@ export interface EngineCapabilities {
   readonly deterministic?: boolean
   /** How it knows when each word is heard: from its own timing, or by a guess. Absent where it cannot tell at all. */
   readonly wordTimes?: 'measured' | 'estimated'
-  /** What stands behind the path of a recording on the hub in the name of the voice made from it, where it takes only those. */
+  /** Appended to a recording's path on the hub to name its voice file, for an engine that takes those files alone. */
   readonly voiceSuffix?: string
 }
 

@@ -1,6 +1,6 @@
 /** The names under which the weights of a speech server's variants are pulled. */
 
-/** The variant whose weights have the server's own name. */
+/** The variant with weights that are pulled under the server's own name. */
 const defaultVariants: Readonly<Record<string, string>> = { 'voxa-tts': 'customvoice-1.7b' }
 
 /** The server's name, and behind it the variant where it is not the default one. */

@@ -94,6 +94,6 @@ function unknownUser(): AppError {
 
 function lastAdministrator(): AppError {
   return new AppError('invalid', 'The last administrator cannot be removed', {
-    details: ['Make somebody else an administrator first'],
+    details: ['Make another user an administrator first'],
   })
 }

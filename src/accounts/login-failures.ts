@@ -15,14 +15,13 @@ export interface FailureRule {
 }
 
 /**
- * The failed logins of all processes on one storage. `now` is a time of the store's own clock, which they share: what one
- * counts a moment later than another's `now` counts for it as well. On one machine, what was counted before its last start
- * does not count.
+ * The failed logins of all processes on one storage. Times are those of the store's clock, which the processes share: a
+ * failure counts for a `now` slightly before it too. On one machine, failures from before its last start do not count.
  */
 export interface LoginFailureStore {
   /**
-   * Milliseconds on a clock that all processes share, whatever the dates of their machines: that of the machine since its
-   * start, or the database's.
+   * Milliseconds on a clock that all processes share, independent of the machines' dates: the machine's uptime, or the
+   * database's clock.
    */
   now(): MaybePromise<number>
   read(subject: string, now: number, rule: FailureRule): Promise<Failures>

@@ -58,7 +58,7 @@ interface FailuresNow extends Failures {
 
 export interface LoginLimitParts {
   readonly store: LoginFailureStore
-  /** Tells apart what is counted in one store, such as `login`. */
+  /** The prefix of this limit's subjects in the store, such as `login`. */
   readonly kind: string
   /** The failure's message. */
   readonly what: string

@@ -158,7 +158,7 @@ export function createLogins(parts: LoginParts): Logins {
       if (next === current) problems.push('password: must differ from the current one')
       refuse('The new password cannot be used', problems)
       const account = await store.byId(userId)
-      if (!account) throw new AppError('not_found', 'There is no account whose password could be changed')
+      if (!account) throw new AppError('not_found', 'The account was not found: its password is unchanged')
       const attempt = address === undefined ? undefined : await changes.reserve(userId)
       const matches = await passwords.matches(current, account.passwordHash).catch((reason) => {
         attempt?.withdraw()
@@ -172,7 +172,7 @@ export function createLogins(parts: LoginParts): Logins {
       await attempt?.succeed(userId)
       const changed = await store.setPassword(userId, await passwords.hash(next), false, clock())
       ended()
-      if (!changed) throw new AppError('not_found', 'There is no account whose password could be changed')
+      if (!changed) throw new AppError('not_found', 'The account was not found: its password is unchanged')
       await record('password.change', 'ok', { actor: userId, address })
       return begin(changed)
     },

@@ -114,7 +114,7 @@ export function secretProblems(secret: string | undefined): readonly string[] {
       secret,
     )
   )
-    problems.push('JWT_SECRET is a placeholder that anybody can guess')
+    problems.push('JWT_SECRET is a well-known placeholder')
   return problems
 }
 

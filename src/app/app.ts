@@ -83,7 +83,7 @@ export interface App {
   speech(): Promise<SpeechRouter>
   /** Backups of everything; opens no storage. */
   backups(): Promise<Backups>
-  /** The servers whose tools chats may call. */
+  /** The MCP servers with tools for chats. */
   toolServers(): Promise<ToolServers>
   /** The prices of models. */
   prices(): Promise<PriceArea>
@@ -91,9 +91,9 @@ export interface App {
   usage(): Promise<UsageArea>
   /** The database that instances share; undefined for the one of the data folder. */
   readonly database: SharedDatabase | undefined
-  /** Runs work that saves what was answered already, see `Storage`. */
+  /** Runs work that saves an answer already given, see `Storage`. */
   patiently<R>(work: () => Promise<R>): Promise<R>
-  /** The size of what is stored; undefined while no storage is open. */
+  /** The size of the stored data; undefined while no storage is open. */
   storedSize(): Promise<StoredSize | undefined>
   /**
    * Reads the whole storage; resolves with one line about it. Creates none where none is there yet; throws

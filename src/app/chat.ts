@@ -156,7 +156,7 @@ async function forwarding(ollama: OllamaRunner, model: string): Promise<string |
   return `Ollama forwards ${model} to ${typeof host === 'string' ? hostOf(host) : 'its cloud'}`
 }
 
-/** Next steps for a user whose chats must stay on this machine. */
+/** Next steps for a user with chats that must stay on this machine. */
 function localAdvice(
   { ollamaHost }: Settings,
   failed: ReadonlySet<string>,

@@ -24,7 +24,7 @@ export interface Crew {
   workers(): Promise<readonly WorkerState[]>
   /** How a plugin does as its workers see it, and this process (`own`): the worst circuit, the last use and its error. */
   health(own: (plugin: string) => PluginHealth): Promise<(plugin: string) => PluginHealth>
-  /** Resolves when all workers have taken over what this process has reloaded. */
+  /** Resolves when all workers have applied this process's latest reload. */
   reloaded(): Promise<void>
 }
 

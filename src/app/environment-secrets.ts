@@ -4,11 +4,11 @@ import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The secrets of the environment, of credentials and of files that variables name, as they were read at first. */
 export interface EnvironmentSecrets extends SecretSource {
-  /** Reads what a reload is compared with: for a service, at its start. */
+  /** Reads the values that later reloads are compared with; a service calls it at its start. */
   begin(): void
   /**
-   * Reads credentials and files again. Throws `configuration` with every one that is gone, empty or no key any more, and
-   * keeps what it has; `take` puts the new values in force.
+   * Reads credentials and files again; `take` puts the new values in force. Throws `configuration` with every secret
+   * that is gone, empty or no longer a valid key, and then keeps the old values.
    */
   reload(): { readonly changed: readonly string[]; readonly take: () => void }
 }
@@ -16,6 +16,10 @@ export interface EnvironmentSecrets extends SecretSource {
 /** Secrets beside the keys of providers, which their variables name. */
 const otherSecrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'HF_TOKEN']
 
+/**
+ * Reads a secret at its first use, and keeps it until a reload. Reading throws `configuration` for a file that cannot
+ * be read.
+ */
 export function environmentSecrets({ environment }: Pick<Settings, 'environment'>): EnvironmentSecrets {
   type Found = ReturnType<typeof readSecret>
   let known = new Map<string, Found>()
@@ -67,7 +71,7 @@ export function environmentSecrets({ environment }: Pick<Settings, 'environment'
   }
 }
 
-/** The names of the secrets whose file a variable names. */
+/** The names of the provider keys that a `…_API_KEY_FILE` variable points to. */
 function namedFiles(environment: Settings['environment']): readonly string[] {
   return Object.keys(environment)
     .filter((name) => name.endsWith('_API_KEY_FILE'))

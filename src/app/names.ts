@@ -6,7 +6,7 @@ import { packageFolder } from './package-folder.ts'
 
 /** Names of this installation, for the completions of a shell: read directly, since loading the areas takes longer. */
 export interface Names {
-  /** Names or ids of records; `persona` says whose memories or backups. Rejects where nothing is stored yet. */
+  /** Names or ids of records; `persona` is the owner of memories or backups. Rejects where nothing is stored yet. */
   records(kind: NamedKind, persona?: string): Promise<readonly string[]>
   /** The servers of tools, as far as their file can be read. */
   toolServers(): readonly string[]

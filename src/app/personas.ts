@@ -67,7 +67,7 @@ export interface PersonaAreaParts {
   readonly onRemark: (message: string, fields: Readonly<Record<string, string>>) => void
   /** The embedding models that may be pulled, the best first. */
   readonly pulledEmbedders: readonly PulledEmbedder[]
-  /** The clock by which what is old is removed. */
+  /** The clock that decides about expiry. */
   readonly settledClock: () => number
   /** A long-running process. */
   readonly isService: boolean

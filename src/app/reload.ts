@@ -5,7 +5,7 @@ import { readSettings, readSettingsFile, restartSettings, type Settings } from '
 /** Checks a part of the next state and throws when it is bad; the returned function takes it over and cannot fail. */
 export type Prepare = (next: Settings) => (() => void) | undefined
 
-/** What a reload took over. */
+/** The outcome of a reload. */
 export interface Reloaded {
   /** Names of settings that changed and are in force. */
   readonly changed: readonly string[]
@@ -13,7 +13,7 @@ export interface Reloaded {
   readonly needs_restart: readonly string[]
   /** Names of secrets that have another value now; never the value. */
   readonly secrets: readonly string[]
-  /** Plugins that cannot be read, whose version before stays in force. */
+  /** Plugins that cannot be read; their previous version stays in force. */
   readonly rejected_plugins: readonly { readonly id: string; readonly problems: readonly string[] }[]
   readonly warnings: readonly string[]
 }
@@ -21,8 +21,8 @@ export interface Reloaded {
 /** Takes over the settings file, secrets and plugins of a running service. */
 export interface Reloader {
   /**
-   * Takes over all of it at once. Throws `configuration` with every problem where a part is bad; then nothing changes. What
-   * the environment set stays until a restart.
+   * Takes over settings, secrets and plugins at once. Throws `configuration` with every problem where a part is bad;
+   * then nothing changes. Values from the environment stay until a restart.
    */
   reload(): Reloaded
   /** Parts that are checked before anything is taken over; faces add theirs. */
@@ -84,7 +84,7 @@ export function createReloader({ live, overrides, reloadSecrets, reloadPlugins }
     const takes = next ? [...parts].map((prepare) => attempt(() => prepare(next))) : []
     const secrets = attempt(reloadSecrets)
     if (problems.length > 0 || !file || !next || !secrets)
-      throw new AppError('configuration', 'Nothing was taken over: what was in force stays in force', {
+      throw new AppError('configuration', 'Nothing was taken over: the previous values stay in force', {
         details: problems,
       })
     const before = values ?? valuesNow(file)

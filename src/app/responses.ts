@@ -15,7 +15,7 @@ export interface ResponseArea {
 export interface ResponseAreaParts {
   readonly store: ResponseStore
   readonly settings: Settings
-  /** The clock by which what is old is removed. */
+  /** The clock that decides about expiry. */
   readonly settledClock: () => number
   /** Removes expired responses now and then. */
   readonly maintains: boolean

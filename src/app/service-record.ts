@@ -4,7 +4,7 @@ import { listFolder, removeFile, replaceFile } from '../storage/files/atomic.ts'
 import { mayRun, processMark } from '../storage/shared/process-mark.ts'
 import { version } from '../version.ts'
 
-/** What a service says about itself, to the commands of this machine and over the API. */
+/** A service's description of itself, for commands on this machine and for the API. */
 export interface ServiceRecord {
   readonly pid: number
   readonly version: string
@@ -40,6 +40,7 @@ const folderOf = (state: string) => join(state, 'services')
 /** The longest record that is read: characters. */
 const longestRecord = 100_000
 
+/** The record of this process; nothing is written before its first `update`. */
 export function openServiceRecord(state: string): OwnRecord {
   const mark = processMark()
   const path = join(folderOf(state), `${process.pid}.json`)

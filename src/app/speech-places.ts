@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { ServiceOptions } from '../../speech/service.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
-/** Where speech finds its models, and what the settings say about them. */
+/** The folders and hub of speech models, by the settings. */
 export function speechPlaces(
   settings: Settings,
 ): Pick<ServiceOptions, 'modelsFolder' | 'cacheFolder' | 'hubEndpoint' | 'hubToken' | 'codebooks'> {

@@ -14,6 +14,7 @@ export interface StoredKeys {
   remove(name: string): Promise<boolean>
 }
 
+/** The keys in the keychain of the system and in the file of secrets, beside those that the environment sets. */
 export function openStoredKeys({ settings, secrets: file, plugins, keys }: App): StoredKeys {
   const native = createKeychain()
   const keychain = openKeychainSecrets(keychainIndex(settings.paths), native)

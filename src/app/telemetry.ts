@@ -5,7 +5,7 @@ import type { Tracer } from '../telemetry/span.ts'
 /** Traces and metrics on their way to a collector. */
 export interface TelemetryArea {
   readonly tracer: Tracer | undefined
-  /** Sends what is left, within a bound. */
+  /** Sends the remaining data, within a time limit. */
   close(): Promise<void>
 }
 

@@ -16,7 +16,7 @@ export interface ServerSecrets {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The servers of the Model Context Protocol that this machine knows, and whose tools chats may call. */
+/** The MCP servers that this machine knows, with tools that chats may call. */
 export interface ToolServers {
   readonly list: ServerList
   /** Connects to a server. Throws `not_found`, `unavailable` or `timeout`. */

@@ -39,7 +39,7 @@ export interface UsageAreaParts {
   readonly maintains: boolean
   /** Counts requests for limits in another process of the same service. */
   readonly desk?: RateDesk | undefined
-  /** The clock by which what is old is removed. */
+  /** The clock that decides about expiry. */
   readonly settledClock: () => number
   /** Milliseconds, monotonic. */
   readonly now: () => number

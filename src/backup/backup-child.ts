@@ -8,7 +8,7 @@ serveParent<BackupMethods>({
   open: (task, { emit }) => openBackup(task, now(emit)),
 })
 
-/** Reports whose taking nobody waits for, at most each hundredth. */
+/** Emits progress without waiting for the parent, once per hundredth at most. */
 function now(emit: (step: Step) => Promise<void>): (step: Step) => void {
   let last: Step | undefined
   return (step) => {

@@ -62,7 +62,7 @@ export interface Backups {
   /** Removes scheduled backups but for the newest `keep`; gives the removed ones. */
   prune(keep: number, signal?: AbortSignal): Promise<readonly KeptBackup[]>
   /**
-   * Verifies a backup, and replaces everything by it, or nothing; what was there is kept aside. Throws `busy` while a
+   * Verifies a backup and replaces all data by it, or nothing; the earlier data is kept aside. Throws `busy` while a
    * process has the database open, and as `verify`.
    */
   restore(source: BackupSource, options?: RestoreOptions): Promise<Restored>

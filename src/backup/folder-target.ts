@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts'
 import { holder, isHeld } from '../personas/package/holders.ts'
 import { type BackupTarget, byAge, keptOf } from './target.ts'
 
-/** What a copy under way is named until it is whole; its holder stands in the name. */
+/** The name of an unfinished copy, which holds the id of its writer. */
 const unfinished = /^\.aichat-backup\.(pid\d+-\d+)\./
 
 /** Keeps backups in a folder, readable by their owner alone. The folder is made, the one that holds it is not: a disk may be absent. */

@@ -26,7 +26,7 @@ const part = z.strictObject({
 
 const manifest = z.strictObject({
   format: z.literal(1),
-  /** Who wrote it, such as `aichat 1.2.3`. */
+  /** The program that wrote it, such as `aichat 1.2.3`. */
   program: z.string().max(100),
   /** Milliseconds since 1970 UTC. */
   created_at: z.int(),
@@ -36,7 +36,7 @@ const manifest = z.strictObject({
   parts: z.array(part).min(1).max(100_000),
 })
 
-/** The list of what a backup holds. */
+/** The list of a backup's parts. */
 export type Manifest = z.output<typeof manifest>
 export type Part = z.output<typeof part>
 

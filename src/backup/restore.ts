@@ -12,7 +12,7 @@ import { copiedFiles, foldersOf, type Places, settingsFilesOf } from './work.ts'
 export interface Restored extends RestoredAccounts {
   readonly created_at: number
   readonly users: number
-  /** The folder of what was there before; undefined where nothing was. */
+  /** The folder with the data from before; undefined where there was none. */
   readonly before: string | undefined
   /** Provider keys that were set when the backup was made: their values are in no backup. */
   readonly keys: readonly string[]
@@ -66,7 +66,7 @@ export async function restoreFrom(task: RestoreTask): Promise<Restored> {
   }
 }
 
-/** Removes what restores left that were killed before their decision. */
+/** Removes the leftovers of restores that were killed before their decision. */
 function sweep(places: Places): void {
   for (const [folder, pattern] of [
     [places.data, /^\.restore-\d{8}T\d{6}Z$/],

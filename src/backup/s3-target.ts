@@ -208,7 +208,7 @@ async function refusalOf(response: HttpResponse, { bucket, region }: S3Place): P
   if (response.status === 401 || response.status === 403)
     return new AppError('provider_auth', `The S3 service refuses the keys (${code})`, {
       details: [
-        'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and what they may do in the bucket',
+        'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and their rights in the bucket',
         `and that the clock of this machine is right and the bucket lies in ${region} (backup.s3_region)`,
       ],
     })

@@ -55,6 +55,7 @@ export function keptOf(name: string, bytes: number): KeptBackup | undefined {
   }
 }
 
+/** Whether a name is one of a backup file. */
 export function isBackupName(name: string): boolean {
   return pattern.test(name)
 }

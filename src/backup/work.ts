@@ -60,7 +60,7 @@ export async function create(task: CreateTask, onStep: (step: Step) => void): Pr
   mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
   const copies = await openStorageCopies(task.storage)
   const kept = copies.keepsFiles ? settingsFilesOf(places) : filesOf(places)
-  // Before and after: what the database names was there at one of the two.
+  // Keeps files before and after the copy: each file that the database names existed at one of the two moments.
   const names = new Set(keepFiles(kept, parts))
   await copies.take(database, (share) => onStep({ doing: 'copying the database', share }), copiedFiles(parts))
   for (const name of keepFiles(copies.keepsFiles ? kept : filesOf(places), parts)) names.add(name)

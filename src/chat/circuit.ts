@@ -45,6 +45,7 @@ const personRest = 60_000
 
 const most = 2_000
 
+/** Circuits of this process alone, for the latest 2,000 failing places. `now` is in milliseconds. */
 export function createCircuits(now: () => number): Circuits {
   const circuits = new Map<string, Circuit>()
   return {

@@ -18,7 +18,7 @@ export function isCloudName(model: string): boolean {
   return /[:-]cloud$/.test(model)
 }
 
-/** The failure of a chat that must stay on this machine. `reasons` say what was left out; no retry can mend it. */
+/** The failure of a chat that must stay on this machine. `reasons` name the models left out; retries are useless. */
 export function nothingHere(reasons: readonly string[], advice: readonly string[]): AppError {
   return new AppError('unavailable', 'No model on this machine can answer, and nothing was sent to another one', {
     details: [...reasons, ...advice, ...leaveOut],

@@ -32,7 +32,10 @@ const mostOthers = 200
 /** Characters: the longest name of a model that providers list has 80. */
 const longestName = 128
 
-/** A table whose rows begin with `make`. `isListed` tells whether a plugin lists a model, and is asked until it has a row. */
+/**
+ * A table with rows that begin with `make`. `isListed` tells whether a plugin lists a model, and is asked until the
+ * model has a row.
+ */
 export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => boolean): PlaceTable<T> {
   const plugins = new Map<string | null, Map<string, PlaceRow<T>>>()
   let listed = 0

@@ -1,4 +1,4 @@
-/** Plugins whose providers OpenTelemetry names otherwise (values of `gen_ai.provider.name`). */
+/** The plugins with another provider name in OpenTelemetry (values of `gen_ai.provider.name`). */
 const conventional: Readonly<Record<string, string>> = {
   gemini: 'gcp.gemini',
   mistral: 'mistral_ai',

@@ -18,7 +18,7 @@ export interface RequestFacts {
   readonly memories?: number | undefined
 }
 
-/** A request that was followed: what happened to it so far, never what it says. */
+/** A followed request: its course so far, never its content. */
 export interface FollowedRequest {
   readonly id: string
   /** The id of the HTTP request. */
@@ -37,13 +37,13 @@ export interface FollowedRequest {
   readonly bytes: number
   readonly usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'> | undefined
   readonly cost: BookedCost | undefined
-  /** The failure of a request that nobody answered. */
+  /** The failure of an unanswered request. */
   readonly problem: string | undefined
 }
 
 /** The requests to models that are under way in this process, and those that ended last. */
 export interface RequestBook {
-  /** Follows a request from the first place that it asks, beside what follows it already. */
+  /** Follows a request from the first place that it asks; `watch` goes on following it too. */
   follow(watch: RequestWatch | undefined, facts: RequestFacts): RequestWatch
   /** Those under way, and then the ended ones, each newest first. */
   list(): readonly FollowedRequest[]

@@ -13,11 +13,11 @@ export interface ReasoningPlace {
 export interface ReasoningSeals {
   /** Seals reasoning for one user and place. */
   sealFor(user: string | undefined, place: ReasoningPlace): SealReasoning
-  /** Opens what was sealed for the same user and place, and nothing else. */
+  /** Opens texts that were sealed for the same user and place, and no others. */
   openFor(user: string | undefined, place: ReasoningPlace): OpenReasoning
 }
 
-/** The mark and version of our own texts; any other is a stranger's. */
+/** The mark and version of texts sealed here; a text without it was sealed elsewhere. */
 const mark = 'aichat1.'
 const nonceBytes = 12
 const tagBytes = 16

@@ -10,7 +10,10 @@ export type AskedPlace = Pick<Attempt, 'plugin' | 'runner' | 'model'>
 /** An attempt as it is told: its duration is known for chats alone. */
 export type ToldAttempt = Omit<Attempt, 'duration_ms'> & Partial<Pick<Attempt, 'duration_ms'>>
 
-/** Follows one request through the core, for its log line, its trace and those who look on. The face that received it makes one. */
+/**
+ * Follows one request through the core, for its log line, its trace and observers. Made by the face that received the
+ * request.
+ */
 export interface RequestWatch {
   /** The id of the HTTP request. */
   readonly requestId?: string | undefined
@@ -24,6 +27,6 @@ export interface RequestWatch {
   begun?(): void
   /** Told about each part of an answer: its bytes, and the tokens so far where they are told. */
   delivered?(bytes: number, usage: Usage | null | undefined): void
-  /** Told how the request ended, for each round of a chat with tools; what is told after the first time is dropped. */
+  /** Called when the request ends, for each round of a chat with tools; only the first call counts. */
   ended?(outcome: ChatOutcome, more?: { readonly cost?: BookedCost | undefined; readonly reason?: unknown }): void
 }

@@ -36,7 +36,7 @@ export function reportFailure(thrown: unknown, argv: readonly string[], io: Io):
   return report(thrown, openCli(io).cli, argv)
 }
 
-/** Filters what the command prints, where --jq asks for it. Throws `usage` for an invalid expression. */
+/** Filters the command's output where --jq asks for it. Throws `usage` for an invalid expression. */
 async function openFilter(cli: Cli): Promise<void> {
   const { jq } = cli.globals()
   if (jq === undefined) return

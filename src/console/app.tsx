@@ -15,7 +15,7 @@ type State =
   | { readonly at: 'entrance'; readonly system: SystemInfo; readonly hasEnded: boolean }
   | { readonly at: 'inside'; readonly me: Me }
 
-/** The console: the entrance until somebody is logged in, then the shell with its views. */
+/** The console: the entrance until a user is logged in, then the shell with its views. */
 export function App() {
   const [state, setState] = useState<State>({ at: 'start' })
   const isFirst = useRef(true)

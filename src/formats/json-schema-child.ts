@@ -61,7 +61,7 @@ function refusal(reason: unknown): AppError {
   const { message, missingRef } = reason as Error & { missingRef?: string }
   if (missingRef !== undefined)
     return new AppError('invalid', `$ref ${shown(missingRef)} is not in the schema, and no other document is loaded`, {
-      details: ['Put what it refers to under $defs, and refer to "#/$defs/NAME"'],
+      details: ['Put the schema that it refers to under $defs, and refer to "#/$defs/NAME"'],
       cause: reason,
     })
   return new AppError('invalid', message.slice(0, longestShown), { cause: reason })

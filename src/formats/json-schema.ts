@@ -27,8 +27,8 @@ const longestSeconds = 10
 export const mostSchemaMemory = 1024 * 1024 * 1024
 
 /**
- * Opens a JSON Schema of draft 2020-12, 2019-09, 7 or 6, in a process of its own: its patterns can compute for ever. `name`
- * is for errors. Throws `invalid` with what is wrong for one that is no schema or refers to another document.
+ * Opens a JSON Schema of draft 2020-12, 2019-09, 7 or 6, in a process of its own: its patterns can compute for ever.
+ * `name` is for errors. Throws `invalid` with the problems of a document that is no schema or refers to another one.
  */
 export async function openSchemaCheck(
   schema: Readonly<Record<string, unknown>>,

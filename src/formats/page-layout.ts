@@ -6,7 +6,7 @@ export interface PageNode {
   readonly childNodes: Iterable<PageNode>
 }
 
-/** Elements whose content is no text of the page. */
+/** Elements with content that is no text of the page. */
 const unread = new Set([
   'SCRIPT',
   'STYLE',

@@ -16,7 +16,7 @@ export interface HttpClientOptions {
   readonly allowPrivate: boolean
   /** Ports of this machine that are never called: where this process itself listens. */
   readonly ownPorts?: ReadonlySet<number>
-  /** The id of this installation, told to every host: its other instances refuse what would be a loop. */
+  /** The id of this installation, sent to every host: its other instances refuse requests that would loop. */
   readonly hop?: string | undefined
   /** Bytes in place of `defaultLongestBody`, for readers of files, which count themselves. */
   readonly longestBody?: number

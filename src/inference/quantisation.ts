@@ -18,8 +18,8 @@ export interface QuantisationPlan {
   /** Which of those become integers: matrices [out, in] that are only used through `Weights.linear`. */
   readonly quantises: (name: string) => boolean
   /**
-   * What shares one scale: an output of the matrix, or a block of so many of its inputs, which is closer to the original
-   * and read faster for single rows, but slower for many rows at once. Default: `output`.
+   * The numbers that share one scale: all inputs of an output of the matrix, or a block of them, which is closer to the
+   * original and read faster for single rows, but slower for many rows at once. Default: `output`.
    */
   readonly scales?: 'output' | 'block'
   /**

@@ -61,7 +61,8 @@ export async function connectServer({ name, address, send, timeoutMs, signal }: 
       listMaxPages: mostPages,
       inputRequired: { autoFulfill: false },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: outdate } },
-      // The schemas are the server's: a pattern in them could hang this process. The model reads what comes.
+      // Output schemas come from the server, and a pattern in one could hang this process: results are passed on
+      // unchecked.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
@@ -170,7 +171,7 @@ function stderrOf(spawned: ServerProcess | undefined): readonly string[] {
   return last.filter((line) => line !== '').map((line) => `stderr: ${line.slice(0, 300)}`)
 }
 
-/** False for a description whose JSON nests too deep for the code after this. */
+/** Whether a description nests shallowly enough for the code that reads it later. */
 function isSound(tool: ServerTool): boolean {
   try {
     createJsonMeter('the tool', { depth: deepest }).push(Buffer.from(JSON.stringify(tool)))

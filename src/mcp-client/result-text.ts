@@ -11,7 +11,10 @@ interface Part {
   readonly resource?: { readonly uri?: unknown; readonly text?: unknown } | undefined
 }
 
-/** A result as text for a model: its texts; of pictures, sounds and links what they are. Without any, its structured form. */
+/**
+ * A result as text for a model: its texts, and the type and address of pictures, sounds and links. Without any, its
+ * structured form.
+ */
 export function textOfResult(result: {
   readonly content?: unknown
   readonly structuredContent?: unknown

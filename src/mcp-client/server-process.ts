@@ -23,7 +23,7 @@ const graceMs = 1_000
 
 /** A transport that tells of messages that are too long to be read. */
 export interface ServerProcess extends Transport {
-  /** The end of what the server wrote to stderr. */
+  /** The end of the server's stderr. */
   stderr(): string
 }
 

@@ -55,7 +55,7 @@ function clientOf(server: McpServer, { mcpReq: { envelope } }: ServerContext): s
   return typeof name === 'string' ? name : undefined
 }
 
-/** A failure in one text for a model: the message and what can be done about it. */
+/** A failure as one text for a model: the message and the next steps. */
 function sentenceOf({ message, details }: AppError): string {
   return [message, ...details].join('. ')
 }

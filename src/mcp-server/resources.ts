@@ -10,7 +10,10 @@ import { stateOf } from './state.ts'
 /** The memories of the resource of recent ones. */
 const recentMemories = 20
 
-/** Adds what a client can show or attach: the persona, her state, her recent memories, and each memory by its id. */
+/**
+ * Adds the resources that a client can show or attach: the persona, its state, its recent memories, and each memory by
+ * its id.
+ */
 export function addResources(server: McpServer, { ask, persona: { id, name }, hasPrompt }: Seat): void {
   addJson(
     'profile',

@@ -54,7 +54,7 @@ function labelOf(metadata: Readonly<Record<string, unknown>>, name: 'category' |
   return typeof value === 'string' && value !== '' ? { [name]: value.slice(0, 200) } : {}
 }
 
-/** The first of these memories whose contents together fit into one answer; one at least. */
+/** The first memories with contents that fit into one answer together; at least one. */
 export function fitting<T extends { readonly content: string }>(memories: readonly T[]): readonly T[] {
   let left = longestAnswer
   const end = memories.findIndex(({ content }) => {

@@ -5,9 +5,9 @@ import { showMemoryOwner } from '../operations/adaptation.ts'
 import type { Ask } from '../operations/operation.ts'
 import { showPersona } from '../operations/personas.ts'
 
-/** A persona whose memory a client works with. */
+/** A persona and the client's access to its memory. */
 export interface Seat {
-  /** Runs operations for the caller, whose rights are checked there. */
+  /** Runs operations as the caller, with the caller's rights. */
   readonly ask: Ask
   readonly persona: { readonly id: string; readonly name: string }
   /** Whether the caller may read the persona's system prompt, and she has one. */

@@ -5,7 +5,7 @@ import type { Owner } from './seat.ts'
 const mostPreferences = 100
 const longestPreference = 500
 
-/** A persona and what she has learned, in the answers of the tools. */
+/** A persona and its learned state, in the answers of the tools. */
 export const personaState = z.object({
   name: z.string(),
   description: z.exactOptional(z.string()),

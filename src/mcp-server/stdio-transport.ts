@@ -30,9 +30,9 @@ export interface StdioTransport extends Transport {
 }
 
 /**
- * One JSON-RPC message a line. Unlike the transport of the SDK it answers what it cannot read, survives a message that is
- * too long, leaves requests above `mostInFlight` unread, and answers those in flight after the end of stdin.
- * `write` resolves when more may be written.
+ * One JSON-RPC message a line. Unlike the transport of the SDK it answers unreadable messages with an error, survives a
+ * message that is too long, leaves requests above `mostInFlight` unread, and answers those in flight after the end of
+ * stdin. `write` resolves when more may be written.
  */
 export function createStdioTransport(input: Readable, write: (text: string) => Promise<void>): StdioTransport {
   const splitLines = createLineSplitter(longestMessage)

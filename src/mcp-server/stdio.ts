@@ -10,7 +10,7 @@ export interface StdioParts {
   write(text: string): Promise<void>
   /** Ends the service when it is aborted. */
   readonly signal: AbortSignal
-  /** Told what no answer tells the client. */
+  /** Receives failures that no answer reports to the client. */
   remark(text: string): void
 }
 

@@ -37,7 +37,11 @@ const id = z.string().min(1).max(200).describe('The id of a memory, as memory_se
 const limit = z.number().int().min(1).max(50).describe('The most memories of the answer')
 const category = z.string().max(200)
 const content = z.string().min(1).max(maxContentLength)
-const importance = z.number().min(0).max(1).describe('From 0 to 1: 0.5 is usual, 0.9 for what must not be forgotten')
+const importance = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe('From 0 to 1: 0.5 is usual, 0.9 for facts that must not be forgotten')
 
 /** The number of memories in a page without a `limit`. */
 const usualLimit = 10

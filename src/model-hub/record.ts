@@ -35,6 +35,7 @@ export interface Records {
   isWhole(content: ModelRecord): boolean
 }
 
+/** The records of pulled models: a JSON file for each in the models' folder. */
 export function openRecords(modelsFolder: string): Records {
   const path = (name: string) => join(modelsFolder, `${name}.json`)
   return {

@@ -68,7 +68,7 @@ export const showMemoryOwner = defineOperation({
   path: '/api/personas/:id/memory/owner',
   access: 'user',
   scope: 'memory',
-  summary: 'Shows whose memory it is: the persona by name and description, and the state that she has learned.',
+  summary: 'Shows the owner of the memory: the persona’s name and description, and its learned state.',
   input: z.object({ id }),
   output: z.object({
     id: z.string(),

@@ -11,7 +11,7 @@ export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'local
   readonly session?: string | undefined
   /** False keeps the persona from reading and writing memories. */
   readonly memory?: boolean | undefined
-  /** Keeps the chat as a session, and the beginning of an answer whose reader leaves. */
+  /** Keeps the chat as a session; where its reader leaves, the beginning of the answer is kept. */
   readonly keep?: Keep | undefined
   /** The client calls tools, see PersonaChatCall. */
   readonly toolTurn?: boolean | undefined

@@ -32,7 +32,7 @@ export async function completeWithTools(
   }
 }
 
-/** The same as a stream, whose end closes the tools. */
+/** The same as a stream; its end closes the tools. */
 export async function streamWithTools(
   app: App,
   call: ChatCall,

@@ -54,8 +54,8 @@ export const chatInput = z.looseObject({
   /** True asks models on this machine only, embeds there, and calls no tool server elsewhere. */
   local_only: z.boolean().default(false),
   /**
-   * Keeps the chat as a session of its own where it names none, under a name that `title` or its question gives; with `files`
-   * their names stand beside the answer. Kept is also the beginning of an answer whose reader leaves.
+   * Keeps the chat as a session of its own where it names none, under a name that `title` or its question gives; with
+   * `files` their names stand beside the answer. Where the reader leaves, the beginning of the answer is kept.
    */
   keep: z
     .union([
@@ -247,7 +247,7 @@ export const previewChat = defineOperation({
   access: 'user',
   scope: 'chat',
   summary:
-    'Shows the request that a chat would send, without its key, and what its persona would remember of the message.',
+    'Shows the request that a chat would send, without its key, and the memories that its persona would keep of the message.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
   output: z.object({
@@ -353,7 +353,7 @@ export const countTokens = defineOperation({
   access: 'user',
   scope: 'chat',
   failures: [404],
-  summary: 'Estimates the tokens of a chat, with what its persona adds, without asking its model.',
+  summary: 'Estimates the tokens of a chat, those added by its persona included, without asking its model.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
   output: z.object({ input_tokens: z.int() }),

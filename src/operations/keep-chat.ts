@@ -49,10 +49,10 @@ interface Ending {
   readonly cut?: true
 }
 
-/** What became of an exchange. */
+/** The outcome of saving an exchange. */
 export interface Saved {
   readonly warnings: readonly string[]
-  /** Its session, of a chat whose order says `keep`. */
+  /** The session of a chat with `keep`. */
   readonly session?: ChatPlace
   /** Why it was not saved. */
   readonly unsaved?: FailureCode
@@ -77,8 +77,8 @@ export async function saveExchange(
 }
 
 /**
- * Passes chunks on and saves the exchange behind the last one. Where the reader leaves before, the answer so far is kept, and
- * marked as cut, of a chat whose order says `keep`; of one whose provider breaks off nothing is.
+ * Passes chunks on and saves the exchange after the last one. With `keep`, where the reader leaves early, the answer so
+ * far is saved and marked as cut. Where the provider breaks off, nothing is saved.
  */
 export async function* savedStream(
   app: Pick<App, 'patiently'>,

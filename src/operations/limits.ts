@@ -117,7 +117,7 @@ export const setLimit = defineOperation({
   path: '/api/limits/:subject',
   access: 'admin',
   audited: true,
-  summary: 'Puts limits in the place of those of a subject; what was counted and spent stays.',
+  summary: 'Replaces the limits of a subject; its counts and spent money stay.',
   limit: 16 * 1024,
   input: z.strictObject({ subject, ...limitFields }),
   output: limitView,

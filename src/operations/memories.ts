@@ -298,7 +298,10 @@ export const searchMemories = defineOperation({
   },
 })
 
-/** What keeps removed rows of PostgreSQL until its operator removes it (https://www.postgresql.org/docs/current/continuous-archiving.html). */
+/**
+ * The places where PostgreSQL keeps removed rows until its operator clears them
+ * (https://www.postgresql.org/docs/current/continuous-archiving.html).
+ */
 const outliveRemoval = ['the write-ahead log', 'replicas', 'base backups'] as const
 
 export const wipeMemories = defineOperation({
@@ -320,7 +323,7 @@ export const wipeMemories = defineOperation({
     may_remain_in: z.exactOptional(
       z
         .array(z.string())
-        .describe('where PostgreSQL keeps what was wiped until its operator removes it; SQLite overwrites it'),
+        .describe('where PostgreSQL keeps wiped rows until its operator removes them; SQLite overwrites them'),
     ),
   }),
   run: async ({ app, caller }, { id, ...filter }) => {

@@ -29,7 +29,7 @@ const details = z.object({
   context_window: z.int(),
   context_source: z.enum(['told', 'guessed']),
   max_output: z.exactOptional(z.int()),
-  /** What it takes and gives; empty where nothing tells it. */
+  /** Input and output that the model supports; empty where unknown. */
   capabilities: z.array(z.string()),
   /** The first lines of its licence. */
   licence: z.exactOptional(z.string()),
@@ -76,7 +76,7 @@ export const showModel = defineOperation({
 
 const runningRow = z.object({
   id: z.string(),
-  /** What a chat names it by. */
+  /** The name for chats. */
   name: z.string(),
   runner: z.string(),
   ...localFacts,
@@ -257,7 +257,7 @@ function namesIn(list: unknown): string[] | undefined {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string').slice(0, 50) : undefined
 }
 
-/** A provider's list does not say what a model takes: what plugins of its kind do is all that is known. */
+/** A provider's list names no capabilities: those usual for the plugin's type stand in. */
 function usualCapabilities({ type }: PluginView): string[] {
   return [type === 'embedding' || type === 'tts' ? type : 'completion']
 }

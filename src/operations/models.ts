@@ -8,7 +8,7 @@ import { type Call, defineOperation } from './operation.ts'
 
 export const modelRow = z.object({
   id: z.string(),
-  /** What a chat, or a persona's embedding model, names it by. */
+  /** The name for chats, or for a persona's embedding model. */
   name: z.string(),
   /** The plugin that offers it, or null for a model on this machine. */
   plugin: z.string().nullable(),

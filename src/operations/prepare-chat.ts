@@ -89,7 +89,7 @@ function personaOf({ persona }: ChatOrder, named: string | undefined): string | 
 /** The provider would keep the persona's prompt and memories, which her owner could not wipe there. */
 function storeRefused(): AppError {
   return new AppError('invalid', 'Invalid chat request', {
-    details: ['store: must not be true with a persona, whose memory settings say what is kept; leave it out'],
+    details: ['store: must not be true with a persona, since her memory settings decide; leave it out'],
   })
 }
 
@@ -129,8 +129,8 @@ async function completeAndSave(
 }
 
 /**
- * Streams an answer; the exchange is saved before the end, and a last chunk without choices tells where that failed, and the
- * session of a chat whose order says `keep`.
+ * Streams an answer and saves the exchange before the end. A last chunk without choices reports a failed save and, with
+ * `keep`, the session.
  */
 export async function streamChat(
   { app }: Pick<Call, 'app'>,

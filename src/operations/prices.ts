@@ -112,11 +112,7 @@ export const refreshPrices = defineOperation({
     plugins: z.exactOptional(z.array(z.string()).min(1, 'must name at least one plugin').max(1000)),
     document: z.exactOptional(priceFile),
     origin: z.exactOptional(
-      z
-        .string()
-        .min(1)
-        .max(300)
-        .meta({ description: 'The name or address of the document, for those who read its prices.' }),
+      z.string().min(1).max(300).meta({ description: 'The name or address of the document, shown beside its prices.' }),
     ),
     dry_run: z.boolean().default(false),
     force: z.boolean().default(false),

@@ -19,7 +19,7 @@ const attempt = z.object({
   duration_ms: z.exactOptional(z.number()),
 })
 
-/** A request to a model: what happened to it, never what it says. Times are milliseconds; `started_at` since 1970 UTC. */
+/** A request to a model: its course, never its content. Times are milliseconds; `started_at` since 1970 UTC. */
 const followed = z.object({
   id: z.string(),
   /** The id of the HTTP request, as in the log. */
@@ -50,7 +50,7 @@ const followed = z.object({
   estimated: z.boolean(),
   cost_usd: z.string().nullable(),
   attempts: z.array(attempt),
-  /** The failure of a request that nobody answered. */
+  /** The failure of an unanswered request. */
   problem: z.string().nullable(),
 })
 

@@ -5,7 +5,7 @@ import { defineOperation } from './operation.ts'
 const text = z.string()
 const texts = z.array(text)
 
-/** What `POST /api/service/reload` took over. */
+/** The result of `POST /api/service/reload`. */
 const reloadedOutput = z.object({
   changed: texts,
   needs_restart: texts,

@@ -32,7 +32,7 @@ const savedMessage = z.looseObject({
   timestamp: z.int(),
   /** Its end is missing: it was stopped, or its reader left. */
   cut: z.exactOptional(z.literal(true)),
-  /** Of an answer: what answered and what was sent, as far as it is known. */
+  /** Of an answer: its source, its use and the request's fields, as far as known. */
   answer: z.exactOptional(
     z.object({
       model: z.exactOptional(z.string()),
@@ -49,7 +49,7 @@ const savedMessage = z.looseObject({
       cost_nano: z.exactOptional(z.int()),
       /** From the request to the end of the answer. */
       duration_ms: z.exactOptional(z.int()),
-      /** What was asked for beside the messages. */
+      /** The fields of the request beside its messages. */
       sent: z.exactOptional(
         z.object({
           model: z.exactOptional(z.string()),

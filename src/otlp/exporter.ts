@@ -7,7 +7,7 @@ import type { Send } from '../http/send.ts'
 import type { TelemetrySettings } from '../settings/telemetry.ts'
 
 export interface ExporterParts<T> {
-  /** What is sent, for messages: `traces` or `metrics`. */
+  /** The signal, for messages: `traces` or `metrics`. */
   readonly what: string
   readonly url: string
   readonly settings: Pick<TelemetrySettings, 'headers' | 'protocol' | 'gzip' | 'timeout'>

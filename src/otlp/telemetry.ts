@@ -28,7 +28,7 @@ import { createTracer } from './spans.ts'
 export interface Telemetry {
   /** Undefined where no traces are sent. */
   readonly tracer: Tracer | undefined
-  /** Sends what is left, within a bound. */
+  /** Sends the remaining data, within a time limit. */
   close(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export interface TelemetryParts {
   readonly send: Send
   /** The metrics of the service. */
   readonly metrics: readonly MetricSource[]
-  /** Told when a collector does not take what is sent, and when it does again. */
+  /** Called when a collector stops taking data, and when it takes data again. */
   readonly tell: (message: string, fields: Readonly<Record<string, string>>) => void
 }
 

@@ -61,7 +61,7 @@ const parameters = z
   })
   .refine((fields) => !reserved.some((field) => field in fields), `may not hold ${reserved.join(', ')}`)
 
-/** The names of servers whose tools a chat with the persona may call, where they are allowed; see `aichat mcp`. */
+/** MCP servers that the persona's chats may use, where the installation allows it; see `aichat mcp`. */
 const servers = z.array(z.string().regex(/^[A-Za-z0-9][\w-]{0,31}$/, 'must be the name of a server')).max(20)
 
 /** The input for a new persona. */

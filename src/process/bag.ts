@@ -21,7 +21,7 @@ export class Bag<T> {
     return place
   }
 
-  /** Does nothing for what is out already. */
+  /** Does nothing for a removed item. */
   remove(kept: Kept<T>): void {
     const place = kept as Place<T>
     if (place.index < 0) return

@@ -18,6 +18,7 @@ export interface WorkQueueOptions {
   full(waiting: number): Error
 }
 
+/** Runs calls up to a number at the same time, and the others in the order of their arrival. */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const waiting: (() => void)[] = []
   let running = 0
@@ -60,6 +61,7 @@ export interface PerUserLimit {
   take(user: string): () => void
 }
 
+/** Reads the limit at each call, so that a reload changes it. */
 export function createPerUserLimit(limit: () => number): PerUserLimit {
   const taken = new Map<string, number>()
   const change = (user: string, by: number) => {

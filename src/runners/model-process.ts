@@ -39,6 +39,7 @@ class ModelLost extends Error {
   readonly code = 'ECONNRESET'
 }
 
+/** Too many calls wait for a model; the same call can succeed later. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
 
@@ -47,6 +48,7 @@ export class QueueFull extends Error {
   }
 }
 
+/** Starts the process at its first call, ends it after `idleMs` without one, and starts another one after a crash. */
 export function createModelProcess(options: ModelProcessOptions): ModelProcess {
   const { kind, name, folder, waiting = 8, idleMs = 300_000, openMs = 120_000, graceMs = 2_000 } = options
   const threads = options.threads ?? Math.max(1, availableParallelism() - 1)

@@ -63,6 +63,7 @@ const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
 const embeddingName =
   /(?:^|[/_-])(?:nomic-embed|bge-|gte-|multilingual-e5|e5-|mxbai-embed|snowflake-arctic-embed|all-minilm|paraphrase-|embeddinggemma|granite-embedding|qwen3-embedding|jina-embeddings?)|embed/i
 
+/** Whether a model's name is that of an embedding model. */
 export function isEmbeddingName(name: string): boolean {
   return embeddingName.test(name)
 }

@@ -5,9 +5,9 @@ import type { RequestContext } from './request-context.ts'
 const longestName = 1000
 
 /**
- * The client's own name for the conversation of a request: of the header `x-aichat-conversation`, else of the fields that
- * clients of OpenAI and Anthropic have for it; undefined for none. It says which messages belong together, and nothing of
- * the one who sends them.
+ * The client's own name for the conversation of a request: of the header `x-aichat-conversation`, else of the fields
+ * that clients of OpenAI and Anthropic have for it; undefined for none. It groups messages and does not identify their
+ * sender.
  */
 export function conversationOf({ request: { headers } }: Pick<RequestContext, 'request'>, body: unknown) {
   const fields = isObject(body) ? body : {}

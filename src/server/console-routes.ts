@@ -7,8 +7,8 @@ import type { Route } from './routes.ts'
 export const consolePath = '/console'
 
 /**
- * The policy of the page (https://www.w3.org/TR/CSP3/): scripts, styles and connections of this server alone, no markup turned
- * into scripts, no frame around it. `blob:` is for what the page itself holds: pictures of a chat, and speech.
+ * The policy of the page (https://www.w3.org/TR/CSP3/): scripts, styles and connections of this server alone, no markup
+ * turned into scripts, no frame around it. `blob:` is for data of the page itself: pictures of a chat, and speech.
  */
 const policy = [
   "default-src 'none'",

@@ -75,7 +75,7 @@ export function httpMetrics(servers: ReadonlyMap<string, HttpCounts>): readonly 
     {
       type: 'gauge',
       name: 'aichat_http_requests_in_flight',
-      help: 'Requests whose answers have not ended.',
+      help: 'Requests under way.',
       values: () => [...servers].map(([server, { inFlight }]) => ({ labels: { server }, value: inFlight })),
     },
   ]

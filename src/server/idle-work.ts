@@ -4,8 +4,9 @@ import type { Bag } from '../process/bag.ts'
 const lookMs = 1000
 
 /**
- * Does a piece of work that blocks the event loop once, at the first look that finds no request under way: neither the start
- * nor an answer waits for it. Failures are left to the first request that needs the work. Returns what ends the looking.
+ * Does a piece of work that blocks the event loop once, at the first look that finds no request under way: neither the
+ * start nor an answer waits for it. Failures are left to the first request that needs the work. Returns a function that
+ * cancels it.
  */
 export function whenIdle(open: Pick<Bag<unknown>, 'size'>, work: () => Promise<unknown>): () => void {
   const timer = setInterval(() => {

@@ -11,7 +11,7 @@ interface Held {
   bytes: number
 }
 
-/** Users without a request who stay in the list. */
+/** Users without a request that stay in the list. */
 const mostIdle = 1000
 
 /** Seconds after which one of the requests has probably been answered. */

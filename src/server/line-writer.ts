@@ -1,7 +1,7 @@
 /** Writes lines, those of one turn of the event loop together: a write for each would cost more than the line. */
 export interface LineWriter {
   write(line: string): void
-  /** Writes what is kept, at once. */
+  /** Writes the buffered lines at once. */
   flush(): void
 }
 

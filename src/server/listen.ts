@@ -107,6 +107,7 @@ export interface DealtServer extends Pick<Listening, 'finish' | 'close' | 'repla
   take(socket: Socket): void
 }
 
+/** Makes the server of a worker: its connections come from the owner of the port. */
 export function createDealtServer(handler: NodeHandler, tls: TlsPair | undefined): DealtServer {
   const server = createOwnServer(tls)
   const answering = answerBy(server, handler)

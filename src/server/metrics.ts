@@ -32,12 +32,12 @@ interface SnapshotMetric {
 
 /** The other processes of a service that serves with several. */
 export interface OtherMetrics {
-  /** Their values, and what ended ones have counted. */
+  /** The values of the running processes, and the counts of ended ones. */
   snapshots(): Promise<readonly Snapshot[]>
   readonly sources: readonly MetricSource[]
 }
 
-/** The metrics of a service: answers, chats, speech, what is stored, and the process (`process_*`, `nodejs_*`). */
+/** The metrics of a service: answers, chats, speech, stored data, and the process (`process_*`, `nodejs_*`). */
 export function createMetrics(app: App, version: string, others?: OtherMetrics): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

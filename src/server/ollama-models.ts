@@ -85,5 +85,8 @@ function namesIn(list: unknown): readonly string[] | undefined {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : undefined
 }
 
-/** A provider's list does not say what a model takes: tools and pictures go to all of them, and one that takes none refuses them. */
+/**
+ * A provider's list names no capabilities: tools and pictures are announced for all models, and a model without them
+ * refuses them.
+ */
 const chatCapabilities = ['completion', 'tools', 'vision']

@@ -42,7 +42,7 @@ export const ollamaDocumented: readonly DocumentedRoute[] = [
     answer: z.object({ models: z.array(z.looseObject({ name: z.string() })) }),
     statuses: [401, 429],
   }),
-  documented('POST /ollama/api/show', 'What is known of a model.', {
+  documented('POST /ollama/api/show', 'Facts about a model.', {
     body: z.object({ model: z.string() }),
     answer: z.looseObject({ capabilities: z.array(z.string()), model_info: z.looseObject({}) }),
     statuses: [401, 404, 408, 413, 415, 429],

@@ -26,7 +26,7 @@ const reasons: Record<number, string> = {
   409: 'It was changed meanwhile',
   413: 'The body is too large',
   415: 'The body is of the wrong type',
-  422: 'A provider refuses what the request says',
+  422: 'A provider refuses the content of the request',
   426: 'WebSockets are not served',
   429: 'Too many attempts, or too many requests at the same time; Retry-After says when to come back',
   500: 'Internal error',

@@ -13,7 +13,10 @@ export function createOwnServer(tls: TlsPair | undefined): Server {
     : createServer()
 }
 
-/** A server for what listhen cannot do: https with a certificate that changes, and a socket that systemd has opened. */
+/**
+ * A server for the two cases that listhen does not cover: https with a certificate that changes, and a socket that
+ * systemd has opened.
+ */
 export async function listenOurselves(
   where: { readonly host: string; readonly port: number } | { readonly fd: number },
   tls: TlsPair | undefined,

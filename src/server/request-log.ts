@@ -6,7 +6,7 @@ import type { RequestContext } from './request-context.ts'
 /** Told about each answer at its end, with its route's pattern. */
 export type Observe = (context: RequestContext, route: string, status: number) => void
 
-/** Asked every few seconds by supervisors and collectors, and by the console while a person looks at what is under way. */
+/** Polled every few seconds by supervisors and collectors, and by the console while its live view is open. */
 export const probes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics', '/api/requests', '/api/load'])
 
 /**

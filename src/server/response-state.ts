@@ -8,7 +8,7 @@ import type { Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
 import { chargeBody } from './request-holder.ts'
 
-/** A request whose input is the whole conversation. */
+/** A request with the whole conversation as its input. */
 export interface WholeRequest {
   readonly body: JsonObject
   /** Fields of the response object that the body no longer tells, such as `previous_response_id`. */

@@ -29,7 +29,7 @@ export function keptEvents(app: App, whole: WholeRequest, writer: ResponseWriter
   }
 }
 
-/** Events whose last one has the whole response, which then says that it is not kept. */
+/** Marks the response in the last of these events as not stored. */
 function notStored(text: string): string {
   const at = text.lastIndexOf('\ndata: ') + '\ndata: '.length
   const event = JSON.parse(text.slice(at))
@@ -71,6 +71,7 @@ export async function optionsOf({ call, id }: StatefulAnswer, report: RouteRepor
   return { id, seal: reasoning.sealFor(call.caller.id, report) }
 }
 
+/** A writer of the answer's events, with its reasoning sealed for the place that answers. */
 export async function writerOf(answer: StatefulAnswer, report: RouteReport): Promise<ResponseWriter> {
   return createStreamWriter(answer.asked, await optionsOf(answer, report))
 }

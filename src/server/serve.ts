@@ -38,7 +38,7 @@ export interface ServeOptions {
   readonly model?: string
   /** The device of the speech server that has a choice. */
   readonly device?: string
-  /** Codebooks of a frame, on the server whose model can do with fewer. */
+  /** Codebooks of a frame, on the server with a model that can do with fewer. */
   readonly codebooks?: string
   /** Whether missing weights are pulled before anything is served. */
   readonly pull?: true
@@ -107,7 +107,7 @@ export async function serve(
     if (api) await app.packages()
     // Ends the responses that a killed process left unfinished.
     if (api) await (await app.responses()).responses.failOrphans()
-    // What a first chat reads of a shared database is there before that may be away.
+    // Loads the data of a first chat now: a shared database may be unreachable later.
     if (api && app.database) await app.chat()
     for (const place of plan) {
       const { name } = place

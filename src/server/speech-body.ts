@@ -34,7 +34,7 @@ export const speechBody = z.object({
   language: text,
   instruct: text,
   stream: flag,
-  /** Audio as it is made, on every server: `stream` is for the one whose specification has it. */
+  /** Audio as it is made, on every server; the field `stream` is only in one server's specification. */
   stream_format: optional(z.enum(['audio', 'sse'])),
   cfg_coef: optional(z.number().min(0).max(10)),
   seed,

@@ -21,7 +21,7 @@ export function speechMetrics(counts: SpeechCounts): readonly MetricSource[] {
     number(
       'counter',
       'aichat_speech_rerolls_total',
-      'Chunks spoken again, since their length was far from what the text promises.',
+      'Chunks spoken again, since their length was far from the expected one.',
       ({ rerolls }) => rerolls,
     ),
     times('aichat_speech_queue_seconds', 'From the request of a chunk or voice to its turn.', ({ waits }) => waits),

@@ -3,7 +3,7 @@ import type { MetricSource } from '../telemetry/metric-source.ts'
 
 type StoredSize = NonNullable<Awaited<ReturnType<App['storedSize']>>>
 
-/** What is stored, and what was imported. */
+/** The sizes of stored data, and the counts of imports. */
 export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly MetricSource[] {
   let asked: Promise<StoredSize | undefined> | undefined
   /** Asked once for all metrics that are collected at the same time. */

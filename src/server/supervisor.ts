@@ -19,7 +19,7 @@ export interface Supervisor {
 const notifyTimeoutMs = 10_000
 
 /**
- * Node has no datagram sockets of this kind, so that `systemd-notify` speaks for the service, whose unit needs
+ * Node has no datagram sockets of this kind, so that `systemd-notify` speaks for the service; the unit needs
  * NotifyAccess=all. A failure is logged once and stops nothing.
  */
 export function openSupervisor(environment: Environment, log: Pick<Log, 'warn'>, pid = process.pid): Supervisor {

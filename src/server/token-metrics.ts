@@ -3,7 +3,7 @@ import type { Histogram } from '../telemetry/histogram.ts'
 import type { MetricSource } from '../telemetry/metric-source.ts'
 import { type TokenCount, type TokenCounts, tokenBounds } from '../usage/metering/token-counts.ts'
 
-/** Parts of a count by modality: what is not audio counts as text, as providers tell no more. */
+/** Parts of a count by modality: all but audio counts as text, since providers tell no more. */
 type Part = readonly [modality: 'text' | 'audio', tokens: (count: TokenCount) => number]
 
 const counters: readonly (readonly [name: string, help: string, parts: readonly Part[]])[] = [

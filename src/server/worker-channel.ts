@@ -10,7 +10,7 @@ export interface Channel {
   ask<T>(name: string, input?: unknown, withinMs?: number): Promise<T>
 }
 
-/** What one side does with messages by their names; a result answers a question. */
+/** Handlers of one side by message name; the result of a question is its answer. */
 // biome-ignore lint/suspicious/noExplicitAny: both sides are the same program, and each name has one kind of input
 export type Heard = Readonly<Record<string, (input: any, socket: Socket | undefined) => unknown>>
 

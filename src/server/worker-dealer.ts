@@ -14,7 +14,7 @@ export interface Dealer<T extends Taker> {
   deal(socket: Socket): void
   /** A worker says that it has a connection. */
   taken(id: number): void
-  /** Deals what waits, to a worker that has just begun to take connections. */
+  /** Deals the waiting connections to a worker that has just begun to take some. */
   resume(): void
   /** Deals the connections anew that were on their way to a worker which has gone: nothing of them was read. */
   redeal(taker: T): void

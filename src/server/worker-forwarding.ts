@@ -6,22 +6,24 @@ import { AppError } from '../errors.ts'
 import type { NodeHandler } from './http-server.ts'
 import { errorBody, safeHeaders, splitTarget } from './request-context.ts'
 
-/** Headers between the processes of a service: they tell who the client is, so that the secret keeps all others out. */
+/** Headers between the processes of a service. They tell the client's address, so a secret keeps other senders out. */
 const secretHeader = 'x-aichat-worker-secret'
 const clientHeader = 'x-aichat-worker-client'
 
 /** Headers of one connection (RFC 9110, 7.6.1), and one that Node has answered. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'expect'])
 
+/** A secret of 256 random bits for the processes of one service. */
 export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Routes that the owner of the service answers: it has the speech engines, and hears what all workers tell. */
+/** Routes that the owner of the service answers: it has the speech engines, and collects the reports of all workers. */
 const paths = new Set(['/metrics', '/api/status', '/api/service', '/api/service/reload', '/api/plugins/status/all'])
 const folders = ['/api/speech', '/v1/audio/']
 const responsePath = /^\/v1\/responses\/(resp_[\w-]{1,100})(?:\/cancel)?$/
 
+/** Whether a worker forwards requests of this path to the owner. */
 export function isOfOwner(path: string): boolean {
   return paths.has(path) || folders.some((folder) => path.startsWith(folder))
 }

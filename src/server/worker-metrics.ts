@@ -2,7 +2,7 @@ import type { Crew } from '../app/crew.ts'
 import type { MetricSource, MetricValue } from '../telemetry/metric-source.ts'
 import type { Snapshot } from './metrics.ts'
 
-/** The workers of a service: which of them serve, and what each of them takes. */
+/** The workers of a service: their state, memory and processor time. */
 export function workerMetrics(crew: Crew): readonly MetricSource[] {
   let asked: ReturnType<Crew['workers']> | undefined
   /** Asked once for all metrics that are collected at the same time. */
@@ -54,8 +54,8 @@ export function workerMetrics(crew: Crew): readonly MetricSource[] {
 }
 
 /**
- * What processes counted that have ended: counters of the service go on from there, since one that falls would be read as
- * one that began anew. Gauges end with their process.
+ * The counts of ended processes, which counters of the service include: a counter that falls would be read as one that
+ * began anew. Gauges end with their process.
  */
 export function countsOf(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram')

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Settings } from '../settings/settings.ts'
 
-/** What a worker is told at its start. */
+/** The message to a worker at its start. */
 export interface WorkerOrder {
   /** From 1 on. */
   readonly worker: number
@@ -23,7 +23,7 @@ export interface WorkerOrder {
   readonly aliveEveryMs: number | undefined
 }
 
-/** What supervisors tell the process that they started, and no other. */
+/** Variables that supervisors address to the process that they started, and to no other. */
 const ofOwner = new Set([
   'NOTIFY_SOCKET',
   'WATCHDOG_USEC',

@@ -36,8 +36,8 @@ interface Serving {
 }
 
 /**
- * Serves the API on the connections that the owner of the service hands over, until the owner closes it or has gone. Throws
- * what kept it from serving, which the owner is told as well.
+ * Serves the API on the connections that the owner of the service hands over, until the owner closes it or has gone.
+ * Throws the reason why it cannot serve, and tells it to the owner too.
  */
 export async function runWorker(io: ServiceIo, owner: NodeJS.Process): Promise<void> {
   let serving: Serving | undefined
@@ -203,7 +203,7 @@ function byPlace(
       if ((await app.responses()).background.runs(id)) return undefined
       return await channel.ask<number | undefined>('maker', id)
     } catch {
-      // The storage tells what is kept of it.
+      // Without an answer, the stored response is used.
       return undefined
     }
   }

@@ -20,8 +20,8 @@ import { startWorkerProcess, type WorkerOrder } from './worker-process.ts'
 /** The workers of a service: processes that serve the API on one port, which this process listens on and owns. */
 export interface Workers extends Crew, OtherMetrics {
   /**
-   * Listens, and starts the workers; resolves when all of them serve. Throws what `openServer` throws, the failure of a
-   * worker that refuses to start, and `unavailable` where one ends at its start again and again.
+   * Listens, and starts the workers; resolves when all of them serve. Throws as `openServer`, the failure of a worker
+   * that refuses to start, and `unavailable` where one ends at its start again and again.
    */
   open(parts: OpenWorkers): Promise<Listening>
   /** Tells the workers that the whole service is ready. */
@@ -36,10 +36,10 @@ export interface OpenWorkers {
   readonly options: ListenOptions
   /** Settings that flags of the command line give, which no file changes. */
   readonly overrides: Partial<Settings>
-  /** Answers what workers pass on. */
+  /** Answers requests that workers forward. */
   readonly handler: NodeHandler
   readonly setupToken: string | undefined
-  /** A worker whose event loop stands still for so long is ended: milliseconds; undefined for never. */
+  /** A worker with an event loop that stands still for so long is ended: milliseconds; undefined for never. */
   readonly watchdogMs: number | undefined
 }
 
@@ -59,7 +59,7 @@ interface Slot extends Taker {
   seenAt: number
 }
 
-/** What a worker tells about itself, for status pages. */
+/** A worker's report about itself, for status pages. */
 interface Use {
   readonly memory: number
   readonly cpu: number
@@ -86,6 +86,7 @@ const closeMs = 10_000
 
 const noChannel: Channel = { tell() {}, ask: async () => Promise.reject(new AppError('unavailable', 'It starts')) }
 
+/** Workers in `count` places; `open` starts their processes. */
 export function createWorkers(count: number): Workers {
   const slots = Array.from(
     { length: count },
@@ -259,7 +260,7 @@ export function createWorkers(count: number): Workers {
         void over.then((reason) => leave(slot, reason))
       }
 
-      /** A worker that served has ended: what was on its way to it goes to others, and a new one takes its place. */
+      /** A worker that served has ended: connections on their way to it go to others, and a new one takes its place. */
       function leave(slot: Slot, { how }: WorkerEnded): void {
         Object.assign(slot, { phase: 'ended', isTaking: false, connections: 0, port: undefined, process: undefined })
         slot.desk?.leave()
@@ -336,7 +337,7 @@ export function createWorkers(count: number): Workers {
     }
   }
 
-  /** What a worker says now; `otherwise` where it says nothing in time. */
+  /** A worker's answer; `otherwise` where none comes in time. */
   function ofWorker<T>({ channel, phase }: Slot, name: string, otherwise: T, input?: unknown): Promise<T> {
     if (phase !== 'ready') return Promise.resolve(otherwise)
     return channel.ask<T>(name, input, answerMs).catch(() => otherwise)

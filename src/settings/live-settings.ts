@@ -7,13 +7,14 @@ import {
   settingNames,
 } from './settings.ts'
 
-/** Settings that change in place: those who keep the value and read its fields when they need them see the newest. */
+/** Settings that change in place: holders of the value see the newest fields at each read. */
 export interface LiveSettings {
   readonly settings: Settings
   /** Takes over all settings that need no restart, at once. */
   replace(next: Settings): void
 }
 
+/** Settings whose fields read the latest values; those that need a restart keep their first value. */
 export function liveSettings(first: Settings): LiveSettings {
   let current = first
   const settings = {}

@@ -68,7 +68,7 @@ export interface Settings {
   readonly voice: string | undefined
   /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
   readonly keepsChats: boolean
-  /** Whether what is typed in conversations is kept for the arrow keys of later ones. */
+  /** Whether lines typed in conversations are kept for the arrow keys of later ones. */
   readonly chatHistory: boolean
   /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
   readonly codebooks: number | undefined
@@ -326,7 +326,7 @@ export const settingNames = {
   'chat.history': {
     variable: 'AICHAT_CHAT_HISTORY',
     fallback: 'on',
-    what: 'keep what is typed in conversations, for the arrow keys and Ctrl-R of later ones',
+    what: 'keep the lines typed in conversations, for the arrow keys and Ctrl-R of later ones',
   },
   'speech.codebooks': {
     variable: 'AICHAT_SPEECH_CODEBOOKS',
@@ -340,8 +340,8 @@ export const settingNames = {
 export type SettingName = keyof typeof settingNames
 
 /**
- * The settings that a service cannot take over while it runs: what it listens on, where its data lies, and what clients of
- * other services, the storage and the days of the ledger were opened with.
+ * The settings that a running service cannot take over: its listening address, its data folder, and the parameters with
+ * which clients of other services, the storage and the ledger's days were opened.
  */
 export const restartSettings = {
   'api.host': 'listen',

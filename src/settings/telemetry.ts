@@ -2,7 +2,7 @@ import { type Environment, readSecret } from './settings.ts'
 
 /** Where traces and metrics are sent, by the variables that OpenTelemetry names (specification, "OTLP Exporter Configuration"). */
 export interface TelemetrySettings {
-  /** Addresses for POST; undefined for what is not sent. */
+  /** Addresses for POST; undefined for a signal that is not sent. */
   readonly traces: string | undefined
   readonly metrics: string | undefined
   /** May hold keys. */

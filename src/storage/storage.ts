@@ -54,11 +54,11 @@ export interface Storage {
   readonly shared: SharedDatabase | undefined
   /** Whether any limit is set: asked by commands, which load nothing of limits where there is none. */
   hasLimits(): boolean
-  /** The size of what is kept, from sums: cheap, however much it is. */
+  /** The size of all data, from sums: cheap for any amount. */
   size(): Promise<StoredSize>
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>
-  /** Runs work that saves what was answered already: where a shared database is away, it is tried again for up to 5 s. */
+  /** Runs work that saves an answer already given: where a shared database is away, it is tried again for up to 5 s. */
   patiently<R>(work: () => Promise<R>): Promise<R>
   /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */
   deferCleanup(): void

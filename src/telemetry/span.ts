@@ -23,7 +23,7 @@ export interface Tracer {
   ): RequestSpan
 }
 
-/** The span of a request, whose route is known only once it was looked up. */
+/** The span of a request. It is renamed once the route is known. */
 export interface RequestSpan extends Span {
   rename(name: string): void
 }

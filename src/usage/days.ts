@@ -26,7 +26,7 @@ export function createDays(zone: string): Days {
   }
 }
 
-/** UTC asks no `Intl`, whose zones take a command ten milliseconds to load. */
+/** UTC needs no `Intl`: loading its time zones takes a command ten milliseconds. */
 function reader(zone: string): (at: number) => string {
   if (zone === 'UTC') return (at) => new Date(at).toISOString().slice(0, 10)
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' })

@@ -37,7 +37,10 @@ for (const program of clientPrograms) {
 
 test.run()
 
-/** Makes a file, reads it, and says what the tool told; a request without the tool, such as for a title, gets a word. */
+/**
+ * Makes a file, reads it, and repeats the tool's output; answers a word to a request without the tool, such as for a
+ * title.
+ */
 function atWork({ messages, tools = [] }: ChatRequest, { shell }: ClientProgram): Partial<Message> {
   const { name } = shell('')
   if (!tools.some((tool) => 'function' in tool && tool.function.name === name)) return { content: 'Work' }

@@ -105,7 +105,7 @@ export async function runTask(program: ClientProgram, path: string, home: string
   mkdirSync(cwd)
   const child = spawn(path, args, {
     cwd,
-    // A group of its own: what it starts ends with it.
+    // A group of its own, so that its children end with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home, TMPDIR: home, ...closed, ...environment },

@@ -41,7 +41,7 @@ task('Write a commit message from a diff', async ({ bash, asked }, lines) => {
 task('Ask again in another model', async ({ bash }, lines) => {
   const { code, stdout, stderr } = await bash(lines)
   assert.equal([code, stdout], [0, 'gpt-4.1-mini: What is a monad?\nclaude-sonnet-5: What is a monad?\n'], stderr)
-  assert.is(stderr, 'aichat: asking again what was asked last in "What is a monad?"\n')
+  assert.is(stderr, 'aichat: asking the last question of "What is a monad?" again\n')
   const { sessions } = JSON.parse((await bash('aichat session list --json')).stdout)
   assert.equal(
     sessions.map(({ name }: { name: string }) => name),

@@ -13,7 +13,7 @@ const { test, server, run } = postgresSuite('backups of everything on PostgreSQL
 
 const secret = 'a secret of the tests that all instances share'
 
-/** A home whose data is in PostgreSQL, and what was moved there. */
+/** A home with its data in PostgreSQL, and the copy that was moved there. */
 async function withShared(work: (scene: Scene) => Promise<void>): Promise<void> {
   const url = await server().newDatabase()
   const home = openFastHome({ JWT_SECRET: secret, DATABASE_URL: url })

@@ -8,9 +8,9 @@ const repeats = 5
 const sessions = 1000
 
 /**
- * What a command costs before it does anything, compared with `node -e 0`: the help, and the names behind a Tab among 1,000 saved
- * conversations and 100 personas. The least of ten rounds in turns counts, since the others measure what else the machine did.
- * The aims: `--help` at most 35 ms of processor time over Node's own, names within 150 ms.
+ * The cost of starting a command, compared with `node -e 0`: of the help, and of the names behind a Tab among 1,000
+ * saved conversations and 100 personas. The least of ten interleaved rounds counts, since the others include other work
+ * of the machine. The aims: `--help` at most 35 ms of processor time over Node's own, names within 150 ms.
  */
 export async function bench(): Promise<void> {
   const home = openHome()

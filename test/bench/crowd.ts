@@ -8,7 +8,7 @@ import { openLoadProvider } from '../soak/provider.ts'
 
 const streams = 1_000
 const slowSockets = 500
-/** Requests whose time is measured, and milliseconds between two. */
+/** Timed requests, and the milliseconds between two. */
 const probes = 300
 const probeMs = 20
 
@@ -22,7 +22,7 @@ export async function bench(): Promise<void> {
     CUSTOM_API_KEY: 'sk-of-the-bench',
     AICHAT_LIMIT_REQUESTS_PER_USER: '5000',
     AICHAT_LOG_LEVEL: 'error',
-    // What is never given back would not fit in.
+    // A leak would not fit into this heap.
     NODE_OPTIONS: `${cheapHashes.NODE_OPTIONS} --max-old-space-size=${heapMebibytes}`,
   })
   try {

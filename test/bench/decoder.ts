@@ -26,8 +26,8 @@ const tokens = 96
 const rounds = 3
 
 /**
- * Tokens per second of the decode loop on random 8-bit weights of the real 135M shape, and what the loop costs over the
- * bare runs of the session: cache, sampling, text. Rounds are interleaved; medians are printed.
+ * Tokens per second of the decode loop on random 8-bit weights of the real 135M shape, and the loop's cost beyond the
+ * session's bare runs: cache, sampling, text. Rounds are interleaved; medians are printed.
  */
 export async function bench(): Promise<void> {
   if (!(await isRuntimeInstalled())) {

@@ -22,7 +22,7 @@ const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
 const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)
 const pipeName = 'node:http pipe'
 
-/** An older build of aichat in the folder that AICHAT_BENCH_BEFORE names: what a change costs. */
+/** An older build of aichat in the folder that AICHAT_BENCH_BEFORE names: shows the cost of a change. */
 const beforeName = 'aichat before'
 
 /** Streams at once, at 20 ms a token. */
@@ -33,9 +33,9 @@ const warmChats = 1_000
 const manyChats = 100_000
 
 /**
- * Our gateway beside the Portkey gateway, beside the provider alone and beside two programs that show what Node allows,
- * on loopback, in interleaved rounds of one run.
- * Every round's statuses and bytes are checked: a gateway that answers errors looks fast.
+ * Our gateway beside the Portkey gateway, beside the provider alone and beside two minimal programs on bare Node, on
+ * loopback, in interleaved rounds of one run. Every round's statuses and bytes are checked: a gateway that answers
+ * errors looks fast.
  */
 export async function bench(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))

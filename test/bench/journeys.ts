@@ -14,7 +14,7 @@ interface Journey {
   /** The beginning of the file with the effect that the journey is for. */
   readonly end: string
   readonly run: (turn: number) => Promise<void>
-  /** A call that does nothing of the kind: what runs in it too is no part of the journey. */
+  /** A call without the journey's effect: functions that run in it too are left out of the journey. */
   readonly idle: () => Promise<void>
 }
 

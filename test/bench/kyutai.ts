@@ -1,6 +1,6 @@
 /**
- * Server C with Kyutai TTS on random weights of the published size, which this bench makes: what they speak is noise, but
- * nothing that is computed depends on what is spoken, except how soon the next word comes.
+ * Server C with Kyutai TTS on random weights of the published size, made by this bench: the speech is noise, but the
+ * computation depends on it only in how soon the next word comes.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -10,7 +10,10 @@ const size = { input: 500, output: 1000 }
 const amounts = { input: 480, cached: 100, output: 300 }
 const gpt = { plugin: 'openai', model: 'gpt' }
 
-/** What limits cost a request, in microseconds: the best of some rounds. Aim: 2 for admission and settling without a budget. */
+/**
+ * The cost of limits per request, in microseconds: the best of some rounds. Aim: 2 for admission and settling without a
+ * budget.
+ */
 export async function bench(): Promise<void> {
   await measure('no limit at all', async () => undefined)
   await measure('limits of others', (limits) => limits.set('user:eve', { rpm: 5 }))

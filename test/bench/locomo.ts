@@ -24,7 +24,7 @@ import {
 
 const ks = [1, 5, 10, 25, 50] as const
 
-/** What is known of each turn when it is stored. */
+/** The facts stored with each turn. */
 const settings = {
   'all known': ({ speaker, session, timestamp }: Turn) => ({ timestamp, metadata: { speaker, conversation: session } }),
   'times only': ({ timestamp }: Turn) => ({ timestamp, metadata: {} }),
@@ -32,7 +32,7 @@ const settings = {
 } as const
 type Setting = keyof typeof settings
 
-/** A question with what the store found for it; ranking then is pure and can be repeated. */
+/** A question with its matches in the store; ranking then is pure and can be repeated. */
 interface Asked {
   readonly question: Question
   readonly query: MemoryQuery
@@ -118,7 +118,7 @@ function recalls(talk: readonly Asked[], chosen: Weights, trust: number | undefi
   })
 }
 
-/** What fitting looks at: recall at 1, 5 and 10, the deeper ones more. */
+/** The objective of fitting: recall at 1, 5 and 10, the deeper ones weighted more. */
 function objective(talk: readonly Asked[], tried: Weights, trust: number | undefined): number {
   const all = recalls(talk, tried, trust)
   return all.reduce((sum, [one, five, ten]) => sum + 0.2 * one! + 0.4 * five! + 0.4 * ten!, 0)

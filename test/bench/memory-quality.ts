@@ -1,6 +1,6 @@
 /**
- * What search finds and what it leaves out: whether scores tell answered questions from others, which memories would enter
- * prompts, languages, and changes. The calibration of scores is fitted here too.
+ * The quality of search: whether scores tell answered questions from others, which memories would enter prompts,
+ * languages, and changes. The calibration of scores is fitted here too.
  */
 
 import type { Embedder } from '../../src/personas/memory/embedding.ts'

@@ -1,4 +1,6 @@
-/** What a search costs: among other scopes, over HTTP, at two dimensions, and as a scope grows; and what it takes on disk. */
+/**
+ * The cost of a search: among other scopes, over HTTP, at two dimensions, and as a scope grows; and its size on disk.
+ */
 
 import type { EmbeddingSpace, NewMemory, Scope } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
@@ -24,7 +26,7 @@ export async function bench(): Promise<void> {
   await growth()
 }
 
-/** What others' memories cost: nothing, since every scope has posting lists and a range of vectors of its own. */
+/** The cost of other users' memories: none, since every scope has posting lists and a range of vectors of its own. */
 async function crowd(): Promise<void> {
   print('\n1,000 memories of 64 dimensions among more and more scopes of 20')
   print('scopes    search p50 / p99 ms')

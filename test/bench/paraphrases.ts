@@ -1,4 +1,4 @@
-/** Memories and questions that share no content word: what meaning alone finds. */
+/** Memories and questions that share no content word: only meaning can match them. */
 
 import { readFileSync } from 'node:fs'
 import type { Embedder } from '../../src/personas/memory/embedding.ts'

@@ -1,8 +1,9 @@
 /**
- * The rule: no request of one user keeps /health waiting for more than 100 ms. Every operation and dialect route is asked
- * with the largest inputs that it takes and with some just beyond, while a thread beside it asks /health; printed is the
- * longest wait of each and that of an idle service, and the most processor time that one turn of the daemon's event loop
- * took meanwhile (of all its threads): the first is what users feel, the second is the same on a busy machine.
+ * The rule: no request of one user keeps /health waiting for more than 100 ms. Every operation and dialect route is
+ * asked with the largest inputs that it takes and with some just beyond, while a thread beside it polls /health.
+ * Printed are the longest wait of each, the wait of an idle service, and the most processor time (of all threads) that
+ * one turn of the daemon's event loop took: users feel the wait, while the processor time is the same on a busy
+ * machine.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -19,7 +20,7 @@ import { completion, json, openStandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
 import { type Filling, largest } from '../largest.ts'
 
-/** What is asked of a route: its name in the table, and its bytes. */
+/** A request of a route: its name in the table, and its bytes. */
 interface Asked {
   readonly name: string
   readonly body: Buffer
@@ -27,14 +28,14 @@ interface Asked {
 }
 
 const MiB = 1024 * 1024
-/** Only requests whose line in the table holds this are sent: AICHAT_BENCH_ONLY. */
+/** Sends only the requests with this text in their line of the table: AICHAT_BENCH_ONLY. */
 const only = process.env['AICHAT_BENCH_ONLY'] ?? ''
-/** The whole bench ends after this many milliseconds, whatever is left. */
+/** The whole bench ends after this many milliseconds, even unfinished. */
 const endsAfterMs = 150_000
 /** The largest requests to these routes are sent so many times to the same daemon. */
 const repeated = ['/v1/chat/completions', '/v1/messages']
 const rounds = 20
-/** What is longer is shown in the table; the rest is summed up. */
+/** Longer waits are shown in the table; the rest is summed up. */
 const shownMs = 40
 
 export async function bench(): Promise<void> {
@@ -125,7 +126,7 @@ export async function bench(): Promise<void> {
     }
   }
 
-  /** Milliseconds; what was noted is forgotten. */
+  /** Milliseconds; clears the notes. */
   function longestTurn(): number {
     const noted = readFileSync(turns, 'utf8').split('\n').map(Number)
     writeFileSync(turns, '')
@@ -202,7 +203,9 @@ interface Ids {
   readonly user: string
 }
 
-/** What would end the login that asks, or go to the network; their inputs are as those of their neighbours. */
+/**
+ * Operations that would end the bench's own login or use the network; their inputs are like those of their neighbours.
+ */
 const leftOut = new Set(['auth.logout', 'auth.change-password', 'auth.reset-password', 'models.pull', 'users.remove'])
 
 function routes({ persona, session, user }: Ids) {

@@ -1,6 +1,6 @@
 /**
- * Server B with pocket-tts on random weights of the published size, which this bench makes: what they speak is noise, but
- * nothing that is computed depends on what is spoken, except the end, which never comes here.
+ * Server B with pocket-tts on random weights of the published size, made by this bench: the speech is noise, but the
+ * computation depends on it only at the end of speech, which never comes here.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

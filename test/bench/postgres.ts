@@ -1,4 +1,4 @@
-/** Memories on PostgreSQL beside SQLite: what a search and a new memory cost, and whether both find the same. */
+/** Memories on PostgreSQL beside SQLite: the cost of a search and of a new memory, and whether both find the same. */
 
 import { loadavg } from 'node:os'
 import type { Found, Scope, SearchQuery } from '../../src/personas/memory/memory.ts'

@@ -1,6 +1,6 @@
 /**
- * Server A with Qwen3-TTS on random weights of the published sizes, which this bench makes: what they speak is noise, but
- * nothing that is computed depends on what is spoken, except the end.
+ * Server A with Qwen3-TTS on random weights of the published sizes, made by this bench: the speech is noise, but the
+ * computation depends on it only at the end of speech.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -12,7 +12,7 @@ const last = Date.UTC(2026, 11, 31, 12)
 const rows = 1_000_000
 const days = 365
 
-/** A year of a team's gateway, a million requests: how long its reports take, and what an export costs in memory. */
+/** A year of a team's gateway, a million requests: the time of its reports, and the memory of an export. */
 export async function bench(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
   const limits = { bytes: 1e9, memories: 1e6 }

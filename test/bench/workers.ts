@@ -16,8 +16,9 @@ const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)
 const crews = [1, 2, 4].filter((count) => count <= 2 || count + 3 <= availableParallelism())
 
 /**
- * One worker beside several, on loopback, in interleaved rounds of one run. Where the cores are fewer than the processes,
- * the throughput tells how they share them; the CPU time of the busiest process tells what a core each would allow.
+ * One worker beside several, on loopback, in interleaved rounds of one run. With fewer cores than processes, the
+ * throughput shows how they share the cores; the CPU time of the busiest process shows the throughput with a core for
+ * each.
  */
 export async function bench(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))

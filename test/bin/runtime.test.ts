@@ -10,7 +10,7 @@ const test = suite('the neural runtime beside the program')
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 
-/** A project whose onnxruntime-node is ours. */
+/** A project with our onnxruntime-node. */
 const folder = mkdtempSync(join(tmpdir(), 'aichat-runtime-'))
 mkdirSync(join(folder, 'node_modules'))
 for (const name of ['onnxruntime-node', 'onnxruntime-common'])

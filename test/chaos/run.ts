@@ -1,5 +1,5 @@
 /**
- * Harms a daemon in many ways, and after each compares what it acknowledged with what is there: `npm run chaos -- ROUNDS
+ * Injects faults into a daemon, and after each compares its acknowledged writes with its data: `npm run chaos -- ROUNDS
  * [SEED] [FAULT]`. Loopback only, in a folder of its own; exit 1 when a promise was not kept.
  */
 import { loadavg } from 'node:os'

@@ -114,8 +114,8 @@ export function childrenOf(pid: number): readonly number[] {
 }
 
 /**
- * Writes until the service is gone or the signal comes, and notes what was acknowledged. Every answer must be one that its
- * caller can act on: 2xx, or 503 with the seconds to wait; a valid login is never 401.
+ * Writes until the service is gone or the signal aborts, and notes the acknowledged writes. Every answer must be one
+ * that its caller can act on: 2xx, or 503 with the seconds to wait; a valid login is never 401.
  */
 export async function write(world: World, url: string, prefix: string, signal: AbortSignal): Promise<void> {
   const call = callApi(url)
@@ -192,7 +192,7 @@ async function judged(world: World, what: string, ask: () => Promise<Answer>): P
   return answer
 }
 
-/** Compares what was acknowledged with what is there. */
+/** Compares the acknowledged writes with the data. */
 export async function validate(world: World, daemon: SpawnedDaemon): Promise<void> {
   const { acknowledged, broken, admin } = world
   const ask = async (path: string, token = admin) => daemon.call('GET', path, { token })

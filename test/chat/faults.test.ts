@@ -201,7 +201,7 @@ async function withProvider(
     const { app } = installation
     await app.plugins.install(
       pluginAt(`${provider.url}/${encodeURIComponent(fault)}`, {
-        // Short where the provider is silent for good, and else beyond what a slow machine needs.
+        // Short where the provider stays silent for good, and otherwise longer than a slow machine needs.
         timeouts: /^silence/.test(fault)
           ? { connect: 10_000, first_byte: 400, idle: 400, total: 20_000 }
           : { connect: 10_000, first_byte: 10_000, idle: 10_000, total: 20_000 },

@@ -8,7 +8,7 @@ const program = '/usr/bin/chromium'
 /** Whether the tests of the console can run; prints the reason where not. */
 export const haveBrowser: boolean = haveProgram('chromium') && existsSync(program)
 
-/** A browser, and the troubles of its pages: what a person would see in the console of its developer tools. */
+/** A browser, and the problems of its pages: the entries of a developer console. */
 export interface TestBrowser {
   open(url: string, options?: BrowserContextOptions): Promise<Visit>
   close(): Promise<void>

@@ -2,7 +2,7 @@ import type { LedgerRow } from '../../src/usage/ledger/ledger.ts'
 import { goodPassword } from '../daemon.ts'
 import type { Scene } from './scene.ts'
 
-/** The ids of what stands in a furnished scene. */
+/** The ids of the records in a furnished scene. */
 export interface Furniture {
   readonly admin: { readonly id: string; readonly token: string }
   readonly user: { readonly id: string; readonly token: string }

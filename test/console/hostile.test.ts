@@ -170,7 +170,7 @@ if (haveBrowser)
 
 test.run()
 
-/** What a foreign page in the browser of a logged-in person tries, and what it got. */
+/** The attempts of a foreign page in the browser of a logged-in user, with their results. */
 function attacks(target: string): string {
   return `(async () => {
     const refusedOr = (promise) => promise.then(async (answer) => answer.type === 'opaque' ? 'opaque' : await answer.text(), () => 'refused')

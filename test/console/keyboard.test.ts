@@ -160,7 +160,7 @@ if (haveBrowser)
 
 test.run()
 
-/** Presses Tab until what has the focus is called so. */
+/** Presses Tab until the element with this name has the focus. */
 async function tabTo(visit: Visit, name: string | RegExp, key = 'Tab'): Promise<void> {
   const seen: string[] = []
   for (let times = 0; times < mostTabs; times++) {
@@ -172,7 +172,7 @@ async function tabTo(visit: Visit, name: string | RegExp, key = 'Tab'): Promise<
   assert.unreachable(`${name} was not reached by ${key}: ${[...new Set(seen)].join(' | ')}`)
 }
 
-/** The name of what has the focus. */
+/** The name of the focused element. */
 async function focused({ page }: Visit): Promise<string> {
   const name = await page.evaluate(
     `(({ activeElement: e }) => e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent || '')(document)`,

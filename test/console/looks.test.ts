@@ -21,7 +21,7 @@ interface Place {
   readonly name: string
   readonly place: string
   readonly heading: string | RegExp
-  /** Shows what the place is for. */
+  /** Brings the view into the state to photograph. */
   readonly prepare?: (visit: Visit) => Promise<void>
 }
 
@@ -55,7 +55,7 @@ if (haveBrowser)
 
 test.run()
 
-/** Takes the picture, asks axe, and looks for what runs out of the window. */
+/** Takes the picture, asks axe, and looks for content that runs out of the window. */
 async function examine({ page }: Visit, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`) })
   const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
@@ -63,7 +63,10 @@ async function examine({ page }: Visit, name: string): Promise<void> {
   assert.equal(await axeFindings(page), [], name)
 }
 
-/** What axe-core finds against WCAG 2.2 AA. The page's policy takes no script in markup: it is evaluated by the debugger. */
+/**
+ * The findings of axe-core against WCAG 2.2 AA. The page's policy takes no script in markup: it is evaluated by the
+ * debugger.
+ */
 async function axeFindings(page: Visit['page']): Promise<readonly string[]> {
   const { source } = createRequire(import.meta.url)('axe-core') as { source: string }
   await page.evaluate(source)

@@ -28,8 +28,8 @@ const wellWritten = [
 ]
 
 /**
- * Answers by what the last message says: `fail` is an error of the first provider, `go on` a stream that ends only when its
- * reader leaves, anything else a whole answer.
+ * Answers by the words of the last message: `fail` is an error of the first provider, `go on` a stream that ends only
+ * when its reader leaves, anything else a whole answer.
  */
 const provider: Answer = async ({ body }, response) => {
   const { messages, model, stream } = JSON.parse(body) as Wire

@@ -116,7 +116,7 @@ if (haveBrowser)
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: /is eleven/ }).waitFor({ state: 'detached' })
 
-      // What was learned is undone.
+      // Undoes a learned preference.
       const { token } = (await call('POST', '/api/auth/login', { body: { username: 'admin', password: goodPassword } }))
         .body
       await call('POST', '/api/personas/Mia/state/adaptation', {

@@ -11,7 +11,7 @@ import { suite } from '../suite.ts'
 const test = suite('JSON parsed in turns')
 const MiB = 1024 * 1024
 
-/** Texts around the length from which they are read apart, among them some that look like what stands in their places. */
+/** Texts around the length from which they are parsed apart, among them some that look like their placeholders. */
 const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc

@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 
-/** What the tools of a server have done, shared by its connections. */
+/** The actions of a server's tools, shared by its connections. */
 export interface Deeds {
   /** The description of `shifty`, which a call of `shift` changes. */
   shifty: string

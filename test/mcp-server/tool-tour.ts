@@ -31,7 +31,7 @@ function textOf({ content }: Called): string {
   return (content as readonly { readonly text: string }[]).map(({ text }) => text).join('\n')
 }
 
-/** Lists and calls every tool, each resource and the prompt, of a persona called Mia whose memory is empty. */
+/** Lists and calls every tool, each resource and the prompt, of a persona called Mia with an empty memory. */
 export async function tourTools(client: TestClient, source: string): Promise<void> {
   const { tools } = await client.listTools()
   assert.equal(

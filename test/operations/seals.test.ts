@@ -148,7 +148,7 @@ const edits: Record<
     },
   ],
   'a record of the log that was altered': [
-    () => 'is not what its hash says',
+    () => 'does not match its hash',
     (db, { id }) =>
       db
         .prepare(

@@ -18,7 +18,7 @@ const table = Float32Array.from({ length: words.length * size }, (_, index) => M
 const folder = mkdtempSync(join(tmpdir(), 'aichat-embedding-'))
 const staticFolder = join(folder, 'static')
 
-/** An encoder whose hidden state of a word piece is its row of a table: the result of pooling is known. */
+/** An encoder with a table row as the hidden state of each word piece: the result of pooling is known. */
 function encoder(): Uint8Array {
   const graph = createGraph('encoder')
   const ids = graph.input('input_ids', 'int64', ['batch', 'sequence'])

@@ -8,7 +8,7 @@ import { createSpeechServer } from '../../src/server/speech.ts'
 import { openInstallation } from '../installation.ts'
 import { type ChanceOptions, createChanceEngine } from '../speech/chance-engine.ts'
 
-/** A speech server on loopback whose engine chooses at random. */
+/** A speech server on loopback with an engine that chooses at random. */
 export async function openChanceServer(options: ChanceOptions = {}) {
   const installation = openInstallation()
   const manifest = readManifest('voxb-tts')

@@ -10,7 +10,9 @@ import { calling, speaking } from './speaking-model.ts'
 
 const test = suite('every default mode of the client libraries, before a provider of every dialect')
 
-/** A model that calls the tool it is shown, says what the tool answered, gives JSON when asked for it, and else greets. */
+/**
+ * A model that calls a tool offered to it, repeats the tool's answer, gives JSON when asked for it, and else greets.
+ */
 function reply({ messages, tools, response_format: format }: ChatRequest): Partial<Message> {
   const last = messages.at(-1)!
   if (last.role === 'tool') return { content: `The tool says ${textOf(last.content)}` }
@@ -31,7 +33,7 @@ const greeting = 'Hello there'
 const told = 'The tool says sunny in Bern'
 const object = { city: 'Bern' }
 
-/** Each mode gives what must be equal to the value beside it. */
+/** Each mode must give the value beside it. */
 const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<unknown>, unknown]> = {
   'openai create': [
     async ({ openai }) => (await openai.chat.completions.create(ask)).choices[0]!.message.content,

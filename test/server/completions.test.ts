@@ -7,7 +7,7 @@ import { withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('the older endpoints of OpenAI')
 
-/** Answers with what it was asked. */
+/** Answers with the question. */
 const echoing: Answer = (request, response) => {
   const { messages, stream } = JSON.parse(request.body)
   const text = `On ${messages.at(-1).content}`

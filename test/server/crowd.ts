@@ -39,7 +39,7 @@ export async function openStreams(
   return { complete: ended.filter(Boolean).length, longestGapMs }
 }
 
-/** Sockets whose clients send a part of a request and then nothing, or read nothing of what they asked for. */
+/** Sockets of slow clients: some send a part of a request and then nothing, others read nothing of their answers. */
 export async function openSlowSockets(
   url: string,
   token: string,

@@ -112,7 +112,7 @@ test.run()
 
 interface EndlessChat {
   readonly daemon: SpawnedDaemon
-  /** A stream whose provider says nothing more. */
+  /** A stream that the provider stalls for good. */
   readonly chat: Promise<Answered>
   readonly ended: Promise<unknown>
 }

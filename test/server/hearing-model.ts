@@ -3,8 +3,8 @@ import type { DialectId } from './client-libraries.ts'
 import { calling, heard, speaking } from './speaking-model.ts'
 
 /**
- * A provider of a dialect whose model says what it heard: `heard 3: One | … | Two`, whole or streamed as asked; shown a tool,
- * it calls that first.
+ * A provider of a dialect with a model that repeats its messages: `heard 3: One | … | Two`, whole or streamed as asked;
+ * offered a tool, it calls that first.
  */
 export function hearing(api: DialectId = 'openai-chat'): Answer {
   return speaking(api, (request) => {

@@ -18,7 +18,7 @@ const answering =
     response.end(completionEvents([text]).join(''))
   }
 
-/** A chat with a key of these lists: its status, who answered, and what each target was asked. */
+/** A chat with a key of these lists: its status, the target that answered, and the requests to each target. */
 async function ask(daemon: KeyDaemon, lists: object, more: object = {}) {
   const { secret: token } = await daemon.key(daemon.bob, lists)
   const body = { model: 'm-one', messages, ...more }

@@ -9,7 +9,10 @@ import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 type Decision = 'public' | 'closed' | readonly Scope[]
 
-/** What opens each route to a key: the first pattern that fits `METHOD PATH` decides; a route without one fails the test. */
+/**
+ * The scopes that open each route to a key: the first pattern that fits `METHOD PATH` decides; a route without one
+ * fails the test.
+ */
 const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/api\/auth\/(?:login|register|setup)$/, 'public'],
   [/^GET \/api\/auth\/system-info$/, 'public'],

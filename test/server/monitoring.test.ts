@@ -149,7 +149,7 @@ test('no prompt, password, key or token is in a log line, a metric or an error, 
         [],
         where,
       )
-    // An error may repeat a name that its caller gave: not what has the shape of a key, nor a text, nor a password.
+    // An error may repeat a name from its caller, but nothing in the shape of a key, no text, and no password.
     assert.not.match(told.join('\n'), /sk-proj-CaNaRy/)
   }))
 

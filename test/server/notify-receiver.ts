@@ -12,7 +12,7 @@ export interface NotifyReceiver {
   close(): Promise<void>
 }
 
-/** Prints each datagram as a line of JSON and closes the descriptors that come along, which is what BARRIER=1 waits for. */
+/** Prints each datagram as a line of JSON and closes the descriptors received with it: BARRIER=1 waits for that. */
 const program = `
 import array, json, os, socket, sys
 place = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

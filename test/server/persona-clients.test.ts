@@ -18,7 +18,7 @@ const provider: Answer = (request, response) => {
 const told = 'My sister is a physician in Zurich.'
 const question = 'Where does my sister work as a physician?'
 
-/** What a client says to a model, and what it is told: the text, and the model's name in the answer. */
+/** Sends a text to a model; resolves with the text of the answer and the model's name in it. */
 type Say = (model: string, text: string) => Promise<{ readonly text: string; readonly model: string }>
 
 /** Clients of four dialects, streamed and whole, with one token or key. */

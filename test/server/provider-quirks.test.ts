@@ -143,7 +143,7 @@ for (const [api, read] of Object.entries(said))
       { plugin: { api } },
     ))
 
-/** A PNG whose header says this size; the rest is noise of the given length. */
+/** A PNG with this size in its header; the rest is noise of the given length. */
 const picture = (width: number, height: number, bytes: number) => {
   const header = Buffer.alloc(33)
   header.writeUInt32BE(0x89504e47, 0)

@@ -37,7 +37,7 @@ const hello = [{ role: 'user' as const, content: 'Hello' }]
 const parameters = { type: 'object' as const, properties: {} }
 const key = { apiKey: 'ours', maxRetries: 0 }
 
-/** What each library gives its user; the ways that a stream and a whole answer are read are its own. */
+/** The values that each library returns to its user; each reads streams and whole answers in its own way. */
 const libraries: Record<string, Library> = {
   async 'OpenAI’s, chat completions'(url, { model, stream, tools: names }) {
     const { completions } = new OpenAI({ baseURL: `${url}/v1`, ...key }).chat
@@ -125,7 +125,7 @@ function isAnswer(exchange: Exchange): boolean {
   return exchange.status === 200 && !failsInside(exchange) && !exchange.expect.failure
 }
 
-/** Serves a daemon whose provider plays one exchange at a time, each by a plugin of its own. */
+/** Serves a daemon with a provider that plays one exchange at a time, each by a plugin of its own. */
 async function replaying(
   work: (
     play: (exchange: Exchange, ask: (url: string, model: string) => Promise<Told>) => Promise<Told>,

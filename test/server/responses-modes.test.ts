@@ -24,7 +24,7 @@ const greeting = `heard 1: ${input}`
 /** The whole conversation arrives at the model, each call before its result. */
 const worked = `heard 5: ${input} |  | sunny in Bern |  | noon in CET`
 
-/** Each mode gives what must be equal to the value beside it. */
+/** Each mode must give the value beside it. */
 const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<unknown>, unknown]> = {
   'openai create': [async ({ openai }) => (await openai.responses.create({ model, input })).output_text, greeting],
   'openai stream': [

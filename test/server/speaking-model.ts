@@ -4,7 +4,7 @@ import { type ChatReply, type ChatRequest, type Message, textOf } from '../../sr
 import { type Answer, json } from '../fake-provider.ts'
 import type { DialectId } from './client-libraries.ts'
 
-/** A provider of a dialect whose model answers each request so, whole or streamed as asked. */
+/** A provider of a dialect with a model that answers each request by `say`, whole or streamed as asked. */
 export function speaking(api: DialectId, say: (request: ChatRequest) => Partial<Message>): Answer {
   const dialect = dialectFor(api, '')
   return (received, response) => {
@@ -35,7 +35,7 @@ function replyOf(message: Partial<Message>): ChatReply {
   }
 }
 
-/** What a model heard: `heard 3: One | … | Two`. */
+/** A model's messages in words: `heard 3: One | … | Two`. */
 export function heard({ messages }: ChatRequest): string {
   return `heard ${messages.length}: ${messages.map((message) => textOf(message.content)).join(' | ')}`
 }
@@ -53,8 +53,8 @@ const toolInputs: Readonly<Record<string, object>> = {
 }
 
 /**
- * A model that calls each tool it is shown and knows once, one in a turn, then gives `{"city":"Bern"}` when asked for JSON,
- * and else says what it heard.
+ * A model that calls each offered tool that it knows once, one in a turn, then gives `{"city":"Bern"}` when asked for
+ * JSON, and else repeats its messages.
  */
 export function working(request: ChatRequest): Partial<Message> {
   const shown = request.tools?.map((tool) => ('function' in tool ? tool.function.name : '')) ?? []

@@ -13,7 +13,7 @@ export interface Client {
   /** Of the worker that answers it. */
   readonly pid: number
   call(method: string, path: string, options?: ClientCall): Promise<ClientAnswer>
-  /** Sends a request whose answer is read by the caller. */
+  /** Sends a request; the caller reads the answer. */
   open(method: string, path: string, options?: ClientCall): Promise<IncomingMessage>
 }
 

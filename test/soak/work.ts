@@ -111,7 +111,7 @@ async function memories(scene: Scene, turn: number): Promise<void> {
   await timed(scene, 'memory add', 'POST', path, { content: `On day ${turn} the river rose by ${turn % 17} inches` })
   if (turn % 3 === 0) await timed(scene, 'memory search', 'POST', `${path}/search`, { query: `river on day ${turn}` })
   if (turn % 5 === 0) await timed(scene, 'memory list', 'GET', `${path}?limit=50`)
-  // What is stored stays within bounds, so that growth of the process is not growth of its data.
+  // Bounds the stored data, so that growth of the process is not growth of its data.
   if (turn % 500 === 499) await timed(scene, 'memory wipe', 'DELETE', path)
 }
 

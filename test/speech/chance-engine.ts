@@ -6,7 +6,7 @@ export const chanceRate = 8000
 /** Seconds of one letter of this voice. */
 const secondsPerLetter = 0.01
 
-/** How a test looks in, and what it changes. */
+/** Hooks with which a test observes and changes the engine. */
 export interface ChanceOptions {
   /** Called before each chunk with its text and its number, from 1 on; may wait. */
   begin?(text: string, number: number): Promise<void> | void

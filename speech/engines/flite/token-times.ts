@@ -14,10 +14,10 @@ export type TokenTime = { readonly start: number; readonly end: number } | undef
 /** Times the tokens of a text, in the seconds of flite's own audio. */
 export type TimeTokens = (text: string, printed: string) => readonly TokenTime[]
 
-/** Words whose sounds stay known. */
+/** Words with cached sounds. */
 const keptWords = 4000
 
-/** Times tokens by what flite printed with `-psdur` when it spoke them. */
+/** Times tokens by the output of flite's `-psdur` for the same text. */
 export function createTokenTimer(run: ProgramRun): TimeTokens {
   const known = new Map<string, readonly string[]>()
   return (text, printed) => {

@@ -1,9 +1,12 @@
-/** What the model is told besides the text: a learnt constant, the guidance, and the voice. Vectors computed once, not in steps. */
+/**
+ * The model's inputs besides the text: a learnt constant, the guidance, and the voice. Computed once per utterance, not
+ * in each step.
+ */
 import type { TensorFile } from '../../../src/inference/safetensors.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { conditioner } from './tensors.ts'
 
-/** So many voices fit in; those that are not used are heard too, as what was learnt in their place. */
+/** The slots for voices. Unused slots are attended to as well, filled with learnt padding. */
 export const voiceSlots = 5
 
 export interface Conditions {

@@ -1,4 +1,4 @@
-/** The settings of a Kyutai TTS model: what its `config.json` says, and that of its codec. Nothing about its sizes is assumed here. */
+/** The settings of a Kyutai TTS model, read from its `config.json` and that of its codec. No size is assumed here. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'

@@ -4,7 +4,7 @@ import type { CodeChooser } from './choice.ts'
 import type { KyutaiModel, LanguageStreams } from './model.ts'
 import { createWordMachine, type Entry, type HandedWord } from './words.ts'
 
-/** What is spoken, and how. */
+/** The text to speak, with its conditions. */
 export interface Utterance {
   readonly entries: readonly Entry[]
   /** The vector added to every step. */
@@ -13,7 +13,7 @@ export interface Utterance {
   readonly memory: Readonly<Record<string, TensorData>>
 }
 
-/** Told what the model computed, step by step: for tests. */
+/** Observes each step of the model; for tests. */
 export interface GenerationProbe {
   /** A step of the backbone: its tokens and their rows, all that it made, and the text token that it chose and that it got. */
   backbone?(
@@ -68,7 +68,7 @@ export async function* generateFrames(
   })
   const delayOf = (book: number) => delays[book + 1]!
   const behind = Math.max(...delays)
-  /** What each step read and made, the last ones. */
+  /** Input and output of the latest steps. */
   const steps: { readonly text: number; readonly codes: Int32Array }[] = []
   backbone.reset()
 

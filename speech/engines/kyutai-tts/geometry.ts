@@ -43,7 +43,7 @@ const unused =
 
 function refuse(file: TensorFile, problems: readonly string[], expected: ExpectedTensors, what: string): void {
   if (problems.length === 0) return
-  // A tensor more does no harm by itself; beside a missing one it tells what happened.
+  // An unknown tensor alone does no harm; beside a missing one it hints at a renaming.
   const hints = problems.some((problem) => problem.endsWith('is missing'))
     ? unknownTensors(file.tensors, expected)
         .filter((hint) => !unused.test(hint))

@@ -54,9 +54,9 @@ export function buildMemory(file: TensorFile, shape: TransformerShape, layer: nu
 }
 
 /**
- * One codebook with set `set`. Inputs `hidden` [1, backbone width], the backbone's output; `embedded` [1, size], what the
- * codebook before it got (for the first, both text streams), and `spread` [width, size], the matrix that widens it. Output
- * `made` [1, width] for the codebook's head; attention as in `runTransformer`.
+ * One codebook with set `set`. Inputs `hidden` [1, backbone width], the backbone's output; `embedded` [1, size], the
+ * input row of the codebook before it (for the first, of both text streams), and `spread` [width, size], the matrix
+ * that widens it. Output `made` [1, width] for the codebook's head; attention as in `runTransformer`.
  */
 export function buildDepth(file: TensorFile, shape: TransformerShape, set: number): Uint8Array {
   const graph = createGraph('depth')

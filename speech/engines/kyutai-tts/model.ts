@@ -40,7 +40,10 @@ export interface KyutaiModelOptions extends GraphOptions {
 /** The depth transformer, which makes the codes of a step one after the other. */
 export interface DepthStream {
   reset(): void
-  /** The scores of a codebook: by the backbone's output and by what the codebook before it got, with the matrix that widens it. */
+  /**
+   * The scores of a codebook, from the backbone's output, the input row of the codebook before it and the matrix that
+   * widens that row.
+   */
   scores(book: number, hidden: Float32Array, embedded: Float32Array, spread: Float32Array): Promise<Float32Array>
 }
 
@@ -140,7 +143,7 @@ async function openModel(options: KyutaiModelOptions, signal: AbortSignal | unde
       close: opened.close,
     }
 
-    /** One cache for all sets of weights: each reads what the others appended. */
+    /** One cache for all sets of weights: each set reads the rows that the others appended. */
     function openDepth(): DepthStream {
       let set = 0
       const current: Session = {

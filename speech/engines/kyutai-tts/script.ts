@@ -2,7 +2,7 @@
 import type { Tokenizer } from '../pocket-tts/tokenizer.ts'
 import type { Entry } from './words.ts'
 
-/** Marks whose turn begins; the first speaker's and the other's. */
+/** Marks the speaker of a turn: the first one, and the other. */
 const speakers = [1, 2] as const
 
 /** Up to here tokens steer the model: no spelling of a text becomes one of them. */

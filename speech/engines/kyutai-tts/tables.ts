@@ -14,7 +14,7 @@ export interface Tables {
   text(value: number): TextPair
   /** The backbone's row of a code; undefined for -1. */
   code(book: number, code: number): Float32Array | undefined
-  /** What the depth transformer reads for its first codebook, and the matrix that widens it. */
+  /** The input row of the depth transformer for its first codebook, and the matrix that widens it. */
   depthText(value: number): { readonly embedded: Float32Array; readonly spread: Float32Array }
   /** The same for the codebook behind `book`. */
   depthCode(book: number, code: number): { readonly embedded: Float32Array; readonly spread: Float32Array }

@@ -23,7 +23,7 @@ export const tensorNames = {
 /** The parts of a fused projection. */
 export const fused = { query: 0, key: 1, value: 2 } as const
 
-/** The spelling of the published file, in which one file of the authors' programs writes what another does. */
+/** The tensor names of the published file. The authors' programs use two spellings. */
 function published(name: string): string {
   return name
     .replace(/\bin_proj\.weight$/, 'in_proj_weight')
@@ -44,7 +44,10 @@ export function languageFile(file: TensorFile): TensorFile {
   return withNames(file, published)
 }
 
-/** The same with stacked matrices apart: a set of the depth transformer each, and what the memory's keys and values need. */
+/**
+ * The same file with stacked matrices split: one part for each set of the depth transformer, and query, key and value
+ * of the attention to the memory.
+ */
 export function dividedFile(file: TensorFile, sets: number): TensorFile {
   return withParts(file, (name) => {
     if (/^depformer\..*\.(in_proj_weight|out_proj\.weight)$/.test(name)) return sets

@@ -3,7 +3,7 @@ import type { WordTime } from '../engine.ts'
 import type { HandedWord } from './words.ts'
 
 export interface WordTimes {
-  /** Looks at the words that were handed out so far, and at the step of the end; tells those whose end is known. */
+  /** Reports each word once its end is known, from the words handed out so far and the step of the text's end. */
   update(handed: readonly HandedWord[], endStep: number | undefined): void
 }
 

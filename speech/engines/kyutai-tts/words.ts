@@ -1,4 +1,7 @@
-/** Which text the model reads in each step: words when it asks for the next one, and what is to come in a second stream. */
+/**
+ * Decides the text that the model reads in each step: words when it asks for the next one, and a look ahead in a second
+ * stream.
+ */
 
 /** A word, or a pause, of a text. */
 export interface Entry {
@@ -36,7 +39,7 @@ export interface WordMachine {
   readonly endStep: number | undefined
   /** Words in the order in which they were handed out, pauses among them. */
   readonly words: readonly HandedWord[]
-  /** What the model reads in place of the token that it chose: both streams in one number. */
+  /** The model's text input in place of the token that it chose: both streams in one number. */
   next(chosen: number): number
 }
 

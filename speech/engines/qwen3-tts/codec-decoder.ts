@@ -70,7 +70,7 @@ export function buildCodecDecoder(file: TensorFile, codec: CodecFile, options: G
   }
 }
 
-/** What the codes of each half stand for, projected and added: [frames, latent]. */
+/** The entries that the codes of each half stand for, projected and added: [frames, latent]. */
 function latentsOf(weights: Weights, books: CodecBooks, codes: Value): Value {
   const project = (half: 'first' | 'rest', entries: Value) =>
     convolve(weights, books.projection(half).replace(/\.weight$/, ''), entries)

@@ -1,4 +1,4 @@
-/** The settings of a Qwen3-TTS model: what its three configuration files say. Nothing about its sizes is assumed here. */
+/** The settings of a Qwen3-TTS model, read from its three configuration files. No size is assumed here. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -39,7 +39,7 @@ const talkerFile = transformer.extend({
   code_predictor_config: transformer,
 })
 
-/** The official files leave out what the reference implementation's defaults say. */
+/** The official files omit the defaults of the reference implementation. */
 const speakerFile = z.looseObject({
   enc_dim: count,
   mel_dim: count.default(128),
@@ -125,7 +125,7 @@ export interface QwenConfiguration {
   readonly samplesPerFrame: number
 }
 
-/** The file of a folder that says what kind of model it is. */
+/** The file of a folder that names the kind of model. */
 const modelFileName = 'config.json'
 
 /**

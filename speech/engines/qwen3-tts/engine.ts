@@ -132,7 +132,7 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
     return { voice }
   }
 
-  /** Decodes a recording ahead of the first chunk, whose time is bounded; the decoder keeps it. */
+  /** Decodes a recording ahead of the first chunk, because a chunk's time is limited; the decoder keeps it. */
   async function begin(loaded: QwenModel, beginning: ReturnType<typeof beginningOf>): Promise<void> {
     if (!beginning) return
     const streams = idle.pop() ?? openStreams(loaded)

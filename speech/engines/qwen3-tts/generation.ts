@@ -4,7 +4,7 @@ import type { CodeChooser } from './choice.ts'
 import type { QwenModel, TalkerStreams } from './model.ts'
 import type { Prompt } from './prompt.ts'
 
-/** Told what the model computed, frame by frame: for tests. */
+/** Observes the model frame by frame; for tests. */
 export interface GenerationProbe {
   /** A pass of the talker: its input rows, and its normed output and scores of the last one. */
   talker?(rows: Float32Array, hidden: Float32Array, scores: Float32Array): void

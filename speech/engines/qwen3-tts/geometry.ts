@@ -31,6 +31,7 @@ export interface CodecBooks {
   readonly projection: (half: 'first' | 'rest') => string
 }
 
+/** The tensors of the codebooks with which the codec decodes: one semantic book, and `groups - 1` acoustic ones. */
 export function decoderBooks(groups: number): CodecBooks {
   const book = (half: string, index: number): Codebook => ({
     sums: `decoder.quantizer.${half}.vq.layers.${index}._codebook.embedding_sum`,
@@ -43,6 +44,7 @@ export function decoderBooks(groups: number): CodecBooks {
   }
 }
 
+/** The tensors of the same codebooks as the codec's encoder names them, for voice cloning. */
 export function encoderBooks(groups: number): CodecBooks {
   const place = (half: string) => `encoder.quantizer.${half}_residual_vector_quantizer`
   const book = (half: string, index: number): Codebook => ({
@@ -84,7 +86,7 @@ export function checkCodecFile(file: TensorFile, codec: CodecFile, hears: boolea
 function check(file: TensorFile, expected: ExpectedTensors, others: readonly string[], what: string): void {
   const problems = [...tensorProblems(file.tensors, expected), ...others]
   if (problems.length === 0) return
-  // A tensor more does no harm by itself; beside a missing one it tells what happened.
+  // An unknown tensor alone does no harm; beside a missing one it hints at a renaming.
   const hints = problems.some((problem) => problem.endsWith('is missing'))
     ? unknownTensors(file.tensors, expected).slice(0, 5)
     : []

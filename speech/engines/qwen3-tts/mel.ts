@@ -14,7 +14,7 @@ const window = Float64Array.from({ length: frameSize }, (_, i) => 0.5 - 0.5 * Ma
 /** Below these numbers the authors' program rounds up, against logarithms of zero. */
 const [leastPower, leastMel] = [1e-9, 1e-5]
 
-/** The logarithms of so many mel bands, [bands, frames]; the clip must be longer than what is mirrored of it. */
+/** The logarithms of `bands` mel bands, [bands, frames]. The clip must be longer than its mirrored part. */
 export function logMel(
   samples: Float32Array,
   bands: number,

@@ -82,8 +82,8 @@ function framesTogether({ model }: QwenModel): number {
 }
 
 /**
- * The recording in front of what is spoken with its manner, so that its sound goes on: all of it, as one call for both would
- * hear it. Undefined for a voice without codes.
+ * The recording to decode in front of the generated frames, so that its sound goes on: all its frames, as in one call
+ * for both. Undefined for a voice without codes.
  */
 export function beginningOf(model: QwenModel, voice: PromptVoice, key: string): Beginning<Int32Array> | undefined {
   if (voice.kind !== 'clone' || !voice.spoken) return undefined

@@ -102,7 +102,7 @@ export function requirePlace(permitted: Permits | undefined, place: KeyPlace): v
 export function modelNotAllowed(places: readonly KeyPlace[]): AppError {
   const names = [...new Set(places.map(({ plugin, model }) => `${plugin ?? localPlugin}:${model}`))]
   return new AppError('model_not_allowed', `The API key does not allow ${names.join(', ')}`, {
-    details: ['GET /v1/models lists what it allows'],
+    details: ['GET /v1/models lists the models that it allows'],
   })
 }
 

@@ -97,7 +97,7 @@ export interface Dialect {
    * repeats that in its answers.
    */
   writeResponse(reply: ChatReply, request?: ChatRequest): Record<string, unknown>
-  /** The text of an answer that this dialect has read and that nobody has changed since; undefined for any other. */
+  /** The source text of an answer that this dialect has read, unchanged since; undefined for any other. */
   sourceOf?(reply: ChatReply): string | undefined
   /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
   readError(body: unknown): WireError | undefined

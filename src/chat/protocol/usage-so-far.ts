@@ -19,6 +19,7 @@ export function withUsageSoFar(chunk: ChatChunk, counts: UsageSoFar): ChatChunk 
   return chunk
 }
 
+/** The counts of a chunk's event; undefined where it had none. */
 export function usageSoFar(chunk: ChatChunk): UsageSoFar | undefined {
   return (chunk as Counting)[soFar]
 }

@@ -45,6 +45,7 @@ export interface Background {
 const mostPerUser = 8
 const mostInAll = 32
 
+/** Background answers of this process: at most 8 of one user and 32 in all. */
 export function createBackground(responses: Responses): Background {
   const running = new Map<string, { readonly job: Job; readonly reader: Reader }>()
 
@@ -54,7 +55,7 @@ export function createBackground(responses: Responses): Background {
       const job = createJob({
         queued,
         run,
-        // A job whose end cannot be written stays here, so that it is not told as running for ever.
+        // A job stays listed until its end is written, so that it is not reported as running for ever.
         save: async (response, events) => {
           await responses.finish(reader.owner, response, events)
           running.delete(queued.id)

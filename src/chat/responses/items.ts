@@ -101,7 +101,7 @@ export function keptItems(items: readonly unknown[]): readonly Item[] {
   })
 }
 
-/** A new id that nobody can guess. */
+/** A new, unguessable id. */
 function newId(prefix: string): string {
   return `${prefix}_${randomUUID().replaceAll('-', '')}`
 }

@@ -27,7 +27,7 @@ export interface Job {
 export interface JobParts {
   readonly queued: ResponseObject
   run(signal: AbortSignal): AsyncIterable<Piece>
-  /** Writes its end, before that is told to anyone. */
+  /** Writes its end, before any reader gets it. */
   save(response: ResponseObject, events: Uint8Array): Promise<void>
 }
 
@@ -45,6 +45,7 @@ export function goesOn({ status }: ResponseObject): boolean {
   return status === 'queued' || status === 'in_progress'
 }
 
+/** A job that makes the queued response once it is started. Its events are kept in memory, at most 16 Mi characters. */
 export function createJob({ queued, run, save }: JobParts): Job {
   const controller = new AbortController()
   const texts: string[] = []

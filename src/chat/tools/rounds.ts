@@ -4,7 +4,9 @@ import type { Booking } from '../route-report.ts'
 import type { ChatCall, RoutedReply, RoutedStream, Router } from '../router.ts'
 import { mostRounds, type Toolbox } from './toolbox.ts'
 
-/** A chat whose tools are called here, in rounds: each is a request of its own, within the limits, and booked. */
+/**
+ * A chat with tools that are called here, in rounds: each round is a request of its own, within the limits, and booked.
+ */
 export interface ToolChat {
   readonly router: Pick<Router, 'complete' | 'stream'>
   readonly call: ChatCall

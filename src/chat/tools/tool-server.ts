@@ -1,4 +1,4 @@
-/** Servers whose tools a model may call. The area states what it needs of them; `src/mcp-client` connects to them. */
+/** Servers with tools for models. The area states its needs; `src/mcp-client` connects to them. */
 
 /** A tool as its server describes it. Every word of it is untrusted. */
 export interface ServerTool {
@@ -19,7 +19,7 @@ export interface ToolResult {
 /** A connection to a server. */
 export interface ToolServer {
   readonly name: string
-  /** Identifies what was connected to, such as the command line or the address: a part of every pin. */
+  /** Identifies the server by its command line or address; it is part of every pin. */
   readonly origin: string
   /** The tools of the moment: asked for again after the server announced a change, and with `fresh`. */
   tools(options?: { readonly fresh?: boolean }): Promise<readonly ServerTool[]>

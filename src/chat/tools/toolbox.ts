@@ -30,7 +30,7 @@ const bounds = {
 export interface AskedCall {
   readonly server: string
   readonly tool: string
-  /** The hash of what is approved; see `pinOf`. */
+  /** The hash of the approved tool; see `pinOf`. */
   readonly pin: string
   readonly description: string
   readonly arguments: Readonly<Record<string, unknown>>

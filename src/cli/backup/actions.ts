@@ -102,7 +102,7 @@ export async function restore(
   await print(cli, restored, () => '')
   note(cli, `aichat: restored the state of ${timeOf(restored.created_at)} UTC with ${counted(restored.users, 'user')}`)
   if (restored.before !== undefined)
-    note(cli, `aichat: what was there is in ${restored.before}; remove it when it is no longer needed`)
+    note(cli, `aichat: the data from before is in ${restored.before}; remove it when it is no longer needed`)
   if (restored.logins > 0) note(cli, 'aichat: every login has ended: log in again')
   if (restored.locked > 0)
     note(
@@ -197,7 +197,7 @@ function isAge(file: string): boolean {
   try {
     return fileKindOf(file) === 'age'
   } catch {
-    // That it cannot be read is told by the one who reads all of it.
+    // The later full read reports that the file cannot be read.
     return false
   }
 }

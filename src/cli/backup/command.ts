@@ -35,7 +35,7 @@ export function addBackupCommands(program: CliCommand, cli: Cli): void {
   backup
     .command('restore [backup]')
     .description(
-      'replace everything by a backup, by default the newest, or a file; what was there is kept aside, logins end, and users and API keys that were removed since stay out',
+      'replace everything by a backup, by default the newest, or a file; the data from before is kept aside, logins end, and users and API keys that were removed since stay out',
     )
     .option('--as-backed-up', 'let passwords, roles, removed users and API keys be as they were then')
     .option('--passphrase-stdin', 'read the passphrase from stdin')

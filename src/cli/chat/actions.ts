@@ -77,7 +77,7 @@ async function askAgain(
   check: AnswerCheck | undefined,
 ): Promise<void> {
   if (words.length > 0 || options.file || options.template !== undefined)
-    throw new AppError('usage', '--again takes no text, no files and no template: it asks what was asked')
+    throw new AppError('usage', '--again takes no text, no files and no template: it repeats the last question')
   const before = await askedBefore(cli, options)
   const { session: _name, ...rest } = withFormat({ ...options, ...before.options }, check, before.text)
   const settings = await cli.settings()

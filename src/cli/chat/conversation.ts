@@ -29,8 +29,8 @@ import { type TerminalSession, terminalSession } from './saved-session.ts'
 import { askTurn, keepStopped, tellFailure } from './turn.ts'
 
 /**
- * A saved conversation on a terminal: prompts on stderr, answers on stdout. A text that begins with a slash is a command.
- * Ctrl-C stops an answer, whose beginning is kept. Ctrl-D ends the conversation.
+ * A saved conversation on a terminal: prompts on stderr, answers on stdout. A text that begins with a slash is a
+ * command. Ctrl-C stops an answer and keeps its beginning. Ctrl-D ends the conversation.
  */
 export function converse(cli: Cli, options: ChatOptions): Promise<void> {
   return withTools(cli, options, (tools) => talk(cli, options, tools))
@@ -40,7 +40,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   const settings = await outer.settings()
   const { role: _role, persona: _persona, ...fixed } = started
   let saved: TerminalSession
-  /** Of what is under way; --timeout applies to the beginning, and to each answer. */
+  /** The signal of the step under way; --timeout applies to opening the session, and to each answer. */
   let signal = outer.signal()
   const cli = conversing(outer, settings, () => signal)
   const persona = personaOf(started, settings)
@@ -127,7 +127,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     const messages = [...systemMessage(chatOptions(current.options)), question]
     const outcome = await askTurn({ cli, prompt, tools }, requestOf(messages, current.options), answer).catch(
       async (reason: unknown) => {
-        // A signal that ends the command keeps what was said, as Ctrl-C does.
+        // A signal that ends the command keeps the answer so far, as Ctrl-C does.
         const kept = answer.text.trim() !== '' && (await keepStopped(cli, current.record, question, answer))
         current.unanswered = kept ? undefined : question
         if (kept) saved.answered()

@@ -11,7 +11,7 @@ import type { ChatOptions, ChatQuestion } from './question.ts'
 /** Characters of a question that its session may be named after. */
 const longestTitle = 500
 
-/** What a question is kept under: its own words, else its piped text, else its files. */
+/** The title under which a question is kept: its own words, else its piped text, else its files. */
 export function titleOf(given: string, text: string, { files }: Attached): string {
   const words = given === '-' ? '' : given
   return (words || text || files.map(({ name }) => name).join(', ')).slice(0, longestTitle)
@@ -35,7 +35,7 @@ export function requireLog({ log, session, continue: goesOn }: ChatOptions): voi
   throw new AppError('usage', '--no-log keeps nothing: leave out --session and --continue, or --no-log')
 }
 
-/** The last question of a session, and what stood before it. */
+/** The last question of a session, with the messages before it. */
 export interface AskedBefore {
   readonly messages: ChatQuestion['messages']
   readonly options: Pick<ChatOptions, 'persona' | 'prompt'>
@@ -45,8 +45,8 @@ export interface AskedBefore {
 }
 
 /**
- * The last question of the session that -s names, else of the latest, with what was said before it: to be asked again beside
- * the answer that it had. Throws `not_found` without a session, and `invalid` where nothing was asked in it.
+ * The last question of the session that -s names, else of the latest, with the messages before it: to be asked again
+ * beside its earlier answer. Throws `not_found` without a session, and `invalid` where nothing was asked in it.
  */
 export async function askedBefore(cli: Cli, { session, persona, prompt, model }: ChatOptions): Promise<AskedBefore> {
   const id = session ?? (await cli.ask(listSessions, { limit: 1 })).sessions[0]?.id
@@ -62,7 +62,7 @@ export async function askedBefore(cli: Cli, { session, persona, prompt, model }:
   const sent = messages.slice(last).find(({ answer }) => answer)?.answer?.sent
   const speaker = persona ?? (model?.startsWith('persona:') ? undefined : persona_id)
   const system = prompt ?? sent?.prompt
-  note(cli, `aichat: asking again what was asked last in "${name}"`)
+  note(cli, `aichat: asking the last question of "${name}" again`)
   return {
     messages: before as ChatQuestion['messages'],
     options: { ...(speaker !== undefined && { persona: speaker }), ...(system !== undefined && { prompt: system }) },

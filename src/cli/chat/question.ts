@@ -39,7 +39,7 @@ export interface ChatOptions {
   readonly template?: string
   /** Values of the template's variables. */
   readonly var?: Variables
-  /** Servers whose tools the model may call. */
+  /** Servers with tools that the model may call. */
   readonly mcp?: readonly string[]
 }
 
@@ -79,10 +79,12 @@ export function personaOf(
   return persona ?? role ?? (personaIn(model) === undefined ? fallback.persona : undefined)
 }
 
+/** The system prompt as a message; none without a prompt. */
 export function systemMessage(options: ChatOptions): readonly Message[] {
   return options.prompt === undefined ? [] : [{ role: 'system', content: options.prompt }]
 }
 
+/** A question with its files in front of the text. */
 export function userMessage(text: string, { files }: Pick<Attached, 'files'> = nothingAttached): Message {
   if (files.length === 0) return { role: 'user', content: text }
   return {

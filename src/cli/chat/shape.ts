@@ -26,11 +26,11 @@ export async function answerCheckOf(cli: Cli, options: ChatOptions): Promise<Ans
 
 const objectHint = 'Answer with one JSON object and nothing else.'
 
-/** The options of a chat whose answer is checked: the request asks for that form. */
+/** The options of a chat with a checked answer: the request asks for that form. */
 export function withFormat(options: ChatOptions, check: AnswerCheck | undefined, text: string): ChatOptions {
   if (!check) return options
   const { prompt } = options
-  // OpenAI refuses a request for a JSON object whose messages do not name JSON.
+  // OpenAI refuses a request for a JSON object unless its messages name JSON.
   const names = check.format.type === 'json_schema' || /json/i.test(`${prompt ?? ''} ${text}`)
   return {
     ...options,
@@ -40,8 +40,8 @@ export function withFormat(options: ChatOptions, check: AnswerCheck | undefined,
 }
 
 /**
- * The same question with the form of the answer in words, for a model that takes no format: one of this machine, or one whose
- * provider refuses the format or the schema. Undefined for any other failure.
+ * The same question with the form of the answer in words, for a model that takes no format: a model of this machine, or
+ * a provider that refuses the format or the schema. Undefined for any other failure.
  */
 export function inWords(question: ChatQuestion, check: AnswerCheck, reason: unknown): ChatQuestion | undefined {
   if (!(reason instanceof AppError) || !['invalid', 'unprocessable'].includes(reason.code)) return undefined

@@ -20,7 +20,10 @@ export interface Turn {
   readonly tools: ChatTools | undefined
 }
 
-/** Asks one question; prints a failure, and the conversation goes on. Throws what is no AppError, and at the end of the command. */
+/**
+ * Asks one question; a failure is printed, and the conversation goes on. Throws errors other than AppErrors, and at the
+ * end of the command.
+ */
 export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuestion, answer: Answer): Promise<Outcome> {
   const { timeout } = cli.globals()
   const ask = () =>
@@ -67,6 +70,7 @@ function gone(): AppError {
   return new AppError('not_found', 'This conversation was removed meanwhile', { details: ['/clear begins a new one'] })
 }
 
+/** Prints a failure and its next steps on stderr; the command goes on. */
 export function tellFailure(cli: Cli, { message, details }: AppError): void {
   cli.io.err(stripControls(`aichat: ${[message, ...details].join('\n  ')}`))
 }

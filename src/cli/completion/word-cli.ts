@@ -1,6 +1,6 @@
 import type { Cli } from '../terminal/cli.ts'
 
-/** What a completion needs of a command: its settings, and a server where one is asked. */
+/** The parts of a command that completions use: its settings, and a server where one is asked. */
 export type WordCli = Pick<Cli, 'settings' | 'globals' | 'ask'>
 
 /** The user's own names for models. */

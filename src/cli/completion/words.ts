@@ -3,7 +3,7 @@ import { isPrintableLine } from '../../formats/terminal-text.ts'
 import { isSettingName, settingNames } from '../../settings/settings.ts'
 import { aliases, type WordCli } from './word-cli.ts'
 
-/** The words of a kind; `context` is the first argument before them, such as the persona whose memories are meant. */
+/** The words of a kind; `context` is the first argument before them, such as the persona that owns the memories. */
 type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>
 
 /** Words that are the same whichever installation or server is asked. */

@@ -23,10 +23,10 @@ export interface ConnectOptions extends ModelChoice {
   readonly undo?: true
 }
 
-/** Stands for the key in what is shown and in plans. */
+/** Stands for the key in output and plans. */
 const keyStandIn = 'KEY'
 
-/** Points a client at the daemon, shows what would do so, or undoes it; without a client lists them. */
+/** Points a client at the daemon, shows the changes that would do so, or undoes them; without a client lists them. */
 export async function connect(cli: Cli, name: string | undefined, options: ConnectOptions): Promise<void> {
   if (name === undefined) {
     const [unused] = Object.keys(options)

@@ -36,7 +36,7 @@ export interface Launch {
   /** Arguments before those of the user. */
   readonly args: readonly string[]
   readonly environment: Variables
-  /** Files of a folder for this run, by name. `links` names a folder whose other entries appear in it. */
+  /** Files of a folder for this run, by name. `links` names a folder with other entries that appear in it. */
   readonly folder?: { readonly files: readonly ClientFile[]; readonly links?: string }
 }
 
@@ -59,7 +59,7 @@ export interface Client {
   readonly launch?: (pointing: Pointing, places: Places, folder: string) => Launch
   /** The reason not to write the files as things are on this machine. */
   readonly conflict?: (places: Places) => string | undefined
-  /** What is left for the user to do once the files are written. */
+  /** The steps left to the user once the files are written. */
   readonly advice?: (pointing: Pointing) => string
 }
 

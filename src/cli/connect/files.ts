@@ -122,6 +122,7 @@ export function planUndo(written: WrittenFile): UndoPlan {
   )
 }
 
+/** Restores a client's file as planned, and removes its backup. */
 export function undoFile({ written, content, mode }: UndoPlan): void {
   if (content === null) removeConfigFile(written.path, written.made_folders)
   else if (content !== undefined) writeConfigFile(written.path, content, mode)

@@ -42,7 +42,7 @@ async function usualModel(cli: Cli, models: readonly ListedModel[]): Promise<str
   const usual = (await cli.settings()).model ?? (await activeModel(cli)) ?? models[0]?.id
   if (usual !== undefined) return usual
   throw new AppError('usage', 'There is no model yet that could answer', {
-    details: ['`aichat status` says what would make one answer', 'or name one: --model MODEL'],
+    details: ['`aichat status` shows how to get one', 'or name one: --model MODEL'],
   })
 }
 

@@ -33,7 +33,7 @@ export function openOverlay(): Overlay {
   }
 }
 
-/** Links the entries of a folder but for some; the folder is made where it is not there, so that what is written stays. */
+/** Links the entries of a folder but for some; makes a missing folder, so that files written there later stay. */
 function linkOthers(from: string, to: string, without: readonly string[]): void {
   mkdirSync(from, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(from)) if (!without.includes(name)) symlinkSync(join(from, name), join(to, name))

@@ -6,7 +6,7 @@ import { boundedRecord } from '../../formats/bounded-record.ts'
 import type { Paths } from '../../settings/settings.ts'
 import { replaceFile } from '../../storage/files/atomic.ts'
 
-/** A change of a client's file, with what it takes to undo it. */
+/** A change of a client's file, with the facts to undo it. */
 const writtenFile = z.object({
   path: z.string(),
   format: z.enum(['json', 'toml', 'yaml', 'dotenv']),

@@ -25,7 +25,7 @@ function present(environment: Variables): Record<string, string | null> {
   return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? null]))
 }
 
-/** Prints the connection that was made, and what is left to do. */
+/** Prints the connection that was made, and the steps left. */
 export async function report(
   cli: Cli,
   name: string,

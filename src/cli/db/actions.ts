@@ -18,7 +18,7 @@ import { note, print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { table } from '../terminal/table.ts'
 
-/** Shows what the database is and holds. */
+/** Shows the database and its content. */
 export async function status(cli: Cli): Promise<void> {
   await refuseServer(cli)
   await print(cli, await databaseStatus(await cli.settings()), (shown) => textOf(cli, shown))
@@ -57,7 +57,7 @@ function toldTo(cli: Cli, moved: MovedTo, isCopy: boolean, hasSecret: boolean, f
   if (moved.rows.length === 0) note(cli, `aichat: the data had moved to ${moved.to} before; the folder says so now`)
   else note(cli, `aichat: ${isCopy ? 'copied' : 'moved'} ${contentsOf(moved)} to ${moved.to}; both sides are equal`)
   if (isCopy) {
-    note(cli, `aichat: the data folder ${folder} stays in use; what is written there from now on is not copied`)
+    note(cli, `aichat: the data folder ${folder} stays in use; later writes to it are not copied`)
     return
   }
   note(cli, 'aichat: set DATABASE_URL to that database, on this machine and on every further instance')
@@ -68,7 +68,7 @@ function toldTo(cli: Cli, moved: MovedTo, isCopy: boolean, hasSecret: boolean, f
 function toldFrom(cli: Cli, moved: MovedFrom, isSet: boolean): void {
   note(cli, `aichat: moved ${contentsOf(moved)} from ${moved.from}; both sides are equal`)
   if (moved.before !== undefined)
-    note(cli, `aichat: what was there is in ${moved.before}; remove it when it is no longer needed`)
+    note(cli, `aichat: the data from before is in ${moved.before}; remove it when it is no longer needed`)
   if (isSet) note(cli, 'aichat: unset DATABASE_URL: the data folder is used without it')
 }
 

@@ -9,7 +9,7 @@ export const summary = {
   ],
 } as const
 
-/** The commands by what people come for; test/cli/help/overview.test.ts holds it to the command tree. */
+/** The commands by purpose; test/cli/help/overview.test.ts holds it to the command tree. */
 const groups: readonly (readonly [name: string, commands: string, purpose: string])[] = [
   ['Chat', 'chat template session mcp', 'ask a model, go on, lend it tools'],
   ['Personas', 'persona', 'characters with a memory of you'],

@@ -3,12 +3,12 @@ import { restartSettings } from '../../settings/settings.ts'
 /** `aichat help service`: how a daemon is run, reloaded and stopped. */
 export function serviceTopic(): string {
   return [
-    'aichat service unit > /etc/systemd/system/aichat.service writes a hardened unit, aichat doctor --service says what would',
-    'keep it from serving on this machine. With aichat service unit --socket systemd listens for it.',
+    'aichat service unit > /etc/systemd/system/aichat.service writes a hardened unit, aichat doctor --service checks this',
+    'machine for it. With aichat service unit --socket systemd listens for it.',
     '',
     'SIGHUP, aichat service reload and POST /api/service/reload take over the settings file, secrets in files (NAME_FILE, the',
-    'credentials of systemd), plugins and the certificate, all at once. A bad one leaves what was in force, with its reason in',
-    'the log and for the caller. What the environment set stays until a restart, and so do these settings:',
+    'credentials of systemd), plugins and the certificate, all at once. A bad one leaves all previous values in force, with its',
+    'reason in the log and for the caller. Values from the environment stay until a restart, and so do these settings:',
     ...Object.keys(restartSettings).map((name) => `  ${name}`),
     '  api.tls_cert and api.tls_key, where they begin or cease to be set',
     '',

@@ -1,7 +1,7 @@
 import type { Key } from 'node:readline'
 import type { Buffer } from './buffer.ts'
 
-/** What keys do beyond the text. */
+/** The effects of keys beyond the text. */
 export interface PromptActions {
   enter(): void
   earlier(): void
@@ -18,7 +18,7 @@ export function chordOf({ ctrl, meta, name = '' }: Key): string {
   return `${ctrl ? 'C-' : ''}${meta ? 'M-' : ''}${name}`
 }
 
-/** Keys that readline takes text away by, and whether what they take stood before the cursor. */
+/** Keys with which readline deletes text, and whether the deleted text lies before the cursor. */
 const kills: Readonly<Record<string, boolean>> = {
   'C-u': true,
   'C-k': false,
@@ -32,7 +32,7 @@ const kills: Readonly<Record<string, boolean>> = {
 
 /** The keys of the prompt; readline has all others. */
 export function createCommands(buffer: Buffer, actions: PromptActions) {
-  /** What Ctrl-Y puts back. readline keeps whole lines alone, and no words. */
+  /** The text that Ctrl-Y puts back. readline itself remembers whole lines alone, and no words. */
   let killed = ''
   let killedBefore = false
   const home = () => buffer.move(buffer.lineStart())
@@ -90,7 +90,7 @@ export function createCommands(buffer: Buffer, actions: PromptActions) {
     },
   }
 
-  /** Takes text away; what several such keys took one after the other is put back together. */
+  /** Deletes text; the text of several such keys in a row is put back together. */
   function kill(text: string | undefined, key: Key, isBefore: boolean, goesOn: boolean): void {
     const { text: before, cursor } = buffer
     buffer.key(text, key)

@@ -1,6 +1,6 @@
 import type { Ruler } from '../markdown/styled.ts'
 
-/** What may stand in place of the text between `from` and the cursor. */
+/** The words that can replace the text between `from` and the cursor. */
 export interface Completion {
   readonly from: number
   readonly words: readonly CompletedWord[]

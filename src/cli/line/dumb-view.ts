@@ -1,7 +1,10 @@
 import type { Io } from '../terminal/io.ts'
 import type { LineView } from './view.ts'
 
-/** Shows a text on a terminal without control sequences: what is added at its end is written, any other change is written anew. */
+/**
+ * Shows a text on a terminal without control sequences: text added at the end is written, after any other change the
+ * whole is written anew.
+ */
 export function openDumbView(io: Pick<Io, 'stderr'>): LineView {
   let drawn: string | undefined
 

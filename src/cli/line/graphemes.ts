@@ -11,7 +11,7 @@ export function afterGrapheme(text: string, at: number): number {
 
 /** The place before the grapheme that ends at a place. */
 export function beforeGrapheme(text: string, at: number): number {
-  // Text is segmented from the beginning of its line on, since a grapheme is told by what stands before it.
+  // Segments from the beginning of the line on, since a grapheme depends on the text before it.
   const from = Math.max(text.lastIndexOf('\n', at - 2) + 1, at - window, 0)
   const last = Array.from(segmenter.segment(text.slice(from, at))).at(-1)
   return at - (last?.segment.length ?? 0)

@@ -11,7 +11,7 @@ export interface Edited {
 /** A text as rows of a terminal. */
 export interface Layout {
   readonly rows: readonly string[]
-  /** The row of the cursor, and what stands in it before the cursor. */
+  /** The row of the cursor, and the text before the cursor in it. */
   readonly cursorRow: number
   readonly before: string
 }

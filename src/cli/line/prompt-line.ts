@@ -29,7 +29,7 @@ export interface PromptLine {
   close(): void
 }
 
-/** What a prompt needs beside the terminal. */
+/** The parts of a prompt beside the terminal. */
 export interface PromptParts {
   readonly history: History
   readonly complete: Complete
@@ -138,7 +138,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     readWaiting()
   }
 
-  /** Keys are read only while `next` is pending; what they changed is drawn once. */
+  /** Reads keys only while `next` is pending; draws their changes together. */
   function readWaiting(): void {
     let taken = false
     while (deliver && !busy && waiting.length > 0) {
@@ -172,7 +172,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     if (key.name !== 'escape') commands.run(text, key)
   }
 
-  /** Inserts what was pasted; its line breaks do not end the text. */
+  /** Inserts pasted text; its line breaks do not end the text. */
   function paste(): void {
     const text = stripControls((pasted ?? '').replace(/\r\n?/g, '\n')).replace(/\n+$/, '')
     pasted = undefined

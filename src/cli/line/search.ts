@@ -4,7 +4,7 @@ import type { Edited } from './layout.ts'
 
 /** A search through the history that goes on while its words are typed. */
 export interface Search {
-  /** What is shown: the words, and the text found so far. */
+  /** The line to show: the words, and the text found so far. */
   edited(): Edited
   /** Takes a key; `ended` for one that ends the search, and is then handled as any other. */
   key(text: string | undefined, key: Key): 'taken' | 'ended' | 'given up'

@@ -9,7 +9,7 @@ export interface LineView {
   finish(edited: Edited): void
   /** Prints lines where the text was; `draw` then draws it below. */
   above(lines: readonly string[]): void
-  /** Forgets what was drawn: the cursor stands at the beginning of a line. */
+  /** Forgets the drawn text: the cursor stands at the beginning of a line. */
   forget(): void
   /** Empties the window. */
   clear(): void
@@ -66,7 +66,7 @@ export function openLineView(io: Window, ruler: Ruler): LineView {
     io.stderr.write(drawn ? `${begin}${erased()}${text}${end}` : text)
   }
 
-  /** The bytes that remove what was drawn. */
+  /** The bytes that remove the drawn text. */
   function erased(): string {
     if (!drawn) return ''
     const up = rowsAbove(drawn)
@@ -94,7 +94,7 @@ export function openLineView(io: Window, ruler: Ruler): LineView {
   }
 }
 
-/** The text that was only added at the end of what is drawn; undefined for any other change. */
+/** The text that was only added at the end of the drawn text; undefined for any other change. */
 function addition(one: Layout, other: Layout): string | undefined {
   const last = one.rows.length - 1
   const isEnd = ({ rows, cursorRow, before }: Layout) => cursorRow === rows.length - 1 && before === rows.at(-1)

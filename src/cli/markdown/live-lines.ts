@@ -14,9 +14,9 @@ export interface LiveLines {
 const [begin, end] = ['\x1b[?2026h', '\x1b[?2026l']
 
 /**
- * Draws below what is final. The cursor waits in the first column below the live lines, so what else is written there starts
- * on a line of its own, and a program that ends at any time leaves nothing to restore. Of live lines that do not fit into the
- * window the last ones are shown. Lines are at most as wide as the window.
+ * Draws below the final lines. The cursor waits in the first column below the live lines, so that other output there
+ * starts on a line of its own, and a program that ends at any time leaves nothing to restore. Of live lines that do not
+ * fit into the window the last ones are shown. Lines are at most as wide as the window.
  */
 export function createLiveLines(size: () => WindowSize, columnsOf: (line: string) => number): LiveLines {
   let drawn: readonly string[] = []

@@ -2,7 +2,7 @@ import type { Highlighter } from './code.ts'
 import type { Definitions } from './parse.ts'
 import type { Ruler } from './styled.ts'
 
-/** What blocks are painted with. */
+/** The measures, definitions and highlighter for painting blocks. */
 export interface Painting {
   /** The columns of a line. */
   readonly width: number

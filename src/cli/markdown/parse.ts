@@ -18,7 +18,7 @@ export interface Block {
 /** The longest text of a block that is read for emphasis and links, in characters; a longer one is shown as it is. */
 const longestInline = 5_000
 
-/** CommonMark with tables and struck text; what nests more than 100 deep is left out. */
+/** CommonMark with tables and struck text; content nested more than 100 deep is left out. */
 const parser = new MarkdownIt({ html: true })
 
 /** The blocks of a text; definitions in it are added to `known`. */

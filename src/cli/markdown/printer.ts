@@ -13,7 +13,7 @@ export interface AnswerPrinter {
   write(text: string): Promise<void>
   /** Prints something else between pieces of the answer. */
   aside(print: () => void): Promise<void>
-  /** Writes what is left. May be called twice, and after a failure. */
+  /** Writes the remaining text. May be called twice, and after a failure. */
   end(): Promise<void>
 }
 

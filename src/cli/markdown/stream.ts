@@ -28,7 +28,7 @@ const fewLines = 40
 /** An open block of more characters is closed, and a longer line is broken. */
 const longestOpen = 32_768
 
-/** The block of code whose lines become final one by one. */
+/** The block of code with lines that become final one by one. */
 interface Fence {
   readonly closing: RegExp
   readonly indent: number

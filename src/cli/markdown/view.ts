@@ -15,7 +15,9 @@ export interface MarkdownView {
   write(text: string, isLast?: boolean): Promise<void>
   /** Prints something else between the lines. */
   aside(print: () => void): Promise<void>
-  /** Writes what is left; the cursor then stands at the beginning of a line. Also after a failure of what wrote. */
+  /**
+   * Writes the remaining text; the cursor then stands at the beginning of a line. May be called after a failed write.
+   */
   end(): Promise<void>
 }
 
@@ -35,7 +37,7 @@ export async function openMarkdownView(cli: Window, frame = frameMs): Promise<Ma
   let end = ''
   let dueAt = 0
   let timer: NodeJS.Timeout | undefined
-  /** What is being written; its failure is that of the next call. */
+  /** The write under way; its failure is reported by the next call. */
   let written = Promise.resolve()
   const stopListening = io.onResize(draw)
 

@@ -47,7 +47,7 @@ export async function add(cli: Cli, name: string, command: readonly string[], op
   })
 }
 
-/** `NAME=value`, or a name whose value is taken from the environment, else asked for. */
+/** `NAME=value`, or a name with a value from the environment, else asked for. */
 async function variablesOf(cli: Cli, given: readonly string[]): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const text of given) {
@@ -58,7 +58,7 @@ async function variablesOf(cli: Cli, given: readonly string[]): Promise<Record<s
   return found
 }
 
-/** `Name: value`, or a name whose value is asked for. */
+/** `Name: value`, or a name with a value that is asked for. */
 async function headersOf(cli: Cli, given: readonly string[]): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const text of given) {
@@ -127,7 +127,7 @@ export async function show(cli: Cli, name: string): Promise<void> {
 export async function remove(cli: Cli, names: readonly string[]): Promise<void> {
   await withServers(cli, async (servers) => {
     for (const name of names) servers.list.get(name)
-    await confirm(cli, `Remove ${names.join(', ')} and what was decided about the tools?`)
+    await confirm(cli, `Remove ${names.join(', ')} and the decisions about the tools?`)
     for (const name of names) {
       await servers.removeSecrets(name, servers.list.get(name).secrets)
       servers.list.remove(name)

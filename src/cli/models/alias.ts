@@ -79,7 +79,7 @@ async function targetOf(cli: Cli, known: Aliases, name: string, model: string): 
       'invalid',
       'Invalid model: it must be a line of at most 300 characters, without spaces at its ends',
     )
-  // A chain is cut now, and what it ends at does not change when an alias in it does.
+  // Resolves a chain of aliases once: later changes of an alias in it do not matter.
   const target = known.get(model) ?? model
   if (target === name) throw new AppError('invalid', `The alias ${name} would stand for itself`)
   const { models, plugins } = await listed(cli)

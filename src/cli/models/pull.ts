@@ -24,7 +24,7 @@ export async function pull(cli: Cli, name: string, options: { readonly nonCommer
   for (const line of pulled.notes) note(cli, `aichat: ${line}`)
 }
 
-/** Says what comes, how large it is and under which licence, before anything is downloaded. */
+/** Announces the download, with its size and licence, before it starts. */
 async function describe(cli: Cli, name: string): Promise<void> {
   const model = knownModels.get(name)
   if (!model || (await isInstalled(cli, name))) return

@@ -315,7 +315,7 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
     .option('--into <id>', 'the persona to merge into or to replace')
     .option('-m, --model <model>', 'the chat model of a new persona whose file names none')
     .option('--name <name>', 'the name of a new persona; not for packages')
-    .option('--after <time>', 'leave out what is older, of conversations and memories; not for packages', parseTime)
+    .option('--after <time>', 'leave out older conversations and memories; not for packages', parseTime)
     .option('--with-answers', "take the assistant's answers of exported conversations, too")
     .option('--dry-run', 'show the changes, and write nothing')
     .option('--passphrase-stdin', 'read the passphrase from stdin')
@@ -353,7 +353,7 @@ function withSettings(command: CliCommand): CliCommand {
     )
     .option(
       '--extract-confidence <number>',
-      'the least confidence, 0 to 1, of what --extract auto accepts',
+      'the least confidence, 0 to 1, of facts that --extract auto accepts',
       parseNumber,
     )
     .option('--auto-cleanup', 'remove memories beyond these limits')

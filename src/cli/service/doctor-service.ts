@@ -14,7 +14,7 @@ const unitPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** The settings folder of the unit. */
 const unitConfig = '/etc/aichat-toolkit'
 
-/** What would keep the unit of `aichat service unit` from serving on this machine. */
+/** The obstacles that would keep the unit of `aichat service unit` from serving on this machine. */
 export async function serviceFindings(settings: Settings): Promise<readonly Finding[]> {
   return [
     systemd(),
@@ -33,7 +33,9 @@ function systemd(): Finding {
     : { check: 'systemd', status: 'warning', detail: 'does not run this machine', fix: 'use it where systemd does' }
 }
 
-/** The unit's user is none of this machine's: it reads what all may read, and nothing in closed home folders. */
+/**
+ * The unit's dynamic user owns nothing on this machine: it reads files open to all, and nothing in closed home folders.
+ */
 function programs(): readonly Finding[] {
   const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
   const needed = [process.execPath, join(root, 'bin', 'aichat'), join(root, 'dist'), join(root, 'node_modules')]

@@ -15,8 +15,8 @@ interface DoctorOptions {
 }
 
 /**
- * Checks this installation, its newest backup, or what its unit for systemd needs, and prints the findings; exit 1 when a check
- * failed.
+ * Checks this installation, its newest backup, or the needs of its unit for systemd, and prints the findings; exit 1
+ * when a check failed.
  */
 export async function examine(cli: Cli, { backup = false, service = false }: DoctorOptions = {}): Promise<void> {
   const findings: Finding[] = []

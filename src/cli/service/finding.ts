@@ -1,4 +1,4 @@
-/** What a check of `aichat doctor` found. */
+/** A finding of `aichat doctor`. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed'

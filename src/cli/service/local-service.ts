@@ -86,7 +86,7 @@ export async function unitState({ environment }: Settings): Promise<UnitState | 
   }
 }
 
-/** Has systemd reload the unit. Throws `configuration` with what it says when the service took nothing over. */
+/** Has systemd reload the unit. Throws `configuration` with systemd's stderr when the service took nothing over. */
 export async function reloadUnit({ environment }: Settings): Promise<void> {
   try {
     await run('systemctl', ['reload', unitName], { env: searchPath(environment), timeout: 2 * waitMs })

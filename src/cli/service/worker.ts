@@ -8,7 +8,7 @@ export async function work(cli: Cli): Promise<void> {
     throw new AppError('usage', 'A worker is started by its service: aichat serve --workers NUMBER')
   cli.endsWithSignal = true
   const { signal, stderr, stderrIsTerminal } = cli.io
-  // The process that owns it hears what is meant for the service.
+  // Ignores SIGHUP: its owner receives the signals for the service.
   const onHangUp = (listener: () => void) => cli.io.outliveTerminal(listener)
   onHangUp(() => {})
   try {

@@ -42,7 +42,7 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
 
   session
     .command('undo <id>')
-    .description('take the last question of a conversation back, with its answer and what it added to a memory')
+    .description('take the last question of a conversation back, with its answer and the memories that it added')
     .example('aichat session undo Trip')
     .action(run((sessions) => sessions.undo))
 

@@ -10,7 +10,7 @@ import { timeText } from '../terminal/table.ts'
 type Session = z.output<typeof showSession.output>
 type Message = Session['messages'][number]
 
-/** A conversation in Markdown: each message under its role and time, and under an answer what gave it. */
+/** A conversation in Markdown: each message under its role and time, and under an answer its source. */
 export function transcript(messages: readonly Message[]): string {
   return messages
     .map((message) => {
@@ -55,7 +55,10 @@ function textIn(message: Message): string {
 /** The finish reason of an answer that is told apart from the others. */
 const usual = 'stop'
 
-/** What gave an answer, and what was sent beside the messages: `gpt-4.1 · openai · 120 + 45 tokens · $0.0012 · 2.3 s`. */
+/**
+ * The source and cost of an answer, and the request's fields beside its messages: `gpt-4.1 · openai · 120 + 45 tokens ·
+ * $0.0012 · 2.3 s`.
+ */
 function aboutLine({ answer, cut }: Message): string {
   const { model, plugin, runner, input_tokens, output_tokens, cost_usd, duration_ms, finish_reason, sent } =
     answer ?? {}

@@ -127,7 +127,7 @@ interface CommonFields {
 interface Say {
   readonly input: string
   readonly options: SayOptions
-  /** What else decides how the text sounds. */
+  /** Further settings that decide how the text sounds. */
   readonly settings: Readonly<Record<string, unknown>>
   ask(fields: CommonFields): Promise<Download>
 }
@@ -254,8 +254,7 @@ function tellUnspoken(cli: Cli, [spoken, total]: readonly [number, number], skip
 }
 
 function tellRerolls(cli: Cli, rerolls: number): void {
-  if (rerolls > 0)
-    note(cli, `${counted(rerolls, 'chunk')} spoken again: the length was far from what the text promises`)
+  if (rerolls > 0) note(cli, `${counted(rerolls, 'chunk')} spoken again: the length was far from the expected one`)
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -12,7 +12,7 @@ export function countsOf({ headers }: Pick<Download, 'headers'>): readonly [spok
   return [spoken, total]
 }
 
-/** Chunks that were spoken again, since their length was far from what the text promises. */
+/** Chunks that were spoken again, since their length was far from the expected one. */
 export function rerollsOf({ headers }: Pick<Download, 'headers'>): number {
   return Number(headers['x-speech-rerolls'] ?? 0) || 0
 }

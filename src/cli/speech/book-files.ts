@@ -47,7 +47,10 @@ export interface BookFiles {
   isTaken(): Promise<boolean>
   /** Whether the audio is there with all bytes that the state tells. */
   hasAudio(current: BookState): Promise<boolean>
-  /** Writes samples and words behind what the state tells and flushes them; what a killed run left there is cut off. Returns the new sizes. */
+  /**
+   * Writes samples and words behind the sizes in the state and flushes them; bytes left there by a killed run are cut
+   * off. Returns the new sizes.
+   */
   append(
     current: BookState,
     samples: Uint8Array,

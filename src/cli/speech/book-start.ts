@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { AppError } from '../../errors.ts'
 import type { BookFiles, BookState } from './book-files.ts'
 
-/** What decides how a long text sounds, and where it goes. */
+/** A long text with the settings that decide how it sounds, and its output. */
 export interface Book {
   readonly text: string
   readonly output: string
@@ -87,7 +87,7 @@ export async function beginBook(
   return state
 }
 
-/** The seed, and digests of the text and the settings: the state tells no one what was spoken. */
+/** The seed, and digests of the text and the settings: the state does not reveal the text. */
 export function stampOf({ text, settings, seed, language, raw, timestamps }: Book, partLimit: number) {
   const chosen = seed ?? Number.parseInt(digest(text).slice(0, 8), 16)
   const named = { text, ...settings, language: language ?? 'auto', raw, timestamps, 'part length': partLimit }

@@ -14,7 +14,7 @@ import { type Book, beginBook, stampOf } from './book-start.ts'
 import { collectWav } from './wav-reader.ts'
 import { type HeardWords, readWordAnswer } from './word-answer.ts'
 
-/** Characters of one request here: some two minutes of speech, which is what a killed run loses at most. */
+/** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
 const partLimit = 2000
 
 /** Names in the state of pieces that could not be spoken. */
@@ -37,9 +37,10 @@ export interface BookPart {
 }
 
 /**
- * Speaks a long text part by part into a file. What is made is kept beside it, so that the same command goes on after a kill,
- * a Ctrl-C or a failure; the result has the same bytes as that of a run without one. Returns the counts of all parts. Throws
- * `cannot_create` where the files beside the output belong to another text, voice or setting, unless `force` is set.
+ * Speaks a long text part by part into a file. Finished parts are kept beside it, so that the same command goes on
+ * after a kill, a Ctrl-C or a failure; the result has the same bytes as that of an uninterrupted run. Returns the
+ * counts of all parts. Throws `cannot_create` where the files beside the output belong to another text, voice or
+ * setting, unless `force` is set.
  */
 export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> {
   const parts = splitChunks(book.text, partLimit).filter((part) => sanitize(part) !== '')

@@ -89,7 +89,7 @@ interface Row {
   readonly description: string
   readonly model: string | null
   readonly variables: readonly string[]
-  /** What is wrong with a broken one. */
+  /** The problem of a broken one. */
   readonly problem?: string
 }
 

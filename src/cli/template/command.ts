@@ -27,7 +27,7 @@ export function addTemplateCommands(program: CliCommand, cli: Cli): void {
       (path: string, before: readonly string[] = []) => [...before, path],
     )
     .option('--default <name=value>', 'the value of a variable that --var does not give (repeatable)', parseVariable)
-    .option('--description <text>', 'what it is for, shown by template list')
+    .option('--description <text>', 'its purpose, shown by template list')
     .option('--force', 'replace a template of this name')
     .example(
       "aichat template create review --system 'You review code.' --prompt 'Review in $lang: $input' --default lang=English",

@@ -106,6 +106,7 @@ export async function keepDraft(cli: Cli, name: string, source: string): Promise
   return path
 }
 
+/** Removes the text that a failed edit left, if there is one. */
 export async function removeDraft(cli: Cli, name: string): Promise<void> {
   removeFile(await draftFile(cli, name))
 }

@@ -25,14 +25,14 @@ export interface Globals {
 
 /** Filters stdout, see filter.ts. */
 export interface OutputFilter {
-  /** Filters and writes what was printed since the last time. */
+  /** Filters and writes the output since the last call. */
   flush(): Promise<void>
   close(): void
 }
 
 /** The context of a command: the terminal, the global options and lazy access to the core. */
 export interface Cli {
-  /** Replaced where --jq filters what is printed. */
+  /** Replaced where --jq filters the output. */
   io: Io
   /** Set with --jq while a command runs. */
   filter: OutputFilter | undefined

@@ -38,7 +38,7 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
     cli.io.err(`${coloured(cli, 'stderr', 'red', 'aichat:')} ${stripControls(error.message)}`)
     for (const detail of error.details) cli.io.err(`  ${stripControls(detail)}`)
     if (error.code === 'internal' && !cli.globals().debug)
-      cli.io.err('  This is a bug; run it again with --debug and report what it prints')
+      cli.io.err('  This is a bug; run it again with --debug and report the output')
   }
   if (cli.globals().debug)
     for (let reason: unknown = error; reason instanceof Error; reason = reason.cause)

@@ -35,7 +35,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   update: ['models refresh --all'],
 }
 
-/** Words of other tools for what a command group does, the likeliest of ours first. */
+/** Words of other tools for the verbs of a command group, the likeliest of ours first. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
   ls: ['list'],
   all: ['list'],
@@ -79,7 +79,7 @@ function othersIn(program: Command, word: string): readonly string[] | undefined
 function exists(command: Command, [word, ...rest]: readonly string[]): boolean {
   const sub = command.commands.find((each) => each.name() === word)
   if (sub) return exists(sub, rest)
-  // What follows the names of commands are options and placeholders.
+  // Options and placeholders follow the names of commands.
   if (word?.startsWith('--')) return command.options.some(({ long }) => long === word)
   return command.parent !== null && (word === undefined || word === word.toUpperCase())
 }

@@ -4,7 +4,9 @@ import type { Cli } from './cli.ts'
 export interface Progress {
   /** `share` is from 0 to 1; `text` stands behind the bar, and the time left where it can be told. */
   show(share: number, text: string): void
-  /** Work whose amount is not known: its seconds so far, from the first one on, until the next `show` or `clear`. */
+  /**
+   * Shows the seconds so far of work with an unknown amount, from the first one on, until the next `show` or `clear`.
+   */
   wait(text: () => string): void
   /** Erases the line before other output. */
   clear(): void

@@ -7,7 +7,7 @@ export function addUsageCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
   const usage = program
     .command('usage')
-    .description('show what models were asked and what it cost; export, check and prune the ledger')
+    .description('show the requests to models and their cost; export, check and prune the ledger')
     .example('aichat usage', 'aichat usage --by model,key --since 7d')
 
   chooses(usage.command('show', { isDefault: true }))

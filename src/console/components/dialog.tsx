@@ -15,7 +15,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, isWide }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Read while the dialog is not there yet: what opened it.
+  // The element that had the focus before the dialog opened, read before the dialog takes it.
   const opener = useRef(document.activeElement)
   useLayoutEffect(() => {
     const dialog = ref.current

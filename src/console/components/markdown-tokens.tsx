@@ -16,7 +16,7 @@ const elements = new Set(
 /** A text as elements of the page: no HTML of a model is ever parsed. */
 export function MarkdownText({ text }: { readonly text: string }) {
   const tokens = parser.parse(text, {})
-  // The parser leaves out what lies deeper.
+  // The parser drops the inner parts of a text that nests too deep: it is shown as it is.
   if (tokens.some(({ level }) => level >= mostNested - 1)) return <PlainText text={text} />
   settleHeadings(tokens)
   return <>{nodesOf(tokens)}</>

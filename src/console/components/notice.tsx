@@ -40,7 +40,7 @@ export function Notice({
   )
 }
 
-/** What stands where there is nothing yet, with the next step. */
+/** A placeholder for an empty list, with the next step. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -8,7 +8,7 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-/** What every view gets. */
+/** The props of every view. */
 export interface ViewProps {
   readonly route: Route
 }

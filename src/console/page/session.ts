@@ -4,7 +4,7 @@ import type { Me } from '../wire/types.ts'
 
 export interface Session {
   readonly me: Me
-  /** Asks anew who is logged in. */
+  /** Asks the server anew for the logged-in user. */
   renew(): void
   /** Goes back to the entrance, after a logout. */
   leave(): void
@@ -12,7 +12,7 @@ export interface Session {
 
 export const SessionContext = createContext<Session | undefined>(undefined)
 
-/** The person who is logged in; the server decides what they may do, the page only leaves out what would be refused. */
+/** The logged-in user. The server decides about permissions; the page only hides actions that would be refused. */
 export function useSession(): Session & { readonly isAdmin: boolean } {
   const session = useContext(SessionContext)
   if (!session) throw new Error('There is no session outside the shell')

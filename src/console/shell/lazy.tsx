@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Refused } from '../wire/client.ts'
 
-/** A component whose file is fetched when it is first shown. */
+/** A component with code that is fetched when it is first shown. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let Loaded: ComponentType<P> | undefined
   return function Lazy(props: P) {

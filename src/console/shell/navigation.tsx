@@ -9,7 +9,7 @@ import { logOut } from '../wire/account.ts'
 import { useAction } from '../wire/use-action.ts'
 import type { ViewEntry } from './views.tsx'
 
-/** The links to the views, and what belongs to the person: name, theme, password, logout. */
+/** The links to the views, and the user's own items: name, theme, password, logout. */
 export function Navigation({ views, current }: { readonly views: readonly ViewEntry[]; readonly current: string }) {
   const { me, leave } = useSession()
   const [theme, setTheme] = useState(shownTheme())

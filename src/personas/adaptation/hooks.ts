@@ -11,6 +11,7 @@ export interface ChatHooks {
   observe(persona: Persona, text: string): Promise<void>
 }
 
+/** Connects chats to learning: notices feedback in messages, and puts the learned state into prompts. */
 export function chatHooks(adaptation: Pick<Adaptation, 'state' | 'observe'>): ChatHooks {
   return {
     learned: async (persona) => adaptationPrompt(await adaptation.state(persona)),

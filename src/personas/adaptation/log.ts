@@ -59,7 +59,7 @@ export function chainCheck(): { check(record: AdaptationRecord): string | undefi
       if (record.sequence !== expected.sequence + 1)
         return `has number ${record.sequence} where ${expected.sequence + 1} comes`
       if (record.prev_hash !== expected.hash) return 'does not follow the record before it'
-      if (hashOf(rest) !== hash) return 'is not what its hash says'
+      if (hashOf(rest) !== hash) return 'does not match its hash'
       return undefined
     },
   }

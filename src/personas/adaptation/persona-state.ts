@@ -43,6 +43,7 @@ export function viewState(persona: Persona, learned: Learned, head: LogHead, now
   }
 }
 
+/** A record with the id of the record that undid it, by `undone`. */
 export function viewRecord(record: AdaptationRecord, undone: ReadonlyMap<string, string>): RecordView {
   const by = undone.get(record.id)
   return by === undefined ? record : { ...record, undone_by: by }

@@ -75,6 +75,7 @@ export function toMicro(value: number): number {
   return Math.round(value * one) + 0
 }
 
+/** Micro-units as a number of −1…1. */
 export function fromMicro(value: number): number {
   return value / one
 }

@@ -112,6 +112,7 @@ export const learnedLimits = {
   characters: 262_144,
 } as const
 
+/** The state of a persona before its first record. */
 export function nothingLearned(): Learned {
   return { clock: 0, frozen: false, sensitivity: 'medium', traits: new Map(), preferences: new Map() }
 }

@@ -35,7 +35,7 @@ export interface SavedMessage {
 export interface AnswerRecord {
   /** Its end is missing: it was stopped, or its reader left. */
   readonly cut?: true
-  /** What answered, by the name that the plugin or runner has for it. */
+  /** The model that answered, by the plugin's or runner's own name. */
   readonly model?: string
   readonly plugin?: string
   readonly runner?: string
@@ -52,7 +52,7 @@ export interface AnswerRecord {
   readonly memories?: readonly string[]
 }
 
-/** What was asked for beside the messages. */
+/** The fields of the request beside its messages. */
 export interface SentRecord {
   /** As the user named it, where one did. */
   readonly model?: string
@@ -63,7 +63,7 @@ export interface SentRecord {
   readonly options?: Readonly<Record<string, unknown>>
   /** The names of the tools that were offered. */
   readonly tools?: readonly string[]
-  /** The files of the question, whose text stands in its message. */
+  /** The files of the question; their text stands in its message. */
   readonly files?: readonly { readonly name: string; readonly bytes: number }[]
 }
 
@@ -212,7 +212,7 @@ export function spokenMessages(messages: readonly Message[]): readonly Message[]
   return messages.filter((message) => !isSystem(message))
 }
 
-/** Stands behind a cut answer in what a model is sent, so that it does not take the rest as said. */
+/** Follows a cut answer in the messages for a model, so that the model does not take the rest as said. */
 const cutMark = '[The answer was cut off here.]'
 
 /** A saved message as a model is sent it: the end of a cut answer is marked. */

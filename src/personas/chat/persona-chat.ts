@@ -59,7 +59,7 @@ export interface PreparedChat {
   readonly keeping?: readonly Keeping[]
   /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
   readonly extract?: 'manual' | 'auto'
-  /** The servers whose tools the persona may call here; absent for none. */
+  /** The MCP servers that the persona may use in this chat; absent for none. */
   readonly servers?: readonly string[]
   /**
    * Saves the turn: in the conversation, with the cost and the circumstances of its answer, and in the persona's memory unless

@@ -49,7 +49,7 @@ export function readSearch(query: string): readonly SearchGroup[] {
   return groups.slice(0, mostGroups)
 }
 
-/** A piece of a text around what was found, on one line, and the places of the found words in it. */
+/** An excerpt around the matches, on one line, and their places in it. */
 export interface Snippet {
   readonly text: string
   /** Beginning and end of each, in characters of `text`. */

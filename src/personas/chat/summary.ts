@@ -16,9 +16,9 @@ const longestQuestion = 80
 const longestSummary = 300
 
 /**
- * A line about a conversation without a model: its days, its turns, the words that most of them share, and its first
- * question: `2026-05-14, 6 turns: garden, tomatoes, Grace; "What should I plant in May?"`. It quotes no code and no secret.
- * Undefined for a conversation in which the user has said nothing.
+ * Summarises a conversation in one line, without a model: its days, its turns, the words that most of them share, and
+ * its first question: `2026-05-14, 6 turns: garden, tomatoes, Grace; "What should I plant in May?"`. It quotes no code
+ * and no secret. Undefined for a conversation without a message of the user.
  */
 export function summaryOf(messages: readonly SavedMessage[], redact: Redact): string | undefined {
   const said = turnsOf(messages)

@@ -177,7 +177,7 @@ export interface EmbeddedMemory {
   readonly vector: Vector
 }
 
-/** What a process that embeds a scope's memories asks for. */
+/** A process's claim to embed the memories of a scope. */
 export interface EmbeddingClaim {
   /** Another value for each process. */
   readonly holder: string
@@ -365,7 +365,7 @@ export const memoryChange = z.strictObject({
 })
 export type MemoryChange = z.output<typeof memoryChange>
 
-/** Replaces what not every database keeps, lone surrogates and U+0000, by U+FFFD. */
+/** Replaces lone surrogates and U+0000 by U+FFFD: not every database stores them. */
 export function wellFormed(text: string): string {
   return Buffer.from(text).toString().replaceAll('\0', '\ufffd')
 }

@@ -28,7 +28,7 @@ export interface MemoryQuery {
   readonly pairs: readonly string[]
   /** The times that it names, such as "last week"; none where it was read without a `now`. */
   readonly times: readonly SaidTime[]
-  /** Whether it names a time and nothing else that would tell: "what did I do last week?". */
+  /** Whether it names a time and no other telling word: "what did I do last week?". */
   readonly isOnlyTime: boolean
 }
 

@@ -31,7 +31,7 @@ export interface BackupStore {
 export interface BackupFiles {
   /** A path of this machine at which a backup is to be written. */
   pending(backupId: string): Promise<string>
-  /** Makes durable what was written there; resolves with its size in bytes. */
+  /** Makes the written file durable; resolves with its size in bytes. */
   keep(backupId: string): Promise<number>
   /** Its row is stored: it is pending no more. */
   publish(backupId: string): Promise<void>

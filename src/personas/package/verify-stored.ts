@@ -30,7 +30,7 @@ export async function verifyStored(snapshot: PersonaSnapshot, content: PackageCo
     }
   const checksumOfState = (learned: Learned) => checksumOf(canonicalize(viewLearned(learned)))
   const [expected, actual] = [checksumOfState(fold(log)), checksumOfState(snapshot.learned)]
-  if (expected !== actual) problems.push('state: it is not what the log gives')
+  if (expected !== actual) problems.push('state: it differs from the state that the log gives')
   let memories = 0
   const dimensions = new Map(snapshot.spaces.map(({ key, dimension }) => [key, dimension]))
   for await (const batch of content.memories)

@@ -101,9 +101,9 @@ export function failedVerification(reason: unknown): VerifyResult {
 }
 
 function checkIntegrity(integrity: Integrity, inspection: Inspection, head: PackageHead, findings: Findings): void {
-  for (const name of integrity.broken) findings.add(`${name} is not what the manifest says`)
+  for (const name of integrity.broken) findings.add(`${name} differs from the manifest`)
   if (integrity.expected === undefined)
-    findings.add('export_metadata.checksum is missing: nothing says what this package was')
+    findings.add('export_metadata.checksum is missing: changes of this package cannot be detected')
   else if (!isSame(integrity.expected, integrity.actual))
     findings.add('The checksum does not match: the package was changed after it was exported')
   for (const problem of namedDifferences(head, inspection)) findings.add(problem)
@@ -213,7 +213,7 @@ class Inspection implements Visitor {
     const view = viewLearned(fold(this.#events))
     for (const [name, value] of Object.entries(view))
       if (canonicalize(value) !== canonicalize(head.state[name] ?? null))
-        this.#findings.add(`state.${name} is not what the log gives`)
+        this.#findings.add(`state.${name} differs from the state that the log gives`)
   }
 
   #countWrong(): void {

@@ -20,7 +20,7 @@ export function movedMarkOf(folder: string): string {
   return join(folder, 'aichat.db.moved')
 }
 
-/** What the mark says; undefined where there is none. */
+/** The content of the mark; undefined where there is none. */
 export function readMovedMark(folder: string): MovedMark | undefined {
   let text: string
   try {
@@ -47,7 +47,7 @@ export function removeMovedMark(folder: string): void {
   removeFile(movedMarkOf(folder))
 }
 
-/** Refuses, with `configuration`, a data folder whose data moved away: what is written there would be lost. */
+/** Refuses, with `configuration`, a data folder that has moved to another database: writes there would be lost. */
 export function refuseMoved(folder: string): void {
   const mark = readMovedMark(folder)
   if (!mark) return

@@ -16,8 +16,8 @@ function journalOf(folder: string): string {
 }
 
 /**
- * Replaces several files and folders together: a journal is written first, and whatever ends this process afterwards, the
- * next one that opens the storage finishes the work by it.
+ * Replaces several files and folders together. A journal is written first: if this process ends midway, the next one
+ * that opens the storage finishes the work by it.
  */
 export function replaceTogether(folder: string, moves: readonly Move[]): void {
   replaceFile(journalOf(folder), `${JSON.stringify({ moves })}\n`)
@@ -34,7 +34,7 @@ export function finishReplacement(folder: string): boolean {
   return true
 }
 
-/** May be repeated: a move whose new file is no longer at its first place is done. */
+/** May be repeated: a move is done once its new file has left `from`. */
 function perform({ from, to, aside }: Move): void {
   if (from !== null && !existsSync(from)) return
   if (existsSync(to) && !existsSync(aside)) {

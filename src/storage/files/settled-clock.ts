@@ -19,9 +19,9 @@ interface Mark {
 }
 
 /**
- * The clock by which what is old is removed. After a gap (a clock that was set, or a machine that was off for more than a month)
- * it stands still at the last time before, for a day of steady running: a clock that is a year ahead by mistake would remove
- * for good whatever is kept for a year. The file tells it across restarts.
+ * The clock that decides about expiry. After a gap (a clock that was set, or a machine that was off for more than a
+ * month) it stands still at the last time before, for a day of steady running: a clock that is a year ahead by mistake
+ * would remove for good all data with a retention of up to a year. The file keeps its state across restarts.
  */
 export function openSettledClock(folder: string, clock: () => number = Date.now): () => number {
   const path = join(folder, 'clock.json')
@@ -60,7 +60,7 @@ function readMark(path: string): Mark | undefined {
   }
 }
 
-/** A disk that cannot be written is told by those who must write. */
+/** Ignores a failing disk: the writes that matter report it. */
 function note(path: string, mark: Mark): void {
   try {
     replaceFile(path, `${JSON.stringify(mark)}\n`)

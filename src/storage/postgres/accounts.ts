@@ -18,7 +18,7 @@ import { inOneQuery } from './in-one-query.ts'
 import { oneWriter } from './one-writer.ts'
 import type { Sql, Transaction } from './sql.ts'
 
-/** Accounts in PostgreSQL. Their writers wait for each other: what one checks holds until it commits. */
+/** Accounts in PostgreSQL. Writers run one after the other: a check holds until its commit. */
 export function createAccountStore({ db, changes }: Context): AccountStore {
   const session = createSessionCache(
     () => changes.mark('accounts'),

@@ -3,8 +3,8 @@ const firstWait = 50
 const longestWait = 1000
 
 /**
- * Bounds the attempts to connect of one process to a database that is away: after one that failed, none is made for 50 ms, then
- * 100 ms, up to a second, each shortened by up to a half at random; whatever asks meanwhile fails at once.
+ * Bounds the attempts to connect of one process to a database that is away: after one that failed, none is made for 50
+ * ms, then 100 ms, up to a second, each shortened by up to a half at random; requests meanwhile fail at once.
  */
 export interface ConnectAttempts {
   /** Throws the last failure while no attempt may be made. */

@@ -6,7 +6,7 @@ import { pendingBackup, sweepPending } from '../files/backup-files.ts'
 import type { Context } from './context.ts'
 import type { Sql, Transaction } from './sql.ts'
 
-/** Bytes of a part, at most: what one statement brings. */
+/** Bytes of a part, at most: the size of one statement's data. */
 const partSize = 1024 * 1024
 
 /** Milliseconds for which a package without a row is kept: another instance may be about to write the row. */

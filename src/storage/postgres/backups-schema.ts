@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts'
 import { counted } from './usage-schema.ts'
 
-/** Backups of personas, whose bytes stand in parts beside their list: any instance restores them. */
+/** Backups of personas, with their bytes in parts beside their list: any instance restores them. */
 export const backupMigrations: readonly Migration[] = [
   {
     name: 'backups-1',

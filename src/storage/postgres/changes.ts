@@ -6,8 +6,8 @@ import { startWatch } from './watch.ts'
 /** The changes of all processes, and how the stores of this one make theirs known. */
 export interface OwnChanges extends Changes {
   /**
-   * Runs a transaction that may change what is cached, counts the change in it, and tells all processes with its commit. This
-   * process drops what it cached when it ends, however it ends.
+   * Runs a transaction that may change cached data, counts the change in it, and notifies all processes with its
+   * commit. At its end, successful or not, this process drops its cache.
    */
   writing<R>(kind: ChangeKind, work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
   /** Asks for the changes now. One question at a time: several that come together get the answer of one. */

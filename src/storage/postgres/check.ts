@@ -14,8 +14,8 @@ interface Facts {
 }
 
 /**
- * Says in one line what a database is: its server, the extension `vector`, and the schema. Throws `configuration` where the
- * role lacks rights or the server takes no writes, with every problem.
+ * Describes a database in one line: its server, the extension `vector`, and the schema. Throws `configuration` where
+ * the role lacks rights or the server takes no writes, with every problem.
  */
 export async function checkDatabase(db: Database, migrations: readonly Migration[]): Promise<string> {
   const [facts, column, applied, refused] = await Promise.all([

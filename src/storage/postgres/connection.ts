@@ -188,7 +188,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     }
   }
 
-  /** A server that takes no writes any more, or shuts down, ends what else is connected to it. */
+  /** Ends the other connections to a server that refuses writes now or shuts down. */
   function lose(client: pg.Client, reason: unknown): void {
     forget(client)
     if (codeOf(reason) === readOnlyState) drop(reason as Error)
@@ -353,7 +353,10 @@ function transactionOn(client: pg.Client): Transaction {
   }
 }
 
-/** One statement begins a transaction and sets what holds in it: `SET LOCAL` reaches no other, also behind a pooler. */
+/**
+ * Begins a transaction and sets its parameters in one statement: `SET LOCAL` affects no other transaction, even behind
+ * a pooler.
+ */
 function beginning({ level, readOnly, statementTimeout }: TransactionOptions, takesSettings: boolean): string {
   const modes = [level && `ISOLATION LEVEL ${level.toUpperCase()}`, readOnly && 'READ ONLY'].filter(Boolean)
   const settings = Object.entries({

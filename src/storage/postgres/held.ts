@@ -2,14 +2,15 @@ import { AppError } from '../../errors.ts'
 import type { Database, Transaction, TransactionOptions } from './sql.ts'
 
 /**
- * A transaction that stays open between the calls of its owner, on a connection of its own: whatever ends the process ends it
- * too, and nothing is left of it. It is kept awake while its owner lives, and ends by itself after a quarter of an hour.
+ * A transaction that stays open between the calls of its owner, on a connection of its own. It ends with the process,
+ * even by a crash, and leaves nothing behind. It is kept awake while its owner lives, and ends by itself after a
+ * quarter of an hour.
  */
 export interface HeldTransaction {
   /**
-   * Runs work in it, after what it began with. The transaction is committed where `isDone` says so, and `value` given then;
-   * otherwise it goes on. Work may run again, with a new beginning, where the server could not serialise it; one that throws
-   * ends it.
+   * Runs work in it, after its first statements, and resolves with the step's `value`: after the commit where it
+   * `isDone`, otherwise at once, and the transaction stays open. After a serialisation failure the first statements and
+   * the work may run again. Work that throws ends it.
    */
   use<R>(work: (tx: Transaction) => Promise<Step<R>>): Promise<R>
   /** Rolls it back, unless it has ended. Never rejects. */

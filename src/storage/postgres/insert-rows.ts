@@ -4,8 +4,8 @@ import type { Sql } from './sql.ts'
 export type ColumnTypes<R> = { readonly [C in keyof R]: string }
 
 /**
- * Inserts rows by one statement, whose text is the same however many they are.
- * @param more what follows the rows, such as `ON CONFLICT …`
+ * Inserts rows by one statement with the same text for any number of rows.
+ * @param more the clause behind the rows, such as `ON CONFLICT …`
  */
 export async function insertRows<R extends object>(
   sql: Sql,

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** One row that says whose database it is: see installation.ts. */
+/** One row that names the installation of the database: see installation.ts. */
 export const installationMigrations: readonly Migration[] = [
   {
     name: 'installation-1',

@@ -12,7 +12,7 @@ interface InstallationRow {
   readonly has_accounts: boolean
 }
 
-/** Whose database this is, as this instance knows it. */
+/** The facts by which this instance recognises its database. */
 export interface InstallationParts {
   /** The data folder, which keeps the id of the installation. */
   readonly folder: string
@@ -53,9 +53,9 @@ export async function refuseMistaken(
 }
 
 /**
- * Makes a new database one of this installation, where it is none yet, and keeps the id in the data folder: instances that
- * start together get the same. A JWT_SECRET whose previous one is known takes its place. `found` is the result of
- * `refuseMistaken`; throws as that does.
+ * Makes a new database one of this installation, where it is none yet, and keeps the id in the data folder: instances
+ * that start together get the same. A new JWT_SECRET replaces the stored one where its JWT_SECRET_PREVIOUS is the
+ * stored one. `found` is the result of `refuseMistaken`; throws as that does.
  */
 export async function joinInstallation(
   db: Database,

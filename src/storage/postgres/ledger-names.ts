@@ -18,6 +18,7 @@ interface NameRow {
   readonly name: string
 }
 
+/** Remembers names and their numbers, 20,000 at most. */
 export function createLedgerNames(db: Database): LedgerNames {
   const ids = new Map<string, number>()
   const names = new Map<number, string>()
@@ -31,7 +32,7 @@ export function createLedgerNames(db: Database): LedgerNames {
       names.set(id, name)
     }
   }
-  /** What is asked for stays at hand while others fill the memory. */
+  /** Collects the requested ids apart from the shared maps, which other calls may clear meanwhile. */
   const look = async (asked: readonly string[]): Promise<Map<string, number>> => {
     const found = new Map<string, number>()
     const unknown = asked.filter((name) => {

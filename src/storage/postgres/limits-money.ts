@@ -123,7 +123,7 @@ function lockReservation(tx: Transaction, id: string): Promise<ReservationRow | 
   return tx.row('SELECT * FROM limit_reservation WHERE id = $1 FOR UPDATE', [id])
 }
 
-/** Adds to what is reserved in the accounts of a reservation, unless a hard budget has not so much. */
+/** Adds to the reserved amounts in the accounts of a reservation; false where a hard budget has not enough left. */
 async function addToShares(tx: Transaction, row: ReservationRow, nano: number, hard: readonly AskedBudget[]) {
   const ids = readShares(row).map(([account]) => account)
   const find = await lockAccounts(tx, hard, ids)

@@ -10,7 +10,7 @@ type Held = Pick<ReservationRow, 'id' | 'nano' | 'shares'>
 
 /** The part of the ledger's transaction that counts costs in budgets. */
 export interface Settlement {
-  /** The rows without those whose attempt was booked already under another one's name. */
+  /** The rows, without attempts that were already booked under another id. */
   readonly rows: readonly LedgerRow[]
   /** Counts new rows in the accounts of all budgets that they concern, and ends their reservations. */
   settle(added: readonly LedgerRow[]): Promise<void>

@@ -32,7 +32,7 @@ interface SetChange {
 const eachRow = `unnest($2::text[], $3::int[]) AS asked (term, block) CROSS JOIN LATERAL (
   SELECT ctid, * FROM memory_posting WHERE scope_id = $1 AND term = asked.term AND block = asked.block OFFSET 0) p`
 
-/** Gathers what changes in the full-text index of a scope, and writes each of its rows once. */
+/** Collects the changes of a scope's full-text index, and writes each of its rows once. */
 export function createPostingChanges(scopeId: number) {
   const changes = new Map<string, { term: string; block: number; own: SetChange; around: SetChange }>()
 

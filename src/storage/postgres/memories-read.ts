@@ -54,6 +54,7 @@ export async function listMemories(sql: Sql, column: VectorColumn, scope: Scope,
   return { entries, total: Number(rows[0]?.total ?? 0) }
 }
 
+/** The categories of a scope's unexpired memories, with their numbers of memories. */
 export function memoryCategories(sql: Sql, scope: Scope, { since = Number.MIN_SAFE_INTEGER }: Unexpired) {
   return sql.rows<{ category: string; count: number }>(
     `SELECT category, count(*) AS count ${ofScope} AND (pinned OR stored_at >= $3) GROUP BY category ORDER BY category`,
@@ -64,6 +65,7 @@ export function memoryCategories(sql: Sql, scope: Scope, { since = Number.MIN_SA
 /** Memories that are looked at in one statement for whether they have a vector. */
 const pendingAtOnce = 2000
 
+/** Memories from number `from` on without a vector of the space, and the number to go on from. */
 export async function pendingMemories(
   sql: Sql,
   scope: Scope,
@@ -92,11 +94,13 @@ export async function pendingMemories(
   return end === null ? { entries } : { entries, next: end + 1 }
 }
 
+/** A number that rises with every change of the scope's lorebook; 0 without one. */
 export async function loreVersion(sql: Sql, scope: Scope): Promise<number> {
   const row = await sql.row<{ lore: number }>(`SELECT lore FROM memory_scope WHERE ${isScope}`, valuesOfScope(scope))
   return row?.lore ?? 0
 }
 
+/** Unexpired lorebook entries from number `from` on, and the number to go on from. */
 export async function loreMemories(
   sql: Sql,
   scope: Scope,
@@ -113,6 +117,7 @@ export async function loreMemories(
   return rows.length < limit ? { entries } : { entries, next: rows.at(-1)!.memory_id + 1 }
 }
 
+/** The latest evictions of a scope, newest first. */
 export function evictionsOf(sql: Sql, scope: Scope, limit: number): Promise<Eviction[]> {
   return sql.rows<Eviction>(
     `SELECT e.id AS memory_id, reason, timestamp, importance AS importance_score, evicted_at

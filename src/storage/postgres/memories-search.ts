@@ -89,7 +89,7 @@ interface IndexRow extends ScopeRow {
   readonly around: Buffer
 }
 
-/** The scope, the number of the query's space, and what the index says of its terms, in one statement. */
+/** The scope, the number of the query's space, and the index rows of its terms, in one statement. */
 async function readIndex(sql: Sql, scope: Scope, { terms, alike, vector }: SearchQuery): Promise<Index | undefined> {
   const lookups = lookupsOf(terms, alike)
   const low = lookups.map((lookup) => lookup.low)

@@ -12,10 +12,10 @@ interface Terms {
   readonly context: string
 }
 
-/** The memories whose terms a write has to make anew. */
+/** The memories with terms that a write has to make anew. */
 export interface Reindexed {
   readonly scopeId: number
-  /** Those that were added, removed, or whose text, time or labels have changed. */
+  /** Memories that were added or removed, or that got another text, time or label. */
   readonly changed: readonly number[]
   /** The terms of those that were there before, and their neighbours; see `termsBefore`. */
   readonly before: TermsBefore

@@ -96,6 +96,7 @@ export function vectorColumns(column: VectorColumn): string {
 export const joinedVector = `LEFT JOIN memory_vector ON memory_vector.memory_id = memory.memory_id
   LEFT JOIN embedding_space ON embedding_space.space_id = memory_vector.space_id`
 
+/** The vector of a row; undefined where the memory has none. */
 export function vectorIn({ wire, key, model, dimension }: VectorRow): Vector | undefined {
   return wire === null ? undefined : { space: { key, model, dimension }, values: readVector(wire) }
 }

@@ -6,6 +6,6 @@ import type { Transaction } from './sql.ts'
  */
 export interface Migration {
   readonly name: string
-  /** A script, or what has to be computed. */
+  /** A script, or a function that computes the change. */
   readonly up: string | ((tx: Transaction) => Promise<void>)
 }

@@ -22,7 +22,7 @@ export function createPersonaArchive(context: Context): PersonaArchive {
     },
     stage: (write, signal) => stagePersona(context, write, signal),
     dryRun: (write, signal) => dryRun(context, write, signal),
-    // An unfinished write ended with its connection; what is left are removed rows.
+    // An unfinished write ended with its connection; only removed rows are left.
     sweep: () => removeHidden(db),
   }
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Milliseconds that what was answered already waits to be saved. */
+/** Milliseconds that an answer already given waits to be saved. */
 const patienceMs = 5000
 
 /** Milliseconds between two attempts; those to connect have their own pace. */
@@ -11,8 +11,8 @@ const pauseMs = 100
 const until = new AsyncLocalStorage<number>()
 
 /**
- * Runs work whose statements try again for up to 5 s where the database is away. One that may have been committed is never
- * tried again.
+ * Runs work with statements that try again for up to 5 s where the database is away. A statement that may have been
+ * committed is never repeated.
  */
 export function patiently<R>(work: () => Promise<R>): Promise<R> {
   return until.run(performance.now() + patienceMs, work)

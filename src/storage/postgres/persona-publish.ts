@@ -15,8 +15,8 @@ import type { Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
 /**
- * All of a write but its memories and log, which `bring` puts under the persona; it returns how many memories are new. What it
- * has written is to be taken back where the outcome is not `done`.
+ * Writes all parts of a persona but its memories and log, which `bring` puts under it; `bring` returns the number of
+ * new memories. Roll its writes back unless the outcome is `done`.
  */
 export async function putInPlace(
   tx: Transaction,
@@ -45,7 +45,7 @@ export async function putInPlace(
 }
 
 function goneMeanwhile(id: string): AppError {
-  return new AppError('not_found', `The persona "${id}" was removed or made by somebody else meanwhile`)
+  return new AppError('not_found', `The persona "${id}" was removed or created by another process meanwhile`)
 }
 
 /** Whether there are users, and this owner is none of them any more; one that is stays until this transaction has ended. */

@@ -22,8 +22,8 @@ const slice = { memories: 500, characters: 512 * 1024, components: 1024 * 1024 }
 const recordsAtOnce = 500
 
 /**
- * Writes a large persona in one transaction, under a persona of its own: whatever it locks until the end is nobody else's, and
- * its owner's counters stay free for other writes. The publication then exchanges memories and log, by a few rows.
+ * Writes a large persona in one transaction, under a persona of its own: its locks concern no other writer, and its
+ * owner's counters stay free for other writes. The publication then exchanges memories and log, by a few rows.
  */
 export async function stageInTransaction(
   context: Context,
@@ -74,7 +74,7 @@ export async function stageInTransaction(
               await exchangeLogs(tx, stage.personaId, scope.personaId)
               await settleState(tx, scope.personaId, log.at(-1), write.log.learned)
             } else for (const record of write.log.records) await appendRecord(tx, scope, record, write.log.learned)
-            // What was there before leaves with it.
+            // The old content is removed with it.
             await tx.run('UPDATE persona SET user_id = $2 WHERE id = $1', [stage.personaId, hiddenOwner])
             return gained
           }),

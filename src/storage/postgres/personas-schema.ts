@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts'
 import { bytesOfColumns, countedForUser } from './usage-schema.ts'
 
-/** Personas, and the counters of what their owners store and of their changes. */
+/** Personas, and the counters of their owners' stored data and changes. */
 export const personaMigrations: readonly Migration[] = [
   {
     name: 'personas-1',

@@ -84,8 +84,8 @@ export async function findPersona(sql: Sql, id: string): Promise<Persona | undef
 }
 
 /**
- * The owner's persona of that id, which no other transaction writes until this one has ended. Whatever writes a persona, its
- * state or its memories takes this lock first.
+ * The owner's persona of that id, locked against other writers until this transaction ends. Every writer of a persona,
+ * its state or its memories takes this lock first.
  */
 export async function lockPersona(tx: Transaction, id: string, owner: string): Promise<Persona | undefined> {
   const row = await tx.row<PersonaRow>('SELECT * FROM persona WHERE id = $1 AND user_id = $2 FOR NO KEY UPDATE', [

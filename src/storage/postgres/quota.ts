@@ -2,9 +2,9 @@ import { refuseOver, type StoredLimits } from '../shared/limits.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Throws `too_large` when an owner has more than is allowed. In the transaction that stores something, after it is stored: the
- * owner's counter is locked then, so that two writes at once do not exceed together what each may store. `coming` is about to
- * be stored.
+ * Throws `too_large` when an owner stores more than is allowed. Call it in the writing transaction after the write: the
+ * owner's counter is locked then, so that two writes at once cannot exceed the limit together. Arguments count data
+ * that is about to be stored.
  */
 export async function checkQuota(
   sql: Sql,

@@ -4,8 +4,8 @@ import { codeOf, isAway } from './errors.ts'
 import type { Database, Transaction } from './sql.ts'
 
 /**
- * Large removals: one short write hides the rows from every user, and they are removed afterwards, some at a time. Any instance
- * removes what another one left. A persona is hidden by an owner that is no user; memories by a scope without a persona.
+ * Large removals: one short write hides the rows from every user, and they are removed afterwards, some at a time, by
+ * any instance. A persona is hidden by an owner that is no user; memories by a scope without a persona.
  */
 export const hiddenOwner = '~leaving'
 
@@ -45,7 +45,7 @@ export async function hideScope(tx: Transaction, { personaId, userId }: Scope): 
   )
 }
 
-/** Databases whose process stops. */
+/** Databases of a process that stops. */
 const stopping = new WeakSet<Database>()
 
 /** Has removals end with the slice that is under way: for a service that stops. The next start finishes them. */
@@ -97,7 +97,7 @@ async function removeMemories(tx: Transaction): Promise<boolean> {
   return true
 }
 
-/** The same for a hidden persona, whose scopes were hidden with it. */
+/** The same for a hidden persona; its scopes were hidden with it. */
 async function removePersona(tx: Transaction): Promise<boolean> {
   const persona = await tx.row<{ id: string }>(
     'SELECT id FROM persona WHERE user_id = $1 LIMIT 1 FOR UPDATE SKIP LOCKED',

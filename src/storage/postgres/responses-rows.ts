@@ -5,9 +5,10 @@ import { firstOutput, mostAlike, type ResponseRow, type Written } from '../share
 import { isRunning } from './process-lease.ts'
 import type { Sql, Transaction } from './sql.ts'
 
-/** An owner as $1, and as $2 the key whose responses alone are read; a login reads all. */
+/** An owner as $1, and as $2 the key that limits the responses read; a login reads all. */
 const readable = 'user_id = $1 AND ($2::text IS NULL OR key_id = $2)'
 
+/** The response of that id, where the reader may read it. `lock` is a locking clause, such as `FOR UPDATE`. */
 export function findResponse(
   sql: Sql,
   { owner, key }: Reader,
@@ -30,6 +31,7 @@ export async function itemsOf(sql: Sql, number: number, from = 0): Promise<reado
   return rows.map(({ item }) => item)
 }
 
+/** The stored events of a background response; undefined where there are none. */
 export async function eventsOf(sql: Sql, number: number): Promise<Buffer | undefined> {
   const row = await sql.row<{ events: Buffer }>('SELECT events FROM response_events WHERE number = $1', [number])
   return row?.events
@@ -85,6 +87,7 @@ export async function inputPage(
   return rows.map(({ item }) => item)
 }
 
+/** How many responses and bytes an owner has. */
 export async function extentOf(sql: Sql, owner: string): Promise<ResponseBounds> {
   const row = await sql.row<ResponseBounds>(
     `SELECT coalesce(sum(responses), 0) AS responses, coalesce(sum(bytes), 0) AS bytes
@@ -94,6 +97,7 @@ export async function extentOf(sql: Sql, owner: string): Promise<ResponseBounds>
   return row!
 }
 
+/** Makes an empty thread, and resolves with its number. */
 export async function openThread(tx: Transaction, owner: string): Promise<number> {
   const row = await tx.row<{ thread_id: number }>(
     'INSERT INTO response_thread (user_id, used_at, responses, bytes) VALUES ($1, 0, 0, 0) RETURNING thread_id',
@@ -102,6 +106,7 @@ export async function openThread(tx: Transaction, owner: string): Promise<number
   return row!.thread_id
 }
 
+/** Writes a new response into a thread; `process` marks the process that makes an unfinished one. */
 export async function insertResponse(
   tx: Transaction,
   { response, key, previous, created_at }: NewResponse,
@@ -125,6 +130,7 @@ export async function insertResponse(
   ])
 }
 
+/** Replaces an unfinished response by its end, and counts the difference in bytes. */
 export async function finishResponse(
   tx: Transaction,
   { number, thread_id, document: before }: ResponseRow,
@@ -158,7 +164,7 @@ export async function removeResponse(
   ])
 }
 
-/** Unfinished responses whose process has ended. */
+/** Unfinished responses of processes that have ended. */
 export async function unfinishedLeft(
   sql: Sql,
 ): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]> {

@@ -47,7 +47,7 @@ export function createResponseStore({ db, lease }: Context): ResponseStore {
       }
       try {
         await db.transaction(async (tx) => {
-          // Nobody waits for the disk: a power cut may take the last response back.
+          // Waits for no disk: a power cut may take the last response back.
           await tx.script('SET LOCAL synchronous_commit = off')
           await lockOwner(tx, owner)
           if (response.unfinished) await lease.renew(tx)

@@ -1,6 +1,7 @@
 /**
- * The script that raises a persona's revision with every statement that writes rows of a table, for the migration that creates
- * it: see SQLite's revisions-schema.ts. `persona` is SQL for the persona's id in a row whose alias is given, or a query for it.
+ * The script that raises a persona's revision with every statement that writes rows of a table, for the migration that
+ * creates it: see SQLite's revisions-schema.ts. `persona` takes the alias of a row and returns SQL for its persona's
+ * id, or a query for it.
  */
 export function revised(
   table: string,
@@ -23,12 +24,12 @@ export function revised(
     .join('')
 }
 
-/** The persona of the scope whose number is given as SQL: for tables of memories. */
+/** SQL for the persona of a scope, with the scope's number as SQL: for tables of memories. */
 export function personaOfScope(scope: string): string {
   return `(SELECT s.persona_id FROM memory_scope s WHERE s.scope_id = ${scope})`
 }
 
-/** The script for `memory_scope`, whose memories move from persona to persona with it. */
+/** The script for `memory_scope`: its memories move from persona to persona with it. */
 export const revisedByScope = `
   CREATE FUNCTION revision_scope_moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     UPDATE persona_revision SET revision = revision + 1 WHERE persona_id IN (OLD.persona_id, NEW.persona_id);

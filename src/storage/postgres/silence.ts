@@ -12,8 +12,8 @@ interface Silence {
 const silences = new WeakMap<Connection, Silence>()
 
 /**
- * Sets how long a connection waits for each answer: milliseconds, 0 for ever. A server ends what takes too long by itself, so
- * that one that says nothing is cut off, and a network that passes nothing tells of it by nothing else.
+ * Sets how long a connection waits for each answer: milliseconds, 0 for ever. The server itself ends slow statements,
+ * so that only a silent server or a stalled network exceeds this.
  */
 export function boundSilence(client: Connection, longest: number): void {
   const silence = silences.get(client)

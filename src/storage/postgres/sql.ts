@@ -33,7 +33,7 @@ export interface TransactionOptions {
   readonly isHeld?: boolean
 }
 
-/** A connection of its own, beside the statements of the stores: none of them delays what it asks. */
+/** A connection of its own, beside the statements of the stores, which do not delay its queries. */
 export interface Listener extends Pick<Sql, 'rows'> {
   close(): void
 }

@@ -64,8 +64,8 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
 }
 
 /**
- * Where the extension came later. A large database goes on without it, and so does one whose tables are in use now, whose role
- * may not alter them, or with a vector that pgvector refuses.
+ * Changes over to the extension where it was installed later. A large database goes on without it, and so does one with
+ * tables in use now, with a role that may not alter them, or with a vector that pgvector refuses.
  */
 async function takePgvector(db: Database): Promise<void> {
   const { changeOverToPgvector, fewVectors } = await import('./vectors-change-over.ts')

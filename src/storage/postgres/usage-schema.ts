@@ -1,14 +1,14 @@
 /**
- * The amount that each owner stores, counted as it is stored: see SQLite's usage-schema.ts, whose sums are the same. Triggers
- * count once for each statement, however many rows it writes. A table whose rows count names its owner's counter:
+ * The amount that each owner stores, counted at each write, with the same sums as SQLite's usage-schema.ts. Triggers
+ * count once for each statement, for any number of rows. A table with counted rows names its owner's counter:
  * `memory_scope.bytes` by scope_id, `persona_usage.bytes` by persona_id, `adaptation_log.bytes` by log_id.
  */
 export interface CountedTable {
   readonly table: string
   readonly owner: 'scope' | 'persona' | 'log'
-  /** SQL for the owner's number or id in a row, whose alias is given. */
+  /** SQL for the owner's number or id, from the alias of a row. */
   readonly key: (row: string) => string
-  /** SQL for the bytes of a row, whose alias is given; never null. */
+  /** SQL for the bytes of a row, from its alias; never null. */
   readonly bytes: (row: string) => string
 }
 

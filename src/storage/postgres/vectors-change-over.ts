@@ -2,7 +2,7 @@ import type { Database, Transaction } from './sql.ts'
 import { forgetColumn, vectorColumn } from './vectors-column.ts'
 import { takeExtension } from './vectors-table.ts'
 
-/** Vectors up to which a start changes a database over: some seconds' work, for which nobody else can write vectors. */
+/** The most vectors that a start changes over: some seconds' work, during which no other process can write vectors. */
 export const fewVectors = 20_000
 
 /** Vectors that are moved at a time: some megabytes. */
@@ -37,7 +37,7 @@ export async function changeOverToPgvector(db: Database, most = Number.MAX_SAFE_
   return moved
 }
 
-/** Both columns have one binary format, so that what is copied out of one goes into the other as it is. */
+/** Both columns have one binary format: the bytes copied out of one go into the other unchanged. */
 async function moveVectors(tx: Transaction): Promise<void> {
   await tx.script(`
     LOCK TABLE memory_vector IN ACCESS EXCLUSIVE MODE;

@@ -11,7 +11,10 @@ const awayMs = 100
  */
 const answerMs = 750
 
-/** Polls of a process that starts, two seconds' worth, and what each may take: it is busy with its modules itself. */
+/**
+ * The polls of a process that starts (two seconds' worth) and the milliseconds that each may take: loading its modules
+ * keeps it busy.
+ */
 const startPolls = 8
 const startMs = 5000
 
@@ -20,7 +23,10 @@ export interface WatchParts<Row extends object> {
   readonly channel: string
   /** The statement of the poll. */
   readonly text: string
-  /** Told the rows of each poll, and when it was asked: milliseconds of `now`. May throw what makes this database unfit. */
+  /**
+   * Receives the rows of each poll and its start: milliseconds of `now`. May throw the reason why this database is
+   * unfit.
+   */
   onAnswer(rows: readonly Row[], askedAt: number): void
   /** Told of each poll that failed. */
   onAway(reason: unknown): void

@@ -7,7 +7,7 @@ export interface CopyFacts {
   readonly bytes: number
 }
 
-/** Who may log in by the present database. */
+/** The accounts that may log in by the present database. */
 export interface CarriedOver {
   readonly users: ReadonlyMap<
     string,
@@ -63,8 +63,8 @@ export interface StorageCopies {
   /** Keeps every other process out of the database until it is released. Throws `busy` when one has it open. */
   holdAlone(): HeldDatabase
   /**
-   * Fills an empty database that instances share with a prepared copy and its files, all or nothing; undefined for a database
-   * whose file a restore replaces. Throws `cannot_create` where it is not empty.
+   * Fills an empty database that instances share with a prepared copy and its files, all or nothing. Undefined for a
+   * database in a file, which a restore replaces. Throws `cannot_create` where it is not empty.
    */
   fill?(copy: string, files: CopiedFiles): Promise<void>
 }

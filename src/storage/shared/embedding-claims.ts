@@ -22,7 +22,7 @@ export function claimStatement(value: (number: number, type: 'text' | 'bigint') 
           OR embedding_lease.space = excluded.space OR embedding_lease.kept_until <= ${now})`
 }
 
-/** SQL for a row where a space that nobody embeds is claimed for long enough: a search need not write then. */
+/** SQL for a row where an idle space is claimed for long enough: a search need not write then. */
 export function keptStatement(value: (number: number, type: 'text' | 'bigint') => string): string {
   return `SELECT 1 AS kept FROM memory_scope JOIN embedding_lease ON embedding_lease.scope_id = memory_scope.scope_id
     WHERE persona_id = ${value(1, 'text')} AND user_id = ${value(2, 'text')} AND space = ${value(5, 'text')}

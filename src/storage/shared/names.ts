@@ -1,11 +1,11 @@
-/** The kinds of records whose names a shell completes. */
+/** The kinds of records with names that a shell completes. */
 export type NamedKind = 'personas' | 'sessions' | 'users' | 'api-keys' | 'memories' | 'backups'
 
-/** Whose names are read. */
+/** The owner of the names to read. */
 export interface NameOwner {
-  /** The administrator who owns the records of this machine, where a setting names one. */
+  /** The administrator that owns the records of this machine, where a setting names one. */
   readonly administrator?: string | undefined
-  /** The name or id of the persona whose memories or backups are meant. */
+  /** The name or id of the persona with the memories or backups. */
   readonly persona?: string | undefined
 }
 

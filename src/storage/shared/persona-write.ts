@@ -4,7 +4,10 @@ import type { Extent, Outcome, PersonaWrite } from '../../personas/package/archi
 /** The most memories, and records of the log, that are written without a stage. */
 const mostAtOnce = 50
 
-/** Whether a write is staged, for what it brings or, with the persona's present extent, for what it replaces. */
+/**
+ * Whether a write is staged, for its own size, or for that of the content that it replaces (the persona's present
+ * extent).
+ */
 export function isLarge(write: PersonaWrite, { memories, records }: Pick<Extent, 'memories' | 'records'>): boolean {
   if (write.count > mostAtOnce) return true
   if (write.how === 'merge') return false

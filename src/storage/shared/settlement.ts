@@ -16,11 +16,12 @@ export function readShares({ shares }: Pick<ReservationRow, 'shares'>): Shares {
   return JSON.parse(shares) as Shares
 }
 
+/** The accounts that a reservation counts in, as JSON: id, and 1 for a hard budget. */
 export function writeShares(accounts: readonly Pick<SpendRow, 'id'>[], budgets: readonly AskedBudget[]): string {
   return JSON.stringify(accounts.map(({ id }, at) => [id, budgets[at]!.hard ? 1 : 0]))
 }
 
-/** The subjects whose budgets a row counts in. */
+/** The subjects with budgets that a row counts in. */
 export function subjectsOf({ key, user, plugin }: LedgerRow): readonly string[] {
   const subjects = ['all', subjectOf('user', user)]
   if (key !== null) subjects.push(subjectOf('key', key))

@@ -1,4 +1,4 @@
-/** The size of what an installation keeps, over all users. */
+/** The size of an installation's data, over all users. */
 export interface StoredSize {
   readonly users: number
   readonly personas: number

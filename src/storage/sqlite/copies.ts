@@ -68,7 +68,7 @@ async function copyOf(path: string, to: string, onProgress: (share: number) => v
   } finally {
     db.close()
   }
-  // One file: what is packed has no log beside it.
+  // One file: a packed copy has no log beside it.
   const copy = new BetterSqlite3(to)
   copy.pragma('journal_mode = DELETE')
   copy.close()
@@ -96,7 +96,7 @@ function factsOf(path: string): CopyFacts {
   }
 }
 
-/** Who may log in by a database, as far as it can be read; undefined where it cannot. */
+/** The accounts that may log in by a database, as far as it can be read; undefined where it cannot. */
 function accountsOf(db: Database): CarriedOver | undefined {
   try {
     const users = db.prepare<[], CarriedUser>(`SELECT ${userColumns} FROM user`).all()

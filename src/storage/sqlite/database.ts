@@ -159,7 +159,7 @@ function rebuilding(): string {
 
 function damaged(path: string, cause?: unknown): AppError {
   return new AppError('configuration', `The database ${path} is damaged; it was not touched`, {
-    details: ['Restore it from a backup', `or save what is readable: sqlite3 ${path} .recover`],
+    details: ['Restore it from a backup', `or save the readable part: sqlite3 ${path} .recover`],
     cause,
   })
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 
-/** After so many seconds somebody may have made room: an operator who is told, or a rotation of logs. */
+/** Seconds after which there may be room again: by a notified operator, or by a rotation of logs. */
 const diskRetry = 30
 
 /** A failure of SQLite as an AppError that names the remedy; any other value comes back as it is. */
@@ -10,7 +10,7 @@ export function translated(thrown: unknown): unknown {
   if (code === 'SQLITE_FULL') return new AppError('io', 'The disk is full', { cause: thrown, retryAfter: diskRetry })
   if (/^SQLITE_(?:CANTOPEN|READONLY|PERM)/.test(code))
     return new AppError('io', 'The database may not be opened or written', {
-      details: ['Check who owns its folder and what its permissions are'],
+      details: ['Check the owner and the permissions of its folder'],
       cause: thrown,
       retryAfter: diskRetry,
     })

@@ -8,8 +8,8 @@ import { ledgerSum } from './limits-spend.ts'
 /** The part of the ledger's transaction that counts costs in budgets. */
 export interface Settlement {
   /**
-   * Whether the attempt is booked already under another name: a row whose reservation was booked by an estimate, after its
-   * process had ended, or an estimate of a reservation that was settled meanwhile.
+   * Whether the attempt is already booked under another id: as a row after its reservation was booked by an estimate,
+   * once its process had ended, or as an estimate after its reservation was settled.
    */
   isBooked(row: LedgerRow): boolean
   /** Counts new rows in the accounts of all budgets that they concern, and ends their reservations. */

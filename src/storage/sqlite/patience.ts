@@ -7,8 +7,8 @@ const shortWait = 50
 const shortFor = 2_000
 
 /**
- * Waiting for a lock holds up the event loop, and with it everyone: after a write that waited in vain, others fail at once for
- * some seconds (`busy`, which clients may try again), until another waits for the usual time.
+ * Waiting for a lock blocks the event loop, and with it all requests: after a write that waited in vain, others fail at
+ * once for some seconds (`busy`, which clients may try again), until another waits for the usual time.
  */
 export function createPatience(db: Database): (waitedMs: number) => void {
   const usual = db.pragma('busy_timeout', { simple: true }) as number

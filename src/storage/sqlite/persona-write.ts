@@ -200,7 +200,7 @@ function putInPlace(
   const personas = personaRows(db)
   const there = personas.find(persona.id)
   if (how === 'create' ? there !== undefined : there?.user_id !== persona.user_id)
-    throw new AppError('not_found', `The persona "${persona.id}" was removed or made by somebody else meanwhile`)
+    throw new AppError('not_found', `The persona "${persona.id}" was removed or created by another process meanwhile`)
   if (isOrphan(db, persona.user_id)) throw new AppError('not_found', 'The user was removed meanwhile')
   if (how !== 'create' && revisionOf(db, scope) !== expected) return changed
   if (backup) insertBackup(db, backup)

@@ -3,7 +3,7 @@ import { firstOutput, mostAlike, type ResponseRow, type Written } from '../share
 import type { Database } from './connection.ts'
 import { hiddenOwner, hideResponse } from './removal.ts'
 
-/** An owner, and the key whose responses alone are read; a login reads all. */
+/** An owner, and the key that limits the responses read; a login reads all. */
 const readable = 'user_id = @owner AND (@key IS NULL OR key_id = @key)'
 
 /** The statements about responses. */

@@ -33,7 +33,7 @@ export function createResponseStore(db: Database): ResponseStore {
       const written = await writtenOf(response.response, response.input)
       const removed = withoutSync(db, () => add.immediate(response, written, bounds))
       syncLater(db)
-      // Nobody waits for the room of old responses.
+      // Answers before the rows of old responses are removed.
       if (removed) void removeHidden(db)
     },
     async finish(owner, response, events) {

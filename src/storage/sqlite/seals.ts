@@ -44,6 +44,7 @@ const sumLength = 32
 /** The sum of no seals. */
 export const emptySum: Uint8Array = new Uint8Array(sumLength)
 
+/** Makes seals by HMAC-SHA-256 under a secret. */
 export function createSealMaker(secret: string): SealMaker {
   const made = (kind: string, ...values: readonly unknown[]) =>
     createHmac('sha256', secret)

@@ -20,7 +20,7 @@ export const leastKept = 4_096
 export interface SketchLimits {
   /** Bytes that are kept, over all scopes. */
   readonly bytes: number
-  /** Blocks that one search reads from the database into memory; what is left the database scans. */
+  /** Blocks that one search reads from the database into memory; the database scans the rest. */
   readonly readAtOnce: number
 }
 
@@ -38,7 +38,7 @@ interface Block {
   readonly words: Words
 }
 
-/** What is kept of one scope: sketches of one space. */
+/** The sketches in memory of one scope, for one space. */
 interface Kept {
   readonly space: number
   readonly blocks: Map<number, Block>

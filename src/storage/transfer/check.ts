@@ -23,7 +23,7 @@ import { tables } from './tables.ts'
 
 /** A database that was read to its end. */
 export interface DatabaseCheck {
-  /** One line that says what it is. */
+  /** One line that describes the database. */
   readonly database: string
   /** Personas that were verified, each with its log, state, memories and seals. */
   readonly personas: number

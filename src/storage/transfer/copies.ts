@@ -53,7 +53,7 @@ export function postgresCopies(url: string, folder: string): StorageCopies {
         )
       }),
     keepsFiles: true,
-    // Whoever restores into a database needs an empty one: nobody's accounts are there.
+    // A restore needs an empty database, without accounts to carry over.
     holdAlone: () => ({ accounts: () => undefined, release: () => {} }),
     fill: (database, files) =>
       opened(async (db) => {

@@ -1,8 +1,8 @@
 import type { ColumnType, Value } from './table.ts'
 
 /**
- * Rows in PostgreSQL's binary format of COPY (https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"): the
- * neutral form of a transfer. What is written to a server is what it gives back, byte by byte, so that both sides are compared
+ * Rows in PostgreSQL's binary format of COPY (https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"):
+ * the neutral form of a transfer. A server returns the bytes that were written to it, so that both sides are compared
  * by the digests of these bytes.
  */
 
@@ -23,6 +23,7 @@ export interface RowWriter {
   take(): Buffer
 }
 
+/** Writes rows with columns of these types, in their order. */
 export function createRowWriter(types: readonly ColumnType[]): RowWriter {
   let buffer = Buffer.allocUnsafe(firstCapacity)
   let length = 0
@@ -155,6 +156,7 @@ export interface RowReader {
   end(): void
 }
 
+/** Reads rows with columns of these types; a row may be cut anywhere between two chunks. */
 export function createRowReader(types: readonly ColumnType[]): RowReader {
   let rest: Buffer = Buffer.alloc(0)
   let isBegun = false

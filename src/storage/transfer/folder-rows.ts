@@ -4,7 +4,9 @@ import { activePluginRows, pluginRows } from './plugin-files.ts'
 import { postingRows } from './postings.ts'
 import type { SqliteRow, TransferTable } from './table.ts'
 
-/** A data folder as a side of a transfer: its database, which nobody changes meanwhile, and the folders of its files. */
+/**
+ * A data folder as a side of a transfer: its database, locked against changes meanwhile, and the folders of its files.
+ */
 export interface FolderSide {
   readonly db: Database
   readonly plugins: string

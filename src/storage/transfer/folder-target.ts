@@ -8,7 +8,7 @@ import type { FolderSide } from './folder-rows.ts'
 import { writeActivePlugin, writePlugin } from './plugin-files.ts'
 import type { SqliteRow, TransferTable, Value } from './table.ts'
 
-/** Writes rows into a new database that nobody else has open, and new folders beside it. */
+/** Writes rows into a new database without other users, and new folders beside it. */
 export interface FolderTarget {
   /** Writes rows of a table. */
   writer(table: TransferTable): (rows: readonly SqliteRow[]) => void

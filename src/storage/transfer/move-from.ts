@@ -29,14 +29,14 @@ export interface MoveFromOptions extends TransferControl {
 
 export interface MovedFrom extends Transferred {
   readonly from: string
-  /** The folder of what was there before; undefined where nothing was. */
+  /** The folder with the data from before; undefined where there was none. */
   readonly before: string | undefined
 }
 
 /**
- * Moves all of a PostgreSQL database to a data folder that holds nothing, or whose data moved to that database before; what was
- * there is kept aside. Nobody writes into the database meanwhile. Everything is written into new files, which take their places
- * together at the end.
+ * Moves all of a PostgreSQL database to a data folder that is empty or whose data moved to that database before;
+ * earlier content is kept aside. Writers are locked out of the database meanwhile. Everything is written into new
+ * files, which take their places together at the end.
  */
 export async function moveFromPostgres({ folder, url, ...control }: MoveFromOptions): Promise<MovedFrom> {
   const from = databaseName(url)

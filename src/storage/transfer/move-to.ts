@@ -38,9 +38,9 @@ export interface MovedTo extends Transferred {
 }
 
 /**
- * Moves all of a data folder to an empty PostgreSQL database, in one transaction of it. The folder is held meanwhile: `busy`
- * where a process has it open. Whatever ends this process, the folder is as it was and the database empty, or all is moved;
- * between the two the folder's mark says `moving`, and the next run finds out.
+ * Moves all of a data folder to an empty PostgreSQL database, in one transaction. The folder is held meanwhile: `busy`
+ * where a process has it open. If this process ends midway, either the folder is unchanged and the database empty, or
+ * all is moved; in between the folder's mark says `moving`, and the next run finds out.
  */
 export async function moveToPostgres({ folder, url, keep, ...control }: MoveToOptions): Promise<MovedTo> {
   const to = databaseName(url)

@@ -33,7 +33,10 @@ async function hashInPostgres({ tx, vectors }: PostgresSide, scope: Scope, onMem
   return hashOf(await postgresSnapshot(tx, vectors, scope), scope, onMemories)
 }
 
-/** Has the server look up the rows of a page by their keys, whatever it knows of these tables: a transfer may just have filled them. */
+/**
+ * Makes the server look up the rows of a page by their keys, whatever its statistics: a transfer may just have filled
+ * these tables.
+ */
 export async function readByKeys({ tx }: PostgresSide): Promise<void> {
   await tx.script('SET LOCAL enable_sort = on; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off')
 }

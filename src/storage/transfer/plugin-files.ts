@@ -9,6 +9,7 @@ import type { SqliteRow, Value } from './table.ts'
 const endings = { document: '.json', backup: '.json.backup', hidden: '.hidden' } as const
 const activeMark = 'active-'
 
+/** The plugin files of a folder as rows, in the order of their ids. */
 export function pluginRows(folder: string): readonly SqliteRow[] {
   const rows = new Map<string, Record<string, Value>>()
   for (const name of listFolder(folder)) {
@@ -25,6 +26,7 @@ export function pluginRows(folder: string): readonly SqliteRow[] {
   return inOrder([...rows.values()], 'id')
 }
 
+/** The active plugin of each kind as rows. */
 export function activePluginRows(folder: string): readonly SqliteRow[] {
   const rows = listFolder(folder)
     .filter((name) => name.startsWith(activeMark))
@@ -35,7 +37,7 @@ export function activePluginRows(folder: string): readonly SqliteRow[] {
   )
 }
 
-/** Writes rows as files. Throws `configuration` for a row whose name is none of a file. */
+/** Writes rows as files. Throws `configuration` for a row with a name that is none of a file. */
 export function writePlugin(folder: string, { id, document, backup, hidden }: SqliteRow): void {
   const name = fileName(id)
   if (document !== null) write(join(folder, `${name}${endings.document}`), document)
@@ -43,6 +45,7 @@ export function writePlugin(folder: string, { id, document, backup, hidden }: Sq
   if (hidden) write(join(folder, `${name}${endings.hidden}`), '')
 }
 
+/** Writes the active plugin of a kind. */
 export function writeActivePlugin(folder: string, { kind, id }: SqliteRow): void {
   write(join(folder, `${activeMark}${fileName(kind)}`), `${id}\n`)
 }

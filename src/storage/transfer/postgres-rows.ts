@@ -68,7 +68,7 @@ export async function digestIn(side: PostgresSide, table: TransferTable, rows: n
   return digest.end()
 }
 
-/** The rows of a table in their order, some at a time; their digest is what the generator returns. */
+/** The rows of a table in their order, some at a time. */
 export async function* rowsFrom(side: PostgresSide, table: TransferTable): AsyncGenerator<readonly SqliteRow[], void> {
   // Lists of terms are made anew.
   const columns = Object.entries(table.columns).filter(([, { type }]) => type !== 'tsvector')

@@ -5,8 +5,8 @@ import type { Database, Sql, Transaction } from '../postgres/sql.ts'
 import { tables } from './tables.ts'
 
 /**
- * Takes an empty database for this transaction: nobody writes into it until its end. Counters and marks that triggers keep come
- * with the rows, so that the triggers rest. Throws `cannot_create` for one that holds something.
+ * Takes an empty database for this transaction and locks other writers out until its end. Counters and marks that
+ * triggers keep come with the rows, so that the triggers rest. Throws `cannot_create` for one that is not empty.
  */
 export async function takeEmpty(tx: Transaction, name: string): Promise<void> {
   const names = tables.map((table) => table.name)
@@ -63,7 +63,7 @@ export async function becomeInstallation(tx: Transaction, known?: string): Promi
   return (await tx.row<{ id: string }>('SELECT id FROM installation'))!.id
 }
 
-/** Refuses, with `configuration`, a database whose schema has changes that this version does not know. */
+/** Refuses, with `configuration`, a database with changes of the schema that this version does not know. */
 export async function refuseNewer(db: Database): Promise<void> {
   const known = new Set(migrations.map(({ name }) => name))
   const applied = await db.rows<{ name: string }>('SELECT name FROM migration ORDER BY name')

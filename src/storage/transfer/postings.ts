@@ -9,7 +9,7 @@ interface TermsRow extends IndexedText {
   readonly memory_id: number
 }
 
-/** Memories whose terms are read in one turn of the event loop. */
+/** Memories that are read in one turn of the event loop for their terms. */
 const memoriesAtOnce = 100
 
 /** Sets of memories by term. */

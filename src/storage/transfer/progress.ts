@@ -26,7 +26,7 @@ const comparing = 0.5
 export interface TransferProgress {
   copied(table: TransferTable, rows: number): void
   compared(table: TransferTable, rows: number): void
-  /** Memories whose persona was summed up, on both sides. */
+  /** The memories of personas that were compared, on both sides. */
   summed(memories: number): void
 }
 

@@ -47,7 +47,7 @@ interface Content {
   readonly bytes: number | null
 }
 
-/** Tables whose rows say nothing to a reader. */
+/** Tables with rows that are of no interest to a reader. */
 const unshown = /^(?:sums of|revisions|secrets|index|terms of|sketches|beginnings|names of|readers|parts|files|scopes)/
 
 const shownTables = tables.filter(({ rows }) => !unshown.test(rows))

@@ -56,7 +56,7 @@ export interface TransferTable {
   readonly isNeverEmpty?: true
 }
 
-/** The columns whose values both sides must have alike. */
+/** The columns that must be equal on both sides. */
 export function comparedColumns({ columns }: TransferTable): readonly [string, Column][] {
   return Object.entries(columns).filter(([, { compared }]) => compared !== false)
 }

@@ -2,7 +2,7 @@ import { greetingOf } from '../postgres/packages-greeting.ts'
 import { ofLivePersona } from './live-rows.ts'
 import { plain, type TransferTable } from './table.ts'
 
-/** Personas with their logs, states and backups, and the sums of what their owners store. */
+/** Personas with their logs, states and backups, and the sums of their owners' stored data. */
 export const personaTables: readonly TransferTable[] = [
   {
     name: 'persona',

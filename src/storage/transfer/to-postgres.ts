@@ -12,7 +12,7 @@ import { createProgress, type TransferControl } from './progress.ts'
 import type { TransferTable } from './table.ts'
 import { tables } from './tables.ts'
 
-/** What was moved. */
+/** The result of a move. */
 export interface Transferred {
   /** Rows by table, in words. */
   readonly rows: readonly { readonly rows: string; readonly count: number }[]

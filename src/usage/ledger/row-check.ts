@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** The longest name of a user, key, plugin, model, tier or price: characters. */
 const longestName = 1000
 
-/** What a column of 32 bits holds. */
+/** The largest value of a 32-bit column. */
 const mostAttempts = 2 ** 31 - 1
 
 const counts = ['cached', 'cacheWrite', 'cacheWriteLong', 'reasoning', 'audioInput', 'audioOutput', 'characters']

@@ -46,7 +46,7 @@ export interface LimitArea extends Limits {
   reset(subject: string): Promise<LimitView | undefined>
   /** The reservations of processes that ended before they booked the attempt. */
   orphans(): Promise<readonly Orphan[]>
-  /** A desk for another process of this service, whose requests are counted here. */
+  /** A desk that counts the requests of another process of this service. */
   desk(): AskedDesk
   /** Saves the windows, for the next start. */
   save(): Promise<void>

@@ -14,7 +14,7 @@ export interface Grant {
 export interface RateDesk {
   /** Counts a request of so many tokens for all these subjects, or for none: rejects with a LimitRefusal. */
   take(subjects: readonly string[], tokens: number): Promise<Grant>
-  /** Ends a counted request, whose tokens were so many more (or, negative, fewer) than counted. */
+  /** Ends a counted request that used so many tokens more (or, negative, fewer) than counted. */
   end(ticket: number, tokens: number): void
   /** Takes back one that was not sent, with so many tokens. */
   undo(ticket: number, tokens: number): void
@@ -25,7 +25,7 @@ export interface AskedDesk {
   take(subjects: readonly string[], tokens: number): Grant | { readonly refusal: SentRefusal }
   end(ticket: number, tokens: number): void
   undo(ticket: number, tokens: number): void
-  /** Ends all that the process had under way: it is gone. What it counted stays counted. */
+  /** Ends all requests that the process had under way, once it is gone. Their counts stay. */
   leave(): void
 }
 

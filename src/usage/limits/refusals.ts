@@ -23,11 +23,13 @@ export type SentRefusal = Pick<
   'message' | 'details' | 'retryAfter' | 'provider' | 'final' | 'headers' | 'ofPlace'
 >
 
+/** A refusal as a message between the processes of a service. */
 export function sentRefusal(refusal: LimitRefusal): SentRefusal {
   const { message, details, retryAfter, provider, final, headers, ofPlace } = refusal
   return { message, details, retryAfter, provider, final, headers, ofPlace }
 }
 
+/** The refusal that another process sent. */
 export function refusalOf({ message, ofPlace, retryAfter, provider, ...rest }: SentRefusal): LimitRefusal {
   return new LimitRefusal(ofPlace ? 'plugin' : 'all', message, {
     ...rest,

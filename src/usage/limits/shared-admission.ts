@@ -8,8 +8,8 @@ import type { Admission, Size, Subjects } from './limits.ts'
 import type { SubjectLimits } from './subject-limits.ts'
 
 /**
- * A request whose rates another process of the service counts, see `RateDesk`; its budgets are reserved in the storage, as
- * every process does. It is refused at its first attempt, which waits for the desk.
+ * A request that another process of the service counts against rates, see `RateDesk`; its budgets are reserved in the
+ * storage, as every process does. A refusal comes at its first attempt, which waits for the desk.
  */
 export class SharedAdmission implements Admission {
   readonly #desk: RateDesk

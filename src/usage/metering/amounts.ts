@@ -48,12 +48,12 @@ function fieldsIn(extra: NonNullable<Reported['extra_content']>, dialect: string
   return typeof found === 'object' && found !== null ? (found as Fields) : undefined
 }
 
-/** A count of a provider: 0 for what is none. */
+/** A provider's count; 0 for an invalid one. */
 function countOf(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0
 }
 
-/** A name of a service tier or speed, such as `priority`; undefined for what is none. */
+/** A name of a service tier or speed, such as `priority`; undefined for an invalid one. */
 function nameOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.length > 0 && value.length <= 40 ? value : undefined
 }

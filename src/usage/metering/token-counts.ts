@@ -8,7 +8,9 @@ export interface TokenCount {
   readonly provider: string
   /** The model, or `other` for those without a row of their own. */
   readonly model: string
-  /** Input and output hold audio; the input holds what a cache gave and took, the output reasoning. */
+  /**
+   * Input and output include audio; input includes tokens read from and written to a cache, output includes reasoning.
+   */
   readonly input: number
   readonly audioInput: number
   readonly cached: number

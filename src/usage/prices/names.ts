@@ -9,6 +9,7 @@ export const longestName = 200
 /** A name or pattern of a price: the letters of a model's name, and wildcards. */
 export const patternRule = /^[\w.:/@+~*#-]{1,200}$/
 
+/** Whether a name of a price holds a wildcard. */
 export function isPattern(text: string): boolean {
   return /[*#]/.test(text)
 }

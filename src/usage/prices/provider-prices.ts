@@ -22,6 +22,10 @@ const parts: Readonly<Record<string, keyof Rates>> = {
   audio: 'audioInput',
 }
 
+/**
+ * Takes the prices from a provider's list of models; models without a price are passed over, those with a price of
+ * another form counted in `leftOut`.
+ */
 export function pricesOf(plugin: string, rows: readonly ModelRow[], source: ModelsSource): ProviderPrices {
   const prices = new Map<string, Price>()
   let leftOut = 0

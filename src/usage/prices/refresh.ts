@@ -100,7 +100,7 @@ export function createPriceRefresh({ listing, host, prices }: PriceRefreshParts)
         throw new AppError('protocol', `${capital(reason)}; take them from a file: aichat prices refresh --from FILE`)
       }
       const warnings =
-        found.leftOut > 0 ? [`${counted(found.leftOut, 'model')} left out, whose price varies or has another form`] : []
+        found.leftOut > 0 ? [`${counted(found.leftOut, 'model')} left out: the price varies or has another form`] : []
       return put(view.id, found.prices, new URL(source.url).host, request, warnings)
     })
   }

@@ -26,7 +26,7 @@ export async function startPart(
   return { url: `http://127.0.0.1:${line.toString().trim()}`, pid: child.pid }
 }
 
-/** What this machine allows a gateway that does nothing: a bound for the others' figures, no gateway that one could use. */
+/** The least that a gateway can do on this machine: a lower bound for the others' figures, not a usable gateway. */
 export async function startFloor(
   children: ChildProcess[],
   upstream: string,

@@ -1,7 +1,7 @@
 /**
- * What Node itself allows, for the gateway bench: `floor.ts pipe URL` passes bytes on with node:http alone, and
- * `floor.ts h3 URL` is the shortest gateway of h3 and undici that reads and writes the JSON. Neither guards, judges, tries
- * again or counts anything. Prints its port.
+ * The least cost of a gateway on Node, for the gateway bench: `floor.ts pipe URL` passes bytes on with node:http alone,
+ * and `floor.ts h3 URL` is the shortest gateway of h3 and undici that reads and writes the JSON. Neither guards,
+ * judges, tries again or counts anything. Prints its port.
  */
 import { createServer, Agent as NodeAgent, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -5,7 +5,7 @@ import { pluginAt } from '../../installation.ts'
 import { runMain } from '../../terminal.ts'
 import type { QualitySet, RelevanceQuery } from './quality-data.ts'
 
-/** What would enter a prompt, in a ranking: ids with scores, best first. */
+/** The memories of a ranking that would enter a prompt: ids with scores, best first. */
 type Ranking = readonly { readonly id: string; readonly score: number }[]
 
 /** As in `persona-chat`. */

@@ -8,8 +8,8 @@ const model = 'bench-embed:latest'
 const digest = 'b'.repeat(64)
 
 /**
- * The same search asked of the daemon: token, JSON, and the query's vector from a runner's stand-in included, whose answers
- * lie ready since it computes in this very process. 1,000 memories among 200 other scopes of 20.
+ * The same search asked of the daemon: includes the token, JSON, and the query's vector from a fake runner, which
+ * computes in this process and so has its answers prepared. 1,000 memories among 200 other scopes of 20.
  */
 export async function overHttp(dimension: number, text: ReturnType<typeof createText>): Promise<string> {
   const answers = Array.from({ length: 100 }, () => JSON.stringify({ embeddings: [[...text.vector(dimension)]] }))

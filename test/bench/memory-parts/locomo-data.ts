@@ -58,7 +58,7 @@ function talkOf(raw: unknown): Talk {
     const start = timeOf(String(conversation[`session_${number}_date_time`]))
     const list = conversation[`session_${number}`] as RawTurn[]
     list.forEach(({ speaker, dia_id, text, blip_caption }, at) => {
-      // A picture is part of what was said by its caption, as in the official evaluation of turns.
+      // A picture counts as part of the turn by its caption, as in the official evaluation of turns.
       const said = blip_caption ? `${text} [shares ${blip_caption}]` : text
       turns.push({ id: dia_id, speaker, text: said, session: `session ${number}`, timestamp: start + at * 60_000 })
     })

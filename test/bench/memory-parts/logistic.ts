@@ -1,4 +1,4 @@
-/** A feature vector, whose first component is 1, and whether it is a positive example. */
+/** A feature vector, with 1 as its first component, and whether it is a positive example. */
 export type Example = readonly [features: readonly number[], positive: boolean]
 
 /**

@@ -1,4 +1,7 @@
-/** Asks /health again and again, and tells the longest time that an answer took. A thread of its own, so that what is being sent beside it delays nothing. */
+/**
+ * Polls /health without pause and reports the longest answer time. Runs in a thread of its own, so that requests sent
+ * beside it do not delay it.
+ */
 import { Agent, get } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 

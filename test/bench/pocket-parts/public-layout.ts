@@ -39,7 +39,7 @@ const room = 1000
 /** A transformer with its caches, or the codec's decoder around one, run step by step. */
 export interface PublicGraph {
   run(inputs: Tensors, rows: number): Promise<Record<string, TensorData>>
-  /** Goes back to a position that was there; what lies behind it is written over. */
+  /** Goes back to an earlier position; later rows are overwritten. */
   rewind(position: number): void
   close(): Promise<void>
 }

@@ -13,7 +13,7 @@ import type { createText } from '../memory-parts/text.ts'
 export interface Both {
   readonly sqlite: Storage
   readonly postgres: Storage
-  /** What PostgreSQL is, as `doctor` says it. */
+  /** The version of PostgreSQL, as `doctor` prints it. */
   readonly fact: string
   /** Milliseconds of CPU time that the server's sessions of this database took so far; undefined where it is on another machine. */
   serverCpu(): Promise<number | undefined>

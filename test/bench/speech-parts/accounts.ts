@@ -1,4 +1,4 @@
-/** What processes cost, from Linux's own accounts. */
+/** The resources used by processes, from Linux's accounting. */
 import { readFileSync } from 'node:fs'
 
 export function median(values: readonly number[]): number {
@@ -22,7 +22,10 @@ export function ownCpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Looks at the memory every 20 ms; the function returned ends that and returns the most seen, in megabytes: what processes share counts once. */
+/**
+ * Samples the memory every 20 ms; the returned function stops that and returns the peak in megabytes, with shared pages
+ * counted once.
+ */
 export function watchMemory(pidOf: () => number | undefined): () => number {
   let most = 0
   const look = () => {

@@ -1,4 +1,7 @@
-/** What the benches of engines A and C share: a server on a model of published size, its figures, and the bound of its weights. */
+/**
+ * The parts shared by the benches of engines A and C: a server on a model of published size, its figures, and the bound
+ * of its weights.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +35,7 @@ function openService(folder: string, model: ServedModel) {
     modelsFolder: join(folder, 'models'),
     cacheFolder: join(folder, 'cache'),
     hubEndpoint: 'http://127.0.0.1:9',
-    // On a busy machine one chunk may take minutes; what it takes is printed.
+    // On a busy machine one chunk may take minutes; its time is printed.
     chunkMs: 600_000,
   })
 }
@@ -47,8 +50,8 @@ export async function measureFirstLoad(folder: string, model: ServedModel): Prom
 }
 
 /**
- * Prints the later load, speed, first byte and memory over HTTP. Returns seconds of speech for a second of the language
- * model's own processor time, once speech has begun: what its bound bounds, on a busy machine too.
+ * Prints the later load, speed, first byte and memory over HTTP. Returns seconds of speech per second of the language
+ * model's own processor time, once speech has begun: comparable with its bound on a busy machine too.
  */
 export async function measureServer(
   folder: string,

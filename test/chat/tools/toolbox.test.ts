@@ -14,7 +14,7 @@ const tool: ServerTool = {
 }
 const at = { name: 'files', origin: '["files"]' }
 
-/** A server of these tools, which says what it was asked. */
+/** A server of these tools; its answers repeat the call. */
 function serverOf(name: string, tools: readonly ServerTool[], text = 'fine'): ToolServer {
   return {
     name,

@@ -204,7 +204,7 @@ test('a dumb terminal is sent no control sequences', () =>
 
 inner.run()
 
-/** What is kept of a tale that was stopped. */
+/** The saved messages of a tale that was stopped. */
 const endlessTale = [
   ['user', 'ENDLESS', false],
   ['assistant', 'Once upon a time', true],

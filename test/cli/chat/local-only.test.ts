@@ -187,7 +187,7 @@ test('over HTTP `local_only` does the same, tells so in body and headers, and ta
 
 test.run()
 
-/** A plugin whose host looks like another machine's; without a key, which would have to travel encrypted. */
+/** A plugin with a host that looks like another machine's; without a key, which would need an encrypted connection. */
 function farPlugin({ url }: StandIn): Record<string, unknown> {
   const auth = { header: '', key_env: '' }
   return pluginAt(url.replace('127.0.0.1', 'provider.example'), { auth, retry: { attempts: 1 } })

@@ -5,7 +5,7 @@ import { openFastHome } from '../../terminal.ts'
 
 const test = suite('aichat chat -o, for each shipped plugin')
 
-/** What is asked of each model. */
+/** The parameters sent to each model. */
 const asked: Readonly<Record<string, unknown>> = {
   top_p: 0.9,
   top_k: 5,

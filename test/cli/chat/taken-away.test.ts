@@ -12,7 +12,7 @@ const withTerminal = hasPseudoTerminal ? test : test.skip
 const isRoot = process.getuid?.() === 0
 const asRoot = isRoot && hasPseudoTerminal ? test : test.skip
 
-/** The user nobody. */
+/** The user id of `nobody`. */
 const other = 65_534
 
 asRoot('a history file of another user is neither read nor written, and the conversation goes on', () =>
@@ -105,7 +105,7 @@ function readableAlone(folder: string): void {
   chmodSync(folder, 0o555)
 }
 
-/** Lets other users reach what is in a folder. */
+/** Lets other users reach the files in a folder. */
 function reachable(folder: string): void {
   const { mode } = statSync(folder)
   if ((mode & 0o1) === 0) chmodSync(folder, (mode & 0o777) | 0o1)

@@ -9,7 +9,7 @@ import { type ShownTalk, scene, sizes } from './talk-scene.ts'
 const inner = suite('the commands of a conversation')
 const test = hasPseudoTerminal ? inner : inner.skip
 
-/** Types a line and waits for what it shows, and the prompt behind it. */
+/** Types a line and waits for its output and the next prompt. */
 async function say(shown: ShownTalk, line: string, pattern: RegExp): Promise<void> {
   shown.type(`${line}\r`)
   await shown.until(new RegExp(`${pattern.source}[\\s\\S]*\\n> $`))

@@ -8,9 +8,9 @@ import { pluginAt } from '../../installation.ts'
 import { openTerminal, type TestTerminal } from '../../pseudo-terminal.ts'
 import { openFastHome } from '../../terminal.ts'
 
-/** A conversation at a terminal whose screen is read as text. */
+/** A conversation at a terminal, with its screen as text. */
 export interface ShownTalk extends TestTerminal {
-  /** The lines of the window and of what scrolled out of it, without empty ones at the end. */
+  /** The lines of the window and of its scrollback, without empty ones at the end. */
   screen(): Promise<readonly string[]>
   /** Resolves once the text on the screen matches. */
   until(pattern: RegExp): Promise<void>
@@ -29,7 +29,7 @@ export interface TalkScene {
   sent(): readonly (readonly [string, unknown])[]
   /** Resolves when a request with SILENT has come. */
   readonly silent: Promise<unknown>
-  /** Role and content of what the saved sessions hold, the latest first. */
+  /** Role and content of the messages in saved sessions, the latest first. */
   saved(): Promise<
     readonly { readonly name: string; readonly messages: readonly (readonly [string, string, boolean])[] }[]
   >
@@ -39,11 +39,11 @@ export interface TalkScene {
 interface TalkOptions {
   readonly size?: readonly [number, number]
   readonly environment?: Readonly<Record<string, string>>
-  /** What stands on the screen when it has begun. */
+  /** The screen at the start. */
   readonly begun?: RegExp
 }
 
-/** How long a screen may take to become what is expected: milliseconds. */
+/** The longest wait for a screen: milliseconds. */
 const limitMs = 30_000
 
 /** The sizes of windows in which a conversation is tried. */

@@ -184,7 +184,10 @@ interface Running {
   readonly output: { stdout: string; stderr: string }
 }
 
-/** Launches the fake client under the names of the real ones; resolves once it has told what it was given. */
+/**
+ * Launches the fake client under the names of the real ones; resolves once it has printed its arguments and
+ * environment.
+ */
 async function launch(
   { home, environment }: Scene,
   words: readonly string[],
@@ -221,7 +224,7 @@ async function codeOf(child: ChildProcess): Promise<number | null> {
   return child.exitCode
 }
 
-/** The status of a request with a key; 0 where nobody answers. */
+/** The status of a request with a key; 0 without an answer. */
 async function statusOf(url: string, key: string): Promise<number> {
   try {
     const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })

@@ -47,7 +47,7 @@ for (const [client, ask] of programs) {
 
 test.run()
 
-/** A scene whose provider calls the client's shell once, and then repeats what that printed. */
+/** A scene with a provider that calls the client's shell once and then repeats the output. */
 async function toolScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const provider = await openStandIn((request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -90,7 +90,7 @@ function eventsFor({ body }: Received): string {
   return `${event({ role: 'assistant', content: text })}${event({}, 'stop')}data: [DONE]\n\n`
 }
 
-/** What a program prints in an empty folder, with nothing in its environment but the home of the scene. */
+/** The output of a program in an empty folder, with only the scene's home in its environment. */
 async function outputOf({ home, environment }: Scene, program: string, args: readonly string[]): Promise<string> {
   const cwd = mkdtempSync(join(tmpdir(), 'aichat-client-'))
   mkdirSync(join(home, '.cache'), { recursive: true })

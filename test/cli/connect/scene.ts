@@ -12,7 +12,7 @@ export interface Scene {
   readonly provider: StandIn
   readonly environment: Readonly<Record<string, string>>
   run(words: readonly string[], input?: string): Promise<Ran>
-  /** Writes a file below the home folder, whose folder is there. */
+  /** Writes a file into an existing folder below the home folder. */
   write(name: string, text: string): string
 }
 

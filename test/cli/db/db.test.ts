@@ -14,7 +14,7 @@ const { test, server, run } = postgresSuite('aichat db')
 const password = 'database-password'
 const secret = 'a secret of the tests that all instances share'
 
-/** A home whose data folder holds some of everything. */
+/** A home with some of everything in its data folder. */
 async function withHome(work: (home: Scene) => Promise<void>, rich = true): Promise<void> {
   const home = openFastHome()
   try {

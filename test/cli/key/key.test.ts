@@ -155,7 +155,7 @@ test('without a user there is nobody to own a key', async () => {
   const home = openFastHome()
   const refused = await home.aichat(['key', 'create'])
   assert.is(refused.code, 65)
-  assert.match(refused.stderr, /no user who could own.*aichat setup/s)
+  assert.match(refused.stderr, /No user found to own.*aichat setup/s)
   home.remove()
 })
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Answers that hold what models write, and what is easily cut in the wrong place. */
+/** Answers with the constructs that models write, and with those easily cut in the wrong place. */
 export const writtenAnswers: readonly string[] = [
   'Hello, world!',
   'Two lines\nof one paragraph.\n',

@@ -6,7 +6,7 @@ import { openScreen, streamed } from './screen.ts'
 
 const test = suite('Markdown that means harm')
 
-/** What a model may try: sequences of terminals, characters without a shape, and Markdown around them. */
+/** Hostile output of a model: sequences of terminals, characters without a shape, and Markdown around them. */
 const harmful = fc.oneof(
   anyCharacter,
   fc.constantFrom(

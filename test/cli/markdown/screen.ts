@@ -7,7 +7,7 @@ export interface Screen {
   readonly io: Pick<Io, 'columns' | 'rows' | 'onResize' | 'out' | 'err'>
   /** All bytes that were written. */
   bytes(): string
-  /** The lines of the screen and of what scrolled out of it, without empty ones at the end. */
+  /** The lines of the screen and of its scrollback, without empty ones at the end. */
   lines(): Promise<readonly string[]>
   /** The cursor's column. */
   column(): number

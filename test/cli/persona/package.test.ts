@@ -142,7 +142,7 @@ test('seals a package with a piped passphrase and opens it again', () =>
     assert.is(readFileSync(file, 'latin1').slice(0, 21), 'age-encryption.org/v1')
     assert.is(statSync(file).mode & 0o777, 0o600)
     assert.is((await home.aichat(['persona', 'verify', file, ...words], { input: 'correct horse\n' })).code, 0)
-    // Opening costs what the file says: half a second for ours, nothing for this one.
+    // The file sets the cost of opening it: half a second for ours, nothing for this one.
     const light = join(home.folder, 'light.age')
     const plain = join(home.folder, 'ada.zip')
     assert.is((await home.aichat(['persona', 'export', id, '-o', plain, '--format', 'container'])).code, 0)

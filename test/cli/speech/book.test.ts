@@ -15,7 +15,7 @@ test.after(() => home.remove())
 const environment = { AICHAT_HOME: home.folder, HOME: home.folder }
 const path = (name: string) => join(home.folder, name)
 
-/** What the engine does at a chunk, set by each test. */
+/** The engine's behaviour at a chunk, set by each test. */
 let atChunk: (text: string) => Promise<void> | void = () => {}
 /** Pieces that lose a clause. */
 let drops: (text: string) => boolean = () => false

@@ -134,7 +134,7 @@ interface Scene {
   aichat(words: readonly string[], options?: RunMainOptions): Promise<Ran>
 }
 
-/** A data folder with a provider whose model `dear` costs 25 USD a request, and any other 0.25. */
+/** A data folder with a provider that charges 25 USD a request for the model `dear`, and 0.25 for any other. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const provider: StandIn = await openStandIn((request, response) => {
     const { model, messages, stream } = JSON.parse(request.body)

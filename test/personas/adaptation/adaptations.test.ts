@@ -350,8 +350,8 @@ service('notices a record that was changed in the database', () =>
     shop.db.exec(`UPDATE adaptation SET record = replace(record, '"target":1', '"target":0.5')`)
     const result = await shop.packages.verifyStored(persona)
     assert.is(result.valid, false)
-    assert.match(result.problems.join(), /adaptation_log\[0\].*not what its hash says/)
-    assert.match(result.problems.join(), /state: it is not what the log gives/)
+    assert.match(result.problems.join(), /adaptation_log\[0\].*does not match its hash/)
+    assert.match(result.problems.join(), /state: it differs from the state that the log gives/)
     assert.is.not(result.expected, result.actual)
   }),
 )

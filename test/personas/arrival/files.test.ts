@@ -233,7 +233,7 @@ files('are imported by command with the same counts, over --into without a mode'
   }
 })
 
-/** An archive of one member whose own header has lengths of 64 bits (APPNOTE 4.5.3), or sums behind it (4.3.9). */
+/** An archive of one member with lengths of 64 bits in its local header (APPNOTE 4.5.3), or sums behind it (4.3.9). */
 function wideZip(name: string, data: Buffer, isStreamed: boolean): Buffer {
   const lengths = (order: readonly number[]) => {
     const bytes = Buffer.alloc(16)

@@ -13,7 +13,7 @@ import { put, resigned } from './package-forge.ts'
 
 const large = suite('large personas')
 
-/** Nine times what is written at once (`slice` in persona-slices.ts), so that there is a middle. */
+/** Nine times the memories written at once (`slice` in persona-slices.ts), so that there is a middle. */
 const many = 9 * slice.memories
 
 const memories = (from: number, count: number) => Array.from({ length: count }, (_, at) => memoryOf(from + at, 24))

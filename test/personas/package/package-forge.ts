@@ -5,7 +5,7 @@ import { canonicalize } from '../../../src/formats/canonical-json.ts'
 
 /** Builds forged packages, with valid checksums where asked. */
 
-// biome-ignore lint/suspicious/noExplicitAny: a forger changes whatever is there
+// biome-ignore lint/suspicious/noExplicitAny: a forger changes any field
 export type Document = Record<string, any>
 
 /** The document with the checksum that belongs to it. */

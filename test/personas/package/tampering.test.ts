@@ -118,7 +118,7 @@ const found: readonly Case[] = [
   [
     'the newest record cut off by a forger',
     () => changed(({ adaptation_log: log }) => log.pop(), resigned),
-    /state\.\w+ is not what the log gives/,
+    /state\.\w+ differs from the state that the log gives/,
   ],
   [
     'a record in the middle cut out by a forger',
@@ -128,12 +128,12 @@ const found: readonly Case[] = [
   [
     'a record changed by a forger',
     () => changed(({ adaptation_log: log }) => (log[1].inputs.signals[0].value = 'imperial'), resigned),
-    /adaptation_log\[1\] .*not what its hash says/,
+    /adaptation_log\[1\] .*does not match its hash/,
   ],
   [
     'a state changed by a forger',
     () => changed(({ state }) => (state.behavioral_weights.warmth = 0.9), resigned),
-    /behavioral_weights is not what the log gives/,
+    /behavioral_weights differs from the state that the log gives/,
   ],
   [
     'hashes taken out of some records',
@@ -313,7 +313,7 @@ const zipped: readonly Case[] = [
           data: name === 'memories.ndjson' ? Buffer.from(data.toString().replace('柏林', '柏杜')) : data,
         })),
       ),
-    /memories\.ndjson is not what.*\n?.*\n?.*memories\[0\] was changed/,
+    /memories\.ndjson differs from.*\n?.*\n?.*memories\[0\] was changed/,
   ],
   [
     'a changed vector',

@@ -21,7 +21,7 @@ export const backupFileRules: readonly Rule[] = [
         assert.ok((await readPackage(two, `b${at}`))?.equals(bytes), `${size} pending`)
         await one.backupFiles.publish(`b${at}`)
         await two.backupFiles.sweep()
-        // A sweep keeps young packages whose rows are about to be written.
+        // A sweep keeps young packages: their rows may be about to be written.
         assert.ok((await readPackage(two, `b${at}`))?.equals(bytes), `${size} published`)
       }
     },

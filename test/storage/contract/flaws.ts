@@ -64,7 +64,7 @@ export const flaws: readonly Flaw[] = [
     return { append: async (rows) => (++calls % 5 === 0 ? rows.length : ledger.append(rows)) }
   }),
 
-  // Limits: changes are missed, budgets are no bounds, and what was spent is forgotten, or counted elsewhere.
+  // Limits: changes are missed, budgets are no bounds, and spent money is forgotten, or counted elsewhere.
   flaw('limits', 'revisions', ({ limits }) => ({ changes: async () => limits.changes(0) })),
   flaw('limits', 'limits', ({ limits }) => ({
     reserve: (reservation, [first]) => limits.reserve(reservation, [{ ...first!, limit: 1e9 }]),

@@ -83,7 +83,7 @@ export const limitRules: readonly Rule[] = [
       ])
       assert.equal(await spentIn(limits, ...all), [81, 67, 67, 67])
       await ledger.append([row('unknown', 1, { reservation: 'r2', cost: { nano: null, source: null, priceId: null } })])
-      // What it cost is not known: all that was reserved counts.
+      // The cost is unknown: the whole reservation counts.
       assert.equal(await spentIn(limits, ...all), [181, 167, 167, 167])
       assert.equal(await reservedIn(limits, ...all), [0, 0, 0, 0])
       assert.equal(await ledger.check(), [])

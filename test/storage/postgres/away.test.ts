@@ -55,7 +55,7 @@ test('with a grace of 0, no chat goes on, and the instance is not ready', async 
     assert.is((await ask(daemon!, token)).status, 200)
     way.cut()
     await until(daemon!, ({ body }) => body.database.reachable === false)
-    // What was answered within the last second counts.
+    // Accounts read within the last second stay valid.
     for (;;) {
       const { status } = await ask(daemon!, token)
       if (status === 503) break
@@ -148,7 +148,7 @@ async function until(daemon: SpawnedDaemon, isSo: (health: Answered) => boolean)
   while (!isSo(await daemon.call('GET', '/health')));
 }
 
-/** A well-formed token that nobody has checked. */
+/** A well-formed token that was never checked. */
 function other(token: string): string {
   const [header, payload] = token.split('.')
   return [header, payload, ''].join('.')

@@ -17,11 +17,11 @@ export interface FaultyWay extends Faulty {
   cut(): void
   /** Passes no byte in either direction, of old and new connections, until it is resumed. */
   stall(): void
-  /** Passes again what waited, and new connections. */
+  /** Passes the delayed bytes on, and new connections. */
   resume(): void
 }
 
-/** Reads what the client sends first, and closes: a server that is shutting down, or a balancer without one. */
+/** Reads the client's first bytes and closes: a server that is shutting down, or a balancer without one. */
 export function closesInHandshake(): Promise<Faulty> {
   return listen((socket) => socket.once('data', () => socket.destroy()))
 }
@@ -50,7 +50,7 @@ export async function openWay(port: number): Promise<FaultyWay> {
           // A stalled way carries no end either.
           if (state === 'stalled') return
           pairs.delete(pair)
-          // What it said last arrives.
+          // Delivers the last bytes first.
           other.destroySoon()
         })
     if (state === 'open') join(pair)

@@ -34,7 +34,7 @@ export interface Instances {
 export interface InstancesOptions {
   readonly count?: number
   readonly environment?: Readonly<Record<string, string>>
-  /** What the provider answers; three words unless given. */
+  /** The provider's answer; three words unless given. */
   readonly answer?: Answer
 }
 

@@ -16,7 +16,7 @@ let instances: Instances
 let runner: StandIn
 let db: Database
 let token: string
-/** Batches of texts whose vectors the runner was asked for, and whether it keeps them waiting. */
+/** Batches of texts to embed that reached the runner, and whether it keeps them waiting. */
 let batches = 0
 let isHeld = true
 
@@ -142,7 +142,7 @@ async function whileLocked(table: string, work: (waiting: () => Promise<void>) =
   while (await db.row(others));
 }
 
-/** A runner with an embedding model, whose first batch of several texts waits for ever. */
+/** A runner with an embedding model that holds its first batch of several texts for ever. */
 function openRunner(): Promise<StandIn> {
   return openStandIn((request, response) => {
     if (request.url === '/api/tags')

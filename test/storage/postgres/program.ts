@@ -18,8 +18,8 @@ const asNobody =
   process.getuid?.() === 0 ? ['--reuid', String(nobody), '--regid', String(nobody), '--clear-groups'] : []
 
 /**
- * Starts a program, as `nobody` where this process is root, and resolves once stderr matches `ready`. Linux sends it SIGQUIT
- * when this process ends in whatever way. Throws what it wrote when it ends instead.
+ * Starts a program, as `nobody` where this process is root, and resolves once stderr matches `ready`. Linux sends it
+ * SIGQUIT when this process ends, even by a crash. Throws its stderr where it ends before the match.
  */
 export async function startProgram(command: readonly string[], ready: RegExp): Promise<Program> {
   // In a group of its own: where a group is killed, SIGKILL would leave shared memory of PostgreSQL behind.

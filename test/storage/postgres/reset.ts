@@ -10,8 +10,8 @@ BEGIN
 END $$`
 
 /**
- * Removes the rows of all tables, without their triggers and foreign keys, and puts back what migrations made: sooner
- * done than a copy of the database. For a superuser.
+ * Removes the rows of all tables, without their triggers and foreign keys, and restores the rows of migrations: faster
+ * than a copy of the database. For a superuser.
  */
 export const reset = `SET session_replication_role = replica;
 DO $$

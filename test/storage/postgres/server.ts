@@ -11,11 +11,11 @@ export interface PostgresServer {
   readonly version: string
   /** Whether databases here can have the extension `vector`: Debian 12 has no package of it. */
   readonly hasVector: boolean
-  /** What the server wrote since it was started last. */
+  /** The server's log since its last start. */
   readonly log: () => string
-  /** The address of a new empty database, owned by a user who is no superuser; or of a copy of an idle database. */
+  /** The address of a new empty database, owned by an ordinary user, or of a copy of an idle database. */
   newDatabase(template?: string): Promise<string>
-  /** Rows as text, asked through `psql` as the superuser: no product code takes part. Throws what the server answers. */
+  /** Rows as text, asked through `psql` as the superuser: no product code takes part. Throws psql's stderr. */
   query(sql: string, database?: string): Promise<readonly (readonly string[])[]>
   /** `fast` rolls back and ends sessions with 57P01; `immediate` is a crash: the next start recovers. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>
@@ -29,7 +29,7 @@ export interface PostgresServer {
   close(): Promise<void>
 }
 
-/** The user who owns the databases, and the password; the superuser `postgres` needs none. */
+/** The owner of the databases, and the password; the superuser `postgres` needs none. */
 export const databaseUser = { name: 'aichat', password: 'database-password' } as const
 
 const versions = '/usr/lib/postgresql'
@@ -46,7 +46,7 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Starts one; throws what it wrote when it does not. */
+/** Starts one; throws its output when it does not start. */
 export async function openPostgres({ durable = false, settings = {} }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-postgres-'))
   if (process.getuid?.() === 0) chownSync(folder, nobody, nobody)

@@ -54,7 +54,7 @@ test('a plugin that one activates answers at the other, and a chat without perso
   // The polls of both, and the ledger, which writes the rows of many chats together.
   const others = statements.filter((line) => !/FROM change/.test(line) && !/SELECT kind, number/.test(line))
   const perChat = others.filter((line) => /account|login_session|api_key|plugin|persona|conversation|price/.test(line))
-  // On a machine at its limits a poll may be late: what is older than a second is read again.
+  // Allows for a late poll on a busy machine: entries older than a second are read again.
   assert.ok(perChat.length < chats / 4, `${name}: ${perChat.join('\n')}`)
   const written = others.filter((line) => /INSERT INTO ledger_name/.test(line))
   assert.ok(written.length < chats / 2, `the ledger was written ${written.length} times for ${chats} chats`)

@@ -9,7 +9,7 @@ export interface PostgresSuite {
   readonly run: () => void
 }
 
-/** A suite; `hasOthers` says whether what else it needs is there. */
+/** A suite; `hasOthers` tells whether its other requirements are met. */
 export function postgresSuite(name: string, options?: PostgresOptions, hasOthers = true): PostgresSuite {
   const inner = suite(name)
   let server: PostgresServer | undefined

@@ -57,7 +57,7 @@ function memoriesOf(from: number, count: number, dimension: number, category = '
   }))
 }
 
-/** Stores memories whose numbers lie in as many blocks as there are batches. */
+/** Stores memories with numbers in as many blocks as there are batches. */
 async function spread(db: Database, scope: Scope, batches: number, each: number, dimension: number): Promise<void> {
   const store = createMemoryStore(db)
   for (let batch = 0; batch < batches; batch++) {

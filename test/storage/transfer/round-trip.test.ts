@@ -79,7 +79,7 @@ async function withFolders(work: (one: string, other: string) => Promise<void>):
   }
 }
 
-/** What some searches find; closes the storage. */
+/** The results of some searches; closes the storage. */
 async function searched({ memories, conversations, responses, plugins, packages, ...storage }: Storage) {
   const scope = { personaId: 'p', userId: 'ada' }
   const words = await memories.search(scope, { terms: ['tea', 'number', '7'], candidates: 20 })
@@ -104,7 +104,7 @@ function idsOf({ candidates }: Awaited<ReturnType<Storage['memories']['search']>
   return candidates.map(({ entry }) => entry.id).sort()
 }
 
-/** Writes a row of each kind whose numbers go on; resolves with the id of the price. */
+/** Writes a row of each kind with running numbers; resolves with the id of the price. */
 async function written(storage: Storage, name: string): Promise<string> {
   await storage.accounts.insert(account(name), false)
   const scope = await makeScope(storage, `persona ${name}`, 'ada')

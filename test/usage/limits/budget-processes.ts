@@ -25,7 +25,7 @@ export async function assertSharedBudget(settings: StorageSettings, processes: n
     )
     const [spend] = await storage.limits.spends([budget('user:ada', 70)])
     assert.is(spend?.reserved, 70)
-    // All have ended and booked nothing: what they reserved counts as spent.
+    // All processes have ended and booked nothing: their reservations count as spent.
     const orphans = await storage.limits.orphans()
     assert.is(orphans.length, 10)
     const days = createDays('UTC')

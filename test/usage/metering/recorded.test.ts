@@ -11,7 +11,10 @@ const folder = testData('cassettes')
 const test = folder === undefined ? suiteOf.skip : suiteOf
 const recorded = folder === undefined ? [] : loadExchanges(folder).filter(isChat).filter(canBeAsked)
 
-/** Other recordings are compared with the counts that `factsOf` reads. These are read off by hand: input, output, and what else they tell; nano-USD of a reported cost, null without one. */
+/**
+ * Other recordings are compared with the counts that `factsOf` reads. These are read off by hand: input, output, and
+ * other facts; nano-USD of a reported cost, null without one.
+ */
 const expected: Readonly<Record<string, readonly [input: number, output: number, more?: Record<string, unknown>]>> = {
   'anthropic/plain-system-cache.json 1': [30, 3, { serviceTier: 'standard' }],
   'anthropic/plain.json 1': [16, 13, { serviceTier: 'standard' }],
@@ -108,7 +111,7 @@ suiteOf.run()
 
 type Row = NonNullable<Awaited<ReturnType<Parameters<Parameters<typeof withReplay>[0]>[0]['play']>>['row']>
 
-/** What was booked for a whole answer, beside what it tells. */
+/** Compares the row of a whole answer with the answer. */
 function checkWhole({ amounts, cost, outcome, estimated }: Row, exchange: Exchange): void {
   const name = nameOf(exchange)
   if (exchange.status >= 400 || failuresOf(exchange).length > 0)
@@ -126,7 +129,7 @@ function checkWhole({ amounts, cost, outcome, estimated }: Row, exchange: Exchan
   assert.equal([cost.nano, cost.source], [nano, nano === null ? null : 'reported'], name)
 }
 
-/** What was booked for a part of an answer, beside the whole. */
+/** Compares the row of a part of an answer with that of the whole. */
 function checkPart(part: Row, delivered: number, whole: Row, wholeDelivered: number, where: string): void {
   const { amounts, estimated } = part
   if (!estimated) return assert.equal(amounts, whole.amounts, where)

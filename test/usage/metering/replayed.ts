@@ -7,12 +7,12 @@ import { type Installation, openInstallation } from '../../installation.ts'
 
 /** The product with a fake provider that plays exchanges, and the rows that it books for them. */
 export interface Replayed {
-  /** Plays an exchange and gives back what was booked for it. */
+  /** Plays an exchange and returns its row in the ledger. */
   play(exchange: Exchange, end?: End): Promise<Played>
   readonly app: Installation['app']
 }
 
-/** The way an exchange ends: by itself, by a provider that breaks off after these bytes, or by a caller who leaves. */
+/** The way an exchange ends: by itself, by a provider that breaks off after these bytes, or by a caller that leaves. */
 export interface End {
   readonly bytes?: Buffer
   /** The caller leaves with this chunk, from 1 on. */
@@ -72,7 +72,7 @@ export async function withReplay(work: (replayed: Replayed) => Promise<void>): P
               if (chunks === chunk) break
             }
         } catch {
-          // A refusal or a cut: what counts is what was booked.
+          // A refusal or a cut: only the row matters.
         }
         await app.plugins.remove(plugin)
         await ledger.settle()

@@ -255,7 +255,7 @@ recordedTest("OpenRouter's list of 2025 prices 314 of its 319 models", async () 
     async ({ refresh, installation }) => {
       const row = await refresh()
       assert.equal([row.error, row.after], [null, 314])
-      assert.equal(row.warnings, ['5 models left out, whose price varies or has another form'])
+      assert.equal(row.warnings, ['5 models left out: the price varies or has another form'])
       const { prices } = await installation.app.prices()
       const listed = async (model: string) =>
         (await prices.list({ plugin: 'custom', model, limit: 9, offset: 0 })).prices.map(({ rates }) => rates)

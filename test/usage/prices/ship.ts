@@ -1,5 +1,5 @@
 /**
- * Writes src/usage/prices/shipped.json from the data of the development package @pydantic/genai-prices (MIT), whose
+ * Writes src/usage/prices/shipped.json from the data of the development package @pydantic/genai-prices (MIT); its
  * calculator is not used: `npm run prices`, after an update of the package. The same package gives the same bytes.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

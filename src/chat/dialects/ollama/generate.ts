@@ -8,8 +8,8 @@ import { createLineWriter } from './stream-writer.ts'
 
 /**
  * Reads a request of /api/generate (https://docs.ollama.com/api/generate) as a chat of a system prompt and one message.
- * Throws an AppError `invalid` for what no chat can express: a prompt that goes past the template of the model, and text
- * to be filled in.
+ * Throws an AppError `invalid` for features without an equivalent in chats: a prompt that bypasses the model's
+ * template, and text to be filled in.
  */
 export function readGenerate(body: unknown): ChatRequest {
   const { expect, done } = checkRequest()

@@ -62,6 +62,10 @@ export function outlineOf(fields: JsonObject, now: number): Pick<ChatReply, 'id'
   }
 }
 
+/**
+ * Reads a message of an answer. `where` and `begun` make the ids of calls unique. Throws `protocol` for a call without
+ * a name.
+ */
 export function readMessage(wire: JsonObject, where: string, begun: number): Message {
   let count = begun
   const calls = readCalls(wire['tool_calls'], () => generatedId(where, count++))
@@ -99,6 +103,7 @@ export function readUsage(fields: JsonObject): Usage | undefined {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
+/** The last fields of an answer: the reason of its end, and the counts of tokens where they are known. */
 export function endOf(reply: ChatReply): JsonObject {
   const reason = reply.choices[0]?.finish_reason
   const { usage } = reply

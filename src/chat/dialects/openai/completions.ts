@@ -29,8 +29,9 @@ const ofTextModels: Readonly<Record<string, readonly unknown[]>> = {
 const ofChats = ['messages', 'tools', 'tool_choice', 'functions', 'function_call', 'response_format']
 
 /**
- * Reads a request of OpenAI's older /v1/completions (https://platform.openai.com/docs/api-reference/completions) as a chat
- * with a message for each prompt; `promptsOf` parts them. Throws an AppError `invalid` for what no chat can express.
+ * Reads a request of OpenAI's older /v1/completions (https://platform.openai.com/docs/api-reference/completions) as a
+ * chat with a message for each prompt; `promptsOf` parts them. Throws an AppError `invalid` for features without an
+ * equivalent in chats.
  */
 export function readCompletion(body: unknown): ChatRequest {
   const { expect, done } = checkRequest()

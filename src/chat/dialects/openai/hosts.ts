@@ -23,10 +23,12 @@ const strictHosts = [
 
 export const mistralHost = 'api.mistral.ai'
 
+/** Whether a host refuses fields that it does not know. */
 export function isStrict(host: string): boolean {
   return strictHosts.includes(host) || host.endsWith('.openai.azure.com')
 }
 
+/** Whether a host is OpenAI's, or Azure's for OpenAI. */
 export function isOpenai(host: string): boolean {
   return host === 'api.openai.com' || host.endsWith('.openai.azure.com')
 }

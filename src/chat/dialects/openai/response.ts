@@ -62,7 +62,7 @@ function isPlainChoice(choice: unknown, position: number): boolean {
   return isObject(message) && message['role'] === 'assistant' && isPlainText(message)
 }
 
-/** A message with a text, and beside it only what a client of OpenAI expects there. */
+/** Whether a message holds a text and otherwise only fields that clients of OpenAI expect there. */
 function isPlainText(message: JsonObject): boolean {
   for (const name in message) if (!plainFields.has(name)) return false
   const { content, refusal } = message

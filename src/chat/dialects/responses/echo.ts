@@ -52,7 +52,7 @@ export function responseObject(outline: Outline, request: ChatRequest | undefine
   }
 }
 
-/** Characters of a request that its response repeats: a stream has them three times, and each takes time of everybody. */
+/** Characters of a request that its response repeats: a stream has them three times, each at a cost to the event loop. */
 const mostRepeated = 512 * 1024
 
 /** The names of a request's fields that its response leaves empty, since all together would be too long. */

@@ -13,6 +13,7 @@ export const mostItems = 1_000
 /** Characters of one answer: the end of a stream has them four times. The longest answers of models have some 500,000. */
 export const mostText = 4 * 1024 * 1024
 
+/** The failure of an answer beyond a bound; `extent` is the bound in words. */
 export function tooLongAnswer(extent: string): AppError {
   return new AppError('protocol', `The provider sent more than ${extent} in one answer`)
 }
@@ -63,6 +64,7 @@ export function wantsReasoning(request: ChatRequest | undefined): boolean {
   return store === false || (Array.isArray(include) && include.includes('reasoning.encrypted_content'))
 }
 
+/** An item without its encrypted reasoning. */
 export function withoutSealed(item: JsonObject): JsonObject {
   const { encrypted_content: _sealed, ...rest } = item
   return rest
@@ -111,6 +113,7 @@ export function reasoningItem(reasoning: OwnReasoning, index: number, parts: Out
   }
 }
 
+/** A message of an answer as an output item; `index` is its place in the output. */
 export function messageItem(
   content: readonly JsonObject[],
   index: number,
@@ -120,6 +123,7 @@ export function messageItem(
   return { id: itemId('msg', parts.response, index), type: 'message', status, content, role: 'assistant' }
 }
 
+/** A text as a part of an output message. */
 export function textPart(text: string): JsonObject {
   return { type: 'output_text', annotations: [], logprobs: [], text }
 }

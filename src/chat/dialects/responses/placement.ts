@@ -6,12 +6,12 @@ import { hostOf, isOpenai } from '../openai/hosts.ts'
 import { withAllowedTools } from '../shared/legacy-functions.ts'
 import { type OpenReasoning, withOwnReasoning } from './reasoning.ts'
 
-/** The mark of a request whose client has its reasoning from us, sealed. */
+/** Marks a request of a client that gets its reasoning from aichat, sealed. */
 const sealed = 'sealed'
 
 /**
- * A client's request as the router gets it: its reasoning is sealed, and its answer is kept here, if at all, so that the
- * provider keeps none and sends what it must know again with the answer.
+ * A client's request as the router gets it. Reasoning is sealed and answers are kept here, if at all: the provider
+ * keeps none, and sends encrypted reasoning with the answer, to be returned with the next request.
  */
 export function fromClient(request: ChatRequest): ChatRequest {
   const own = request.extra_content?.['responses'] ?? {}

@@ -3,7 +3,7 @@ import type { ChatRequest, Delta, ExtraContent, Message, ReasoningDetail } from 
 import { extraOf } from '../shared/alternation.ts'
 import { reasoningFormat } from './items.ts'
 
-/** The reasoning of one answer that its provider wants back: what a client keeps for us in `encrypted_content`. */
+/** The reasoning of one answer that its provider wants back; the client keeps it in `encrypted_content`. */
 export interface OwnReasoning {
   /** The thinking in words. */
   readonly text?: string

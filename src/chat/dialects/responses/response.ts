@@ -49,6 +49,7 @@ export function readResponse(body: unknown): ChatReply {
   }
 }
 
+/** Whether an item is a call that names no tool. */
 export function isNameless(item: JsonObject): boolean {
   return (item['type'] === 'function_call' || item['type'] === 'custom_tool_call') && !stringOf(item['name'])
 }

@@ -172,7 +172,10 @@ function readEvents(): StreamReader {
     return { tool_calls: [{ index: call, ...begun, function: { name: wire.name, arguments: text } }] }
   }
 
-  /** The whole item: what its pieces left out, its encrypted reasoning, and the end of a custom tool's input. */
+  /**
+   * The end of an item: content that its pieces left out, its encrypted reasoning, and the end of a custom tool's
+   * input.
+   */
   function endItem(event: JsonObject): readonly Delta[] {
     const item = objectOf(event['item'])
     const isKnown = items.has(indexOf(event))

@@ -37,7 +37,7 @@ import {
 
 /** A writer that also tells the response that it wrote. */
 export interface ResponseWriter extends StreamWriter {
-  /** The response object as far as it is written, with sealed reasoning in any case: what is stored of it. */
+  /** The response object as written so far, for storage; its reasoning is always sealed. */
   stored(): JsonObject
 }
 

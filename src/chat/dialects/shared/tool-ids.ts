@@ -10,6 +10,7 @@ export function generatedId(where: string, count: number): string {
   return `${madePrefix}${name}${count}`
 }
 
+/** Whether an id of a call is absent or was made by `generatedId`: the provider sent none. */
 export function isGeneratedId(id: string | undefined): boolean {
   return id === undefined || id === '' || id.startsWith(madePrefix)
 }

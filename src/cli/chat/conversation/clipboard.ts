@@ -27,8 +27,8 @@ const copyingMs = 5_000
 const longestSequence = 100_000
 
 /**
- * Copies a text by the first program that works, else by the terminal itself (OSC 52), and resolves with what was done. Throws
- * `unavailable` where neither is possible.
+ * Copies a text by the first program that works, else by the terminal itself (OSC 52), and resolves with a sentence
+ * about it. Throws `unavailable` where neither is possible.
  */
 export async function copyText(cli: Cli, text: string, signal: AbortSignal): Promise<string> {
   const { environment } = cli.io

@@ -15,7 +15,7 @@ export interface TalkCommand {
   complete?(cli: Cli, rest: string, signal: AbortSignal): Promise<readonly CompletedWord[]>
 }
 
-/** Takes away what a command set: `/system -`. */
+/** Removes a value that a command set: `/system -`. */
 export const nothing = '-'
 
 /** The words of a kind of the command line, as completed words. */

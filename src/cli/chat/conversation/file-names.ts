@@ -9,7 +9,10 @@ import { quoted, unquoted, withHome } from './shell-words.ts'
 /** Names of a folder that are completed. */
 const mostNames = 1_000
 
-/** The files and folders whose paths begin as written; hidden ones only where the dot is written. None where it cannot be read. */
+/**
+ * The files and folders with paths that begin as written; hidden ones only after a written dot. None where the folder
+ * cannot be read.
+ */
 export async function fileNames(cli: Cli, written: string, isQuoted: boolean): Promise<readonly CompletedWord[]> {
   const plain = isQuoted ? unquoted(written) : written
   const at = plain.lastIndexOf('/') + 1
@@ -33,6 +36,7 @@ export async function fileNames(cli: Cli, written: string, isQuoted: boolean): P
   )
 }
 
+/** The user's home folder: `HOME`, else that of the system. */
 export function homeOf({ io }: Cli): string {
   return io.environment['HOME'] || homedir()
 }

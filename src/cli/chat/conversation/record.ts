@@ -2,7 +2,7 @@ import { type Message, textOf } from '../../../chat/protocol/messages.ts'
 import { appendToSession, showSession, undoSession } from '../../../operations/sessions.ts'
 import type { Cli } from '../../terminal/cli.ts'
 
-/** What was said, in a saved session. */
+/** The messages of a conversation, in a saved session. */
 export interface ConversationRecord {
   /** The id of the session. */
   readonly session: string
@@ -22,7 +22,7 @@ export type KeptMessage = Message & { readonly cut?: boolean }
 /** Timeout of keeping a stopped answer: milliseconds. */
 const keepingMs = 10_000
 
-/** The record of a session, which the core keeps by itself, but for what was stopped. */
+/** The record of a session. The core keeps all but stopped answers by itself. */
 export function savedRecord(cli: Cli, session: string): ConversationRecord {
   const append = async (messages: readonly KeptMessage[]) => {
     const kept = messages.map(({ role, content, cut = false }) => ({

@@ -1,7 +1,7 @@
 import type { Cli } from '../../terminal/cli.ts'
 import { stripControls } from '../../terminal/io.ts'
 
-/** Prints what a command was asked for, on stderr: stdout holds answers alone. */
+/** Prints the output of a command on stderr: stdout holds answers alone. */
 export function say(cli: Cli, text: string): void {
   cli.io.err(stripControls(text))
 }
@@ -9,7 +9,7 @@ export function say(cli: Cli, text: string): void {
 /** Rows of a list that are shown. */
 const mostRows = 40
 
-/** Prints a list, and counts what does not fit. */
+/** Prints a list, and the number of rows left out. */
 export function sayList(cli: Cli, rows: readonly string[], rest: string): void {
   const shown = rows.slice(0, mostRows)
   const more = rows.length > mostRows ? [`and ${rows.length - mostRows} more${rest}`] : []

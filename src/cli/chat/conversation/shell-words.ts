@@ -17,6 +17,7 @@ export function lastWord(line: string): { readonly from: number; readonly writte
   return { from: line.length - written.length, written }
 }
 
+/** A word without the quotes and backslashes of a shell; variables are not expanded. */
 export function unquoted(written: string): string {
   return written.replace(
     /\\([\s\S])|"((?:[^"\\]|\\[\s\S])*)"|'([^']*)'/g,
@@ -30,6 +31,7 @@ export function quoted(path: string): string {
   return path.replace(/[\s"'\\]/g, '\\$&')
 }
 
+/** A path with `~` at its beginning replaced by the home folder; `~user` stays. */
 export function withHome(path: string, home: string): string {
   return path === '~' || path.startsWith('~/') ? home + path.slice(1) : path
 }

@@ -4,7 +4,7 @@ import type { Attached } from '../files/attachment.ts'
 import type { ConversationRecord } from './record.ts'
 import type { Totals } from './totals.ts'
 
-/** What the next question is asked with. */
+/** The options of the next question. */
 export interface TalkOptions {
   readonly model?: string | undefined
   readonly persona?: string | undefined

@@ -1,4 +1,4 @@
-/** What the answers since the beginning took. */
+/** The consumption of the answers since the beginning. */
 export interface Totals {
   answers: number
   /** Tokens of requests and of answers; undefined while no provider told any. */
@@ -12,7 +12,7 @@ export interface Totals {
   by: string | undefined
 }
 
-/** What an answer tells about itself. */
+/** An answer's report about itself. */
 interface Told {
   readonly tokens: { readonly asked: number; readonly answered: number } | undefined
   readonly cost: number | undefined
@@ -23,6 +23,7 @@ export function noTotals(): Totals {
   return { answers: 0, asked: undefined, answered: undefined, cost: 0, unpriced: 0, by: undefined }
 }
 
+/** Adds an answer to the totals; one without a cost counts as unpriced. */
 export function addTo(totals: Totals, { tokens, cost, by }: Told): void {
   totals.answers += 1
   if (tokens) {

@@ -6,8 +6,8 @@ import type { Cli } from '../../terminal/cli.ts'
 import { note } from '../../terminal/output.ts'
 
 /**
- * What was typed in earlier conversations of this place: in this process or at a server, as one user, with a persona or with
- * none. In memory alone where nothing is kept of the chat (--no-log), with chat.history=off, or where the file is not ours, which is noted.
+ * The lines typed in earlier conversations of this place: in this process or at a server, as one user, with a persona
+ * or with none. In memory alone with --no-log or chat.history=off, or where the file is not ours, which is noted.
  */
 export async function typedHistory(cli: Cli, persona: string | undefined, keeps: boolean): Promise<History> {
   const { paths, chatHistory } = await cli.settings()

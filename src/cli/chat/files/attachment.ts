@@ -23,7 +23,7 @@ export interface LeftOut {
 export interface Attached {
   readonly files: readonly Attachment[]
   readonly leftOut: readonly LeftOut[]
-  /** True where a folder, a pattern or an address was given, so that its user does not know what goes in. */
+  /** True where a folder, a pattern or an address was given: its user has not named each file. */
   readonly isFound: boolean
 }
 

@@ -28,8 +28,8 @@ export async function readNamed(path: string, limit: number, signal: AbortSignal
 }
 
 /**
- * Reads a regular file that a folder or a pattern led to; one that became a link or a pipe meanwhile is not followed. Throws
- * errors whose messages are reasons to leave it out.
+ * Reads a regular file that a folder or a pattern led to; one that became a link or a pipe meanwhile is not followed.
+ * Throws errors with messages that serve as the reason to leave it out.
  */
 export async function readFound(path: string, limit: number): Promise<Buffer> {
   try {

@@ -12,7 +12,7 @@ export type Place =
   /** `named` is a file that the user wrote himself; `matched` one of a pattern; `listed` one of a folder. */
   | { readonly kind: 'named' | 'matched' | 'listed'; readonly path: string }
 
-/** The places that a value of -f stands for, in their order, and what was met beside them. */
+/** The places that a value of -f stands for, in their order, and the files left out. */
 export interface Places {
   readonly places: readonly Place[]
   readonly leftOut: readonly LeftOut[]

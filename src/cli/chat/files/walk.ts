@@ -15,7 +15,7 @@ export interface Walked {
 }
 
 export interface WalkOptions {
-  /** How the folder is named in messages and in front of the names of what is left out. */
+  /** The folder's name in messages, and before the names of files left out. */
   readonly shown: string
   /** Whether hidden files and folders are taken too. */
   readonly hidden: boolean
@@ -64,7 +64,7 @@ export async function walk(root: string, { shown, hidden, signal, most = 100_000
         signal.throwIfAborted()
         if (++entries > most)
           throw new AppError('too_large', `${shownName(shown)} holds more than ${most} files`, {
-            details: ['Name a smaller folder, or list in .gitignore what is not of your making'],
+            details: ['Name a smaller folder, or list generated files and packages in .gitignore'],
           })
         found.push(entry)
       }

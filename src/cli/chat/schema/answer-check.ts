@@ -21,7 +21,7 @@ export interface JsonOptions {
   readonly templateSchema?: unknown
 }
 
-/** What an answer in JSON must be. */
+/** The required form of an answer in JSON. */
 export interface AnswerCheck {
   /** The field of the request. */
   readonly format: ResponseFormat

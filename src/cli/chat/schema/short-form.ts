@@ -55,7 +55,7 @@ export function listOf(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** A field by its name, or what is wrong with it. */
+/** A field by its name, or the problem with it. */
 function fieldOf(text: string): { readonly name: string; readonly schema: JsonSchema } | string {
   const colon = text.indexOf(':')
   const words = (colon < 0 ? text : text.slice(0, colon)).trim().split(/\s+/)

@@ -6,7 +6,7 @@ export type Way = (text: string, path: Path, value: unknown) => string | undefin
 
 /** A format of configuration files. */
 export interface ConfigFormat {
-  /** The value of a text without byte order mark. Throws an error whose message names the place that is wrong. */
+  /** The value of a text without byte order mark. Throws an error with the invalid place in its message. */
   parse(text: string): unknown
   /** Ways to change a text, the one that keeps most of it first. */
   readonly ways: readonly Way[]

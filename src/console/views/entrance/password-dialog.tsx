@@ -9,7 +9,7 @@ import { useAction } from '../../wire/use-action.ts'
 import { useData } from '../../wire/use-data.ts'
 import { passwordRule } from './new-account.tsx'
 
-/** Changes the password of the person who is logged in; their other logins end. */
+/** Changes the password of the logged-in user; their other logins end. */
 export function PasswordDialog({ isForced, onClose }: { readonly isForced: boolean; readonly onClose: () => void }) {
   const { me, renew } = useSession()
   const [current, setCurrent] = useState('')

@@ -10,12 +10,12 @@ import { Places } from './places.tsx'
 import { RequestList } from './request-list.tsx'
 import { RequestStory } from './request-story.tsx'
 
-/** How often the view asks what is under way: milliseconds. */
+/** How often the view polls: milliseconds. */
 const everyMs = 1000
 /** Circuits and runners change less often. */
 const slowlyMs = 10_000
 
-/** What happens at this moment: requests under way and the last ones, and the places that answer them. */
+/** The live view: requests under way and the latest ones, and the places that answer them. */
 export function Now({ route }: ViewProps) {
   const requests = useData<{ requests: readonly FollowedRequest[]; live: number }>(
     (signal) => ask('GET', '/api/requests', { signal }),

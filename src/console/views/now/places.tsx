@@ -2,7 +2,7 @@ import { Badge } from '../../components/badge.tsx'
 import { count } from '../../page/format.ts'
 import type { Load, Status } from '../../wire/types.ts'
 
-/** The plugin, the local runner, the circuits and the speech queues: what can answer at this moment. */
+/** The places that can answer now: the plugin, the local runner, the circuits and the speech queues. */
 export function Places({ status, load }: { readonly status: Status | undefined; readonly load: Load | undefined }) {
   return (
     <div class="tiles even">

@@ -8,7 +8,7 @@ import { useData } from '../../wire/use-data.ts'
 import { modelOf } from './request-list.tsx'
 import { RequestState } from './request-state.tsx'
 
-/** The whole story of a request: who asked, every place that was asked, and what came of it. */
+/** The whole story of a request: its user, every place that was asked, and the outcome. */
 export function RequestStory({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { value: request, problem } = useData<FollowedRequest>(
     (signal) => ask('GET', path`/api/requests/${id}`, { signal }),

@@ -76,7 +76,7 @@ function Backups({ persona, onRestored }: { readonly persona: Persona; readonly 
           }}
           onClose={() => setAsked(undefined)}
         >
-          Memories and what was learned become those of the backup. The present state is backed up first.
+          Memories and the learned state become those of the backup. The present state is backed up first.
         </Confirm>
       )}
     </Section>
@@ -138,9 +138,7 @@ function Integrity({ persona }: { readonly persona: Persona }) {
     >
       <Problem of={action.problem} />
       {!found && !action.problem && (
-        <p class="muted">
-          Compares the stored records with their seals, and the log of what was learned with its chain.
-        </p>
+        <p class="muted">Compares the stored records with their seals, and the log of learning with its chain.</p>
       )}
       {found && (
         <Notice kind={found.valid ? 'good' : 'warning'}>

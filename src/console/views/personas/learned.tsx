@@ -13,7 +13,7 @@ import { changesOf } from './changes.ts'
 
 type Answer = 'rollback' | 'proposal_accepted' | 'proposal_declined'
 
-/** What a persona has learned, and when: each step can be undone. */
+/** The things that a persona has learned, with their times; each step can be undone. */
 export function Learned({ persona }: { readonly persona: Persona }) {
   const state = useData<PersonaState>((signal) => ask('GET', path`/api/personas/${persona.id}/state`, { signal }), [])
   const log = useData<{ records: readonly AdaptationRecord[] }>(
@@ -72,7 +72,7 @@ interface RecordAnswersProps {
   readonly onAnswer: (kind: Answer) => void
 }
 
-/** What a person can answer to a record. */
+/** The actions for a record. */
 function RecordAnswers({ record, isBusy, onAnswer }: RecordAnswersProps) {
   if (record.undone_by !== undefined) return <Badge>undone</Badge>
   if (record['status'] === 'proposed')

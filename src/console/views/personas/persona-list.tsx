@@ -10,7 +10,7 @@ import { useData } from '../../wire/use-data.ts'
 import { ImportDialog } from './memories/import-dialog.tsx'
 import { PersonaDialog } from './persona-dialog.tsx'
 
-/** The personas of the person who is logged in. */
+/** The personas of the logged-in user. */
 export function PersonaList() {
   const [dialog, setDialog] = useState<'new' | 'import'>()
   const data = useData<{ personas: readonly Persona[] }>((signal) => ask('GET', '/api/personas', { signal }), [])

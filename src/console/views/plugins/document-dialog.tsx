@@ -10,7 +10,7 @@ import { useData } from '../../wire/use-data.ts'
 import { DocumentEditor } from './document-editor.tsx'
 
 interface DocumentDialogProps {
-  /** The plugin whose document is edited; without one a new document is pasted. */
+  /** The plugin to edit; without one a new document is pasted. */
   readonly plugin?: Plugin
   readonly onClose: () => void
   readonly onSaved: (id: string) => void

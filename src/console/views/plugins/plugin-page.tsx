@@ -18,7 +18,7 @@ import { PluginState } from './plugin-state.tsx'
 import { PluginTestPart } from './plugin-test.tsx'
 import { RefreshDialog } from './refresh-dialog.tsx'
 
-/** One plugin: its document, its models, and what can be done with it. */
+/** One plugin: its document, its models, and the actions on it. */
 export function PluginPage({ id }: { readonly id: string }) {
   const { isAdmin } = useSession()
   const [dialog, setDialog] = useState<'edit' | 'remove' | 'refresh'>()

@@ -1,7 +1,7 @@
 import { Badge } from '../../components/badge.tsx'
 import type { Plugin } from '../../wire/types.ts'
 
-/** Whether a plugin can be asked, and what it lacks. */
+/** Whether a plugin is ready, and the parts that it lacks. */
 export function PluginState({ plugin: { state, auth } }: { readonly plugin: Plugin }) {
   if (state === 'ready') return <Badge tone="good">ready</Badge>
   if (state === 'retired') return <Badge>retired</Badge>

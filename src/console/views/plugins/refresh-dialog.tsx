@@ -10,7 +10,7 @@ import { useAction } from '../../wire/use-action.ts'
 import { useData } from '../../wire/use-data.ts'
 
 interface RefreshDialogProps {
-  /** The plugin whose list is fetched; without one those of all plugins with a key. */
+  /** The plugin to refresh; without one the lists of all plugins with a key. */
   readonly plugin?: string
   readonly onClose: () => void
   readonly onTaken: () => void

@@ -31,7 +31,7 @@ const parts = [
   ['keys', 'API keys'],
 ] as const
 
-/** What was used and what it cost, the budgets, and the keys of programs. */
+/** Consumption and cost, the budgets, and the keys of programs. */
 export function Usage({ route }: ViewProps) {
   const { isAdmin } = useSession()
   const [part = 'spend'] = route.rest

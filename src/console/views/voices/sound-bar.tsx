@@ -3,7 +3,7 @@ import { Problem } from '../../components/notice.tsx'
 import { duration } from '../../page/format.ts'
 import type { Sound } from './use-speech.ts'
 
-/** What is heard, and the whole of it to hear again. */
+/** The sound being played, and the whole of it to play again. */
 export function SoundBar({ sound, onStop }: { readonly sound: Sound | undefined; readonly onStop: () => void }) {
   if (!sound) return null
   const { isSpeaking, heard, firstSoundMs, problem } = sound

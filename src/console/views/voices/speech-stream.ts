@@ -60,7 +60,7 @@ export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest)
     pieces.push(piece)
     play(fromPcm16(piece), format.sampleRate)
   }
-  // What has come is still being heard.
+  // Closes after the audio received so far has been played.
   setTimeout(
     () => context.state !== 'closed' && void context.close(),
     Math.max(0, playAt - context.currentTime + 1) * 1000,

@@ -78,7 +78,7 @@ test('a seed repeats the speech, another seed, voice or guidance changes it', ()
       await speak(engine, undefined, { cfg_coef: 4 }),
     ])
       assertOtherSound(other, first)
-    // Voices of other lengths and back: what was heard before leaves nothing behind.
+    // Speaks with voices of other lengths and back: no earlier voice leaves a trace.
     assertSameSound(await speak(engine), first)
   }))
 

@@ -11,7 +11,7 @@ export interface GoldenModel {
   readonly name: string
   readonly folder: string
   readonly voice: string
-  /** What was spoken. */
+  /** The spoken text and its settings. */
   readonly generation: {
     readonly text: string
     readonly entries: readonly { readonly text: string; readonly tokens: readonly number[]; readonly padding: number }[]

@@ -13,7 +13,7 @@ const sentences = [
   'The quick brown fox jumps over the lazy dog near the river bank.',
   'She told them that the weather would change before the end of the week.',
 ]
-/** Pulled with the model, whatever licences were agreed to. */
+/** Voices that are pulled with the model without agreeing to a licence. */
 const voices = ['alba', 'vctk-p225']
 const name = 'English voices of the pulled model are understood, and their speech reversed is not'
 

@@ -1,4 +1,4 @@
-/** The Dutch model, whose authors publish its tokenizer in another form than the others'. */
+/** The Dutch model. Its authors publish its tokenizer in another form than the others'. */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

@@ -41,7 +41,7 @@ export interface GoldenModel {
   part(name: string): Golden | undefined
 }
 
-/** Models whose codec is the same, with the codec's numbers and the recording of all cloning. */
+/** Models with the same codec, with the codec's numbers and the recording of all cloning. */
 export interface GoldenSet {
   readonly models: readonly GoldenModel[]
   readonly codec: Golden

@@ -318,7 +318,7 @@ function repeated<T extends Float32Array | Uint16Array>(source: T, start: number
   return into
 }
 
-/** Norms around one, counts above zero, and matrices that keep the size of what goes through them. */
+/** Norms around one, counts above zero, and matrices that keep the size of their input. */
 function rangeOf(name: string, shape: readonly number[]): { base: number; spread: number } {
   if (/norm\d?\.weight$|_norm\.weight$|layernorm\.weight$/.test(name)) return { base: 1, spread: 0.1 }
   if (name.endsWith('cluster_usage')) return { base: 4, spread: 0.3 }

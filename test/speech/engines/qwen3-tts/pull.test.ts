@@ -58,7 +58,7 @@ test('a pulled variant speaks, and another variant finds its own files', async (
   const hub = await openLoopbackHub()
   const outbound = openHttpClient({ allowPrivate: true })
   const modelsFolder = temporaryFolder()
-  // The tiny files cannot have the published hashes: what the hub says of them counts, as for the files without one.
+  // The tiny files cannot have the published hashes: the hub's own digests count, as for files without a published one.
   const known = new Map([...knownModels].map(([name, model]) => [name, unpinned(model)]))
   const models = openHub({ modelsFolder, known, endpoint: hub.endpoint, token: undefined, send: outbound.send })
   const variantsHere = {
@@ -107,7 +107,7 @@ test('a pulled variant speaks, and another variant finds its own files', async (
   }
 })
 
-/** A model by whose files the hub's own digests count. */
+/** A model with files that are checked by the hub's own digests. */
 function unpinned(model: KnownModel): KnownModel {
   const editions = model.editions.map((edition) => ({
     ...edition,

@@ -38,7 +38,7 @@ function questionOf(taken: readonly KeptMessage[]): KeptMessage {
   return taken.find(({ role }) => role === 'user')!
 }
 
-/** What was typed: a question without its files, unless it is nothing else. */
+/** The user's words: a question without its files, unless it holds nothing else. */
 function wordsOf(question: string): string {
   const short = folded(question)
   return short.replace(/^<file .*> … <\/file>\n?/gm, '').trim() || short.trim()

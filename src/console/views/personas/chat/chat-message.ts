@@ -8,7 +8,7 @@ export interface Picture {
   readonly address: string
 }
 
-/** What the API tells about an answer. */
+/** The API's report about an answer. */
 export interface Report {
   readonly plugin?: string | null
   readonly runner?: string | null

@@ -16,7 +16,7 @@ interface MessageProps {
   readonly onRetry: () => void
 }
 
-/** A message of a conversation; an answer with what it was made of. */
+/** A message of a conversation; an answer with its report. */
 export function MessageView({ persona, message, onRetry }: MessageProps) {
   const { role, text, pictures = [], isWriting, isStopped, problem, report } = message
   const isAnswer = role === 'assistant'

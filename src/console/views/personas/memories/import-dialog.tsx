@@ -9,7 +9,7 @@ import { upload } from '../../../wire/upload.ts'
 import { useAction } from '../../../wire/use-action.ts'
 
 interface ImportDialogProps {
-  /** The persona whose memory takes the file in; without one it becomes a persona of its own. */
+  /** The persona that takes the file into its memory; without one the file becomes a persona of its own. */
   readonly persona?: Persona
   readonly onClose: () => void
 }

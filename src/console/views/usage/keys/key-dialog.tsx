@@ -9,7 +9,7 @@ import type { NewSecret } from './secret-dialog.tsx'
 
 type Scope = Key['scopes'][number]
 
-/** What each scope opens. */
+/** The scopes and the access that each gives. */
 const scopes: readonly (readonly [Scope, string])[] = [
   ['chat', 'Chat'],
   ['embeddings', 'Embeddings'],
@@ -54,7 +54,14 @@ export function KeyDialog({
   return (
     <Dialog title="New API key" onClose={onClose}>
       <Form action={action} submit="Create" onCancel={onClose} isIncomplete={name.trim() === '' || chosen.length === 0}>
-        <TextField label="Name" value={name} onInput={setName} placeholder="What will use it" isRequired isFirst />
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          placeholder="The program that uses it"
+          isRequired
+          isFirst
+        />
         <fieldset class="fields plain">
           <legend>May use</legend>
           {scopes.map(([scope, title]) => (

@@ -11,7 +11,7 @@ import type { Key, Limit } from '../../../wire/types.ts'
 import { useData } from '../../../wire/use-data.ts'
 import { LimitDialog } from './limit-dialog.tsx'
 
-/** Budgets with what is left of them, and limits of requests and tokens. */
+/** Budgets with the amounts left, and limits of requests and tokens. */
 export function Budgets() {
   const { isAdmin } = useSession()
   const [dialog, setDialog] = useState<Limit | 'new'>()
@@ -120,7 +120,7 @@ function Budget({ budget }: { readonly budget: Limit['budgets'][number] }) {
 
 const kinds: Readonly<Record<string, string>> = { user: 'User', plugin: 'Plugin', key: 'Key' }
 
-/** What a limit holds for, in words; a key by its name where the person may see it. */
+/** The subject of a limit, in words; a key by its name where the user may see it. */
 function subjectInWords(subject: string, keys: readonly Key[]): string {
   if (subject === 'all') return 'The whole installation'
   const [kind = '', ...rest] = subject.split(':')

@@ -16,7 +16,7 @@ export interface LimitTexts extends Readonly<Record<(typeof rates)[number][0], s
   readonly amount: string
   readonly period: Period
   readonly hard: boolean
-  /** What the form does not show of the first budget, and further budgets: they stay. */
+  /** Values without a field in the form, kept as they are: parts of the first budget, and further budgets. */
   readonly kept: { readonly timezone?: string; readonly warn?: number }
   readonly others: Limit['budgets']
 }
