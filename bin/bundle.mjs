@@ -6,10 +6,36 @@ import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 /**
- * zod is bundled since it has a hundred files of its own, inquirer since later versions of its parts ask for a newer Node.
- * Other packages are imported from where npm put them.
+ * Packages of JavaScript alone that a start loads are bundled: of its 700 files zod needs a hundred, undici as many, and each
+ * CommonJS module is read twice, once for the names that it exports. inquirer is bundled since later versions of its parts ask
+ * for a newer Node. Other packages are imported from where npm put them.
  */
-const bundled = ['zod', 'inquirer']
+const bundled = [
+  'commander',
+  'conf',
+  'eventsource-parser',
+  'fflate',
+  'h3',
+  'inquirer',
+  'ipaddr.js',
+  'jose',
+  'ky',
+  'listhen',
+  'prom-client',
+  'stemmer',
+  'string-width',
+  'undici',
+  'zod',
+]
+
+/** Error texts of zod in English alone: its 50 languages are half of it. */
+const englishErrors = {
+  name: 'english-errors',
+  setup({ onLoad }) {
+    const contents = "export { default as en } from './en.js'\n"
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents, loader: 'js' }))
+  },
+}
 
 /** Writes `dist/bundle` anew below `root`, from the sources. Throws where they do not compile. */
 export async function bundle(root) {
@@ -41,6 +67,7 @@ export async function bundle(root) {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
     },
     tsconfigRaw: '{}',
+    plugins: [englishErrors],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
