@@ -5,29 +5,6 @@ import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
-/**
- * Packages of JavaScript alone that a start loads are bundled: of its 700 files zod needs a hundred, undici as many, and each
- * CommonJS module is read twice, once for the names that it exports. inquirer is bundled since later versions of its parts ask
- * for a newer Node. Other packages are imported from where npm put them.
- */
-const bundled = [
-  'commander',
-  'conf',
-  'eventsource-parser',
-  'fflate',
-  'h3',
-  'inquirer',
-  'ipaddr.js',
-  'jose',
-  'ky',
-  'listhen',
-  'prom-client',
-  'stemmer',
-  'string-width',
-  'undici',
-  'zod',
-]
-
 /** Error texts of zod in English alone: its 50 languages are half of it. */
 const englishErrors = {
   name: 'english-errors',
@@ -41,7 +18,10 @@ const englishErrors = {
 export async function bundle(root) {
   const { build } = compiler(root)
   const { dependencies, optionalDependencies, imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const external = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !bundled.includes(name))
+  // Bundled are the development packages: those of JavaScript alone that a start loads, of which zod and undici have a hundred
+  // files each, and Node reads each CommonJS module twice, first for the names that it exports; and inquirer, since later
+  // versions of its parts ask for a newer Node. The others are imported from where npm put them.
+  const external = Object.keys({ ...dependencies, ...optionalDependencies })
   const fresh = join(root, 'dist', 'bundle.new')
   rmSync(fresh, { recursive: true, force: true })
   const { metafile } = await build({
