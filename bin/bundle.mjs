@@ -5,17 +5,23 @@ import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
-/**
- * zod is bundled since it has a hundred files of its own, inquirer since later versions of its parts ask for a newer Node.
- * Other packages are imported from where npm put them.
- */
-const bundled = ['zod', 'inquirer']
+/** Error texts of zod in English alone: its 50 languages are half of it. */
+const englishErrors = {
+  name: 'english-errors',
+  setup({ onLoad }) {
+    const contents = "export { default as en } from './en.js'\n"
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents, loader: 'js' }))
+  },
+}
 
 /** Writes `dist/bundle` anew below `root`, from the sources. Throws where they do not compile. */
 export async function bundle(root) {
   const { build } = compiler(root)
   const { dependencies, optionalDependencies, imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const external = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !bundled.includes(name))
+  // Bundled are the development packages: those of JavaScript alone that a start loads, of which zod and undici have a hundred
+  // files each, and Node reads each CommonJS module twice, first for the names that it exports; and inquirer, since later
+  // versions of its parts ask for a newer Node. The others are imported from where npm put them.
+  const external = Object.keys({ ...dependencies, ...optionalDependencies })
   const fresh = join(root, 'dist', 'bundle.new')
   rmSync(fresh, { recursive: true, force: true })
   const { metafile } = await build({
@@ -41,6 +47,7 @@ export async function bundle(root) {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
     },
     tsconfigRaw: '{}',
+    plugins: [englishErrors],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })

@@ -29,8 +29,43 @@ import { parseDuration } from './terminal/parsers.ts'
 import { addUsageCommands } from './usage/command.ts'
 import { addUserCommands } from './users/command.ts'
 
-/** The command tree with its actions; also the source of help, completions and manual. */
-export function buildProgram(cli: Cli): CliCommand {
+/**
+ * The commands of the program by group, in the order of the help. Those that show or search the whole tree name no command of
+ * theirs.
+ */
+const groups: readonly (readonly [names: string, add: (program: CliCommand, cli: Cli) => void])[] = [
+  ['chat', addChatCommand],
+  ['template', addTemplateCommands],
+  ['plugin', addPluginCommands],
+  ['models', addModelCommands],
+  ['embed', addEmbedCommand],
+  ['prices', addPriceCommands],
+  ['persona', addPersonaCommands],
+  ['mcp', addMcpCommands],
+  ['session', addSessionCommands],
+  ['tts', addSpeechCommands],
+  ['serve __worker', addServeCommand],
+  ['service', addServiceCommands],
+  ['connect launch', addConnectCommands],
+  ['setup register login logout whoami passwd auth', addAccountCommands],
+  ['users', addUserCommands],
+  ['key', addKeyCommands],
+  ['usage', addUsageCommands],
+  ['limit', addLimitCommands],
+  ['secret', addSecretCommands],
+  ['backup', addBackupCommands],
+  ['db', addDatabaseCommands],
+  ['config', addConfigCommands],
+  ['status doctor', addStatusCommands],
+  ['', addCompletionCommands],
+  ['', addHelpCommand],
+]
+
+/**
+ * The command tree with its actions; also the source of help, completions and manual. For a command of the program it has that
+ * command's group alone: the tree of all takes some milliseconds to build.
+ */
+export function buildProgram(cli: Cli, word?: string): CliCommand {
   const program: CliCommand = new CliCommand('aichat')
     .description(summary.description)
     .usage(summary.usage)
@@ -63,31 +98,8 @@ export function buildProgram(cli: Cli): CliCommand {
     .option('--timeout <duration>', 'give up after 30s, 2m, 500ms …', checkedDuration)
     .option('--insecure', 'allow plain http to another machine')
     .example(...summary.examples)
-  addChatCommand(program, cli)
-  addTemplateCommands(program, cli)
-  addPluginCommands(program, cli)
-  addModelCommands(program, cli)
-  addEmbedCommand(program, cli)
-  addPriceCommands(program, cli)
-  addPersonaCommands(program, cli)
-  addMcpCommands(program, cli)
-  addSessionCommands(program, cli)
-  addSpeechCommands(program, cli)
-  addServeCommand(program, cli)
-  addServiceCommands(program, cli)
-  addConnectCommands(program, cli)
-  addAccountCommands(program, cli)
-  addUserCommands(program, cli)
-  addKeyCommands(program, cli)
-  addUsageCommands(program, cli)
-  addLimitCommands(program, cli)
-  addSecretCommands(program, cli)
-  addBackupCommands(program, cli)
-  addDatabaseCommands(program, cli)
-  addConfigCommands(program, cli)
-  addStatusCommands(program, cli)
-  addCompletionCommands(program, cli)
-  addHelpCommand(program, cli)
+  const only = groups.filter(([names]) => word !== undefined && names.split(' ').includes(word))
+  for (const [, add] of only.length > 0 ? only : groups) add(program, cli)
   throwUsageErrors(program)
   cli.bind(() => {
     const options = program.opts<Globals>()

@@ -14,9 +14,9 @@ import { firstOf } from './terminal/stop-signal.ts'
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const { cli, close } = openCli(io)
   try {
-    const program = buildProgram(cli)
+    const words = withPrompt(argv, io)
+    const program = buildProgram(cli, words[commandAt(words)])
     program.hook('preAction', () => openFilter(cli))
-    const words = withPrompt(argv, program, io)
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
     await cli.filter?.flush()
@@ -110,22 +110,24 @@ const chatOptions =
   /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|again|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
 
 /**
- * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, after `--`, for `-`, and
- * for piped text without arguments. Other words stay and end as "unknown command".
+ * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, which no command's name
+ * does, after `--`, for `-`, and for piped text without arguments. Other words stay and end as "unknown command".
  */
-function withPrompt(argv: readonly string[], program: Command, io: Io): string[] {
-  let at = 0
-  while (at < argv.length && /^-./.test(argv[at]!) && argv[at] !== '--' && !chatOptions.test(argv[at]!))
-    at += valued.has(argv[at]!) ? 2 : 1
+function withPrompt(argv: readonly string[], io: Io): readonly string[] {
+  const at = commandAt(argv)
   const word = argv[at]
   const asksForHelp = argv.slice(0, at).some((option) => /^(?:-h|--help|-V|--version)$/.test(option))
   const isPrompt =
     word === undefined
       ? io.stdinIsPiped() && !asksForHelp
-      : word === '--' || word === '-' || chatOptions.test(word) || (/\s/.test(word) && !isCommand(program, word))
-  return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : [...argv]
+      : word === '--' || word === '-' || chatOptions.test(word) || /\s/.test(word)
+  return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : argv
 }
 
-function isCommand(program: Command, word: string): boolean {
-  return program.commands.some((command) => command.name() === word || command.aliases().includes(word))
+/** The place of the first argument that is no global option and no value of one. */
+function commandAt(argv: readonly string[]): number {
+  let at = 0
+  while (at < argv.length && /^-./.test(argv[at]!) && argv[at] !== '--' && !chatOptions.test(argv[at]!))
+    at += valued.has(argv[at]!) ? 2 : 1
+  return at
 }

@@ -1,18 +1,71 @@
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { loadavg } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { aichatCommand, openHome } from '../command.ts'
+import { furnish, launcherOf, loadedBy, mostUsed } from '../most-used.ts'
+import { startPart } from './gateway-parts/contestants.ts'
+import { median, quantile } from './gateway-parts/load.ts'
 
-const rounds = 10
+/** AICHAT_BENCH_ROUNDS gives others. */
+const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 10)
 /** Commands of one measurement of processor time, which a shell tells in hundredths of a second. */
 const repeats = 5
 const sessions = 1000
 
 /**
- * The cost of starting a command, compared with `node -e 0`: of the help, and of the names behind a Tab among 1,000
- * saved conversations and 100 personas. The least of ten interleaved rounds counts, since the others include other work
- * of the machine. The aims: `--help` at most 35 ms of processor time over Node's own, names within 150 ms.
+ * The cost of the most used commands, and then that of starting a command, compared with `node -e 0`: of the help, and of
+ * the names behind a Tab among 1,000 saved conversations and 100 personas. The least of ten interleaved rounds counts, since
+ * the others include other work of the machine. The aims: `--help` at most 35 ms of processor time over Node's own, names
+ * within 150 ms.
  */
 export async function bench(): Promise<void> {
+  await commands()
+  await tabs()
+}
+
+/**
+ * The most used commands over bare node: processor time, each run paired with one of `node -e 0` of the same round, and what is
+ * loaded. AICHAT_BENCH_BEFORE names the folder of an older build, which takes its turns in the same rounds.
+ */
+async function commands(): Promise<void> {
+  const key = { CUSTOM_API_KEY: 'sk-canary-0123456789' }
+  const home = openHome(key)
+  const children: ChildProcess[] = []
+  try {
+    await furnish(home, (await startPart(children, 'upstream')).url)
+    const environment = {
+      ...{ PATH: process.env['PATH'], HOME: home.folder, AICHAT_HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' },
+      ...key,
+    }
+    const older = process.env['AICHAT_BENCH_BEFORE']
+    const builds = [...(older ? [['before', launcherOf(older)] as const] : []), ['now', aichatCommand] as const]
+    const lines = [['--version'], ['--help'], ['chat', '--help'], ...mostUsed.map(({ words }) => words)].flatMap(
+      (words) => builds.map(([build, command]) => ({ words, build, command, over: [] as number[] })),
+    )
+    for (let round = 0; round < rounds; round++) {
+      const bare = cpuOf([process.execPath, '-e', '0'], environment)
+      for (const { command, words, over } of lines) over.push(cpuOf([...command, ...words], environment, 2) - bare)
+    }
+    process.stdout.write(
+      `processor time over node's own, milliseconds, ${rounds} rounds (load of the machine ${loadavg()[0]!.toFixed(1)})\n`,
+    )
+    process.stdout.write(`  ${''.padEnd(36)}        median   quarters   files     KiB  packages\n`)
+    for (const { words, build, command, over } of lines) {
+      const { files, bytes, packages } = await loadedBy(command, words, environment)
+      const quarters = `${quantile(over, 0.25).toFixed(0)}–${quantile(over, 0.75).toFixed(0)}`
+      process.stdout.write(
+        `  ${words.join(' ').padEnd(36)} ${build.padEnd(7)}${median(over).toFixed(0).padStart(6)} ${quarters.padStart(10)} ${String(files.length).padStart(7)} ${(bytes / 1024).toFixed(0).padStart(7)}  ${packages.join(' ')}\n`,
+      )
+    }
+  } finally {
+    for (const child of children) child.kill('SIGTERM')
+    await Promise.all(children.map((child) => (child.exitCode === null ? once(child, 'exit') : undefined)))
+    home.remove()
+  }
+}
+
+async function tabs(): Promise<void> {
   const home = openHome()
   try {
     await fill(home.folder)
@@ -60,15 +113,19 @@ export async function bench(): Promise<void> {
 }
 
 /** Milliseconds of processor time of one command, its start included. */
-function cpuOf(words: readonly string[], env: NodeJS.ProcessEnv): number {
-  const script = `for ((i = 0; i < ${repeats}; i++)); do "$@" > /dev/null || exit 1; done; times`
-  const { status, stdout } = spawnSync('bash', ['-c', script, 'bash', ...words], { env, encoding: 'utf8' })
+function cpuOf(words: readonly string[], env: NodeJS.ProcessEnv, times = repeats): number {
+  const script = `for ((i = 0; i < ${times}; i++)); do "$@" > /dev/null || exit 1; done; times`
+  const { status, stdout } = spawnSync('bash', ['-c', script, 'bash', ...words], {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const children = stdout.trim().split('\n')[1] ?? ''
   const seconds = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(
     ([, minutes, rest]) => Number(minutes) * 60 + Number(rest),
   )
   if (status !== 0 || seconds.length !== 2) throw new Error(`${words.join(' ')} cannot be measured`)
-  return ((seconds[0]! + seconds[1]!) * 1000) / repeats
+  return ((seconds[0]! + seconds[1]!) * 1000) / times
 }
 
 function wallOf([program, ...args]: readonly string[], env: NodeJS.ProcessEnv): number {

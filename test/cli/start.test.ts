@@ -1,6 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
+import { buildProgram } from '../../src/cli/program.ts'
+import type { Cli } from '../../src/cli/terminal/cli.ts'
 import { aichatCommand, openHome } from '../command.ts'
+import { completion, json, openStandIn } from '../fake-provider.ts'
+import { furnish, loadedBy, mostUsed } from '../most-used.ts'
 import { suite } from '../suite.ts'
 import { runMain } from '../terminal.ts'
 
@@ -98,6 +103,48 @@ test('a command loads the store that it asks, and no other', async () => {
   } finally {
     made.remove()
   }
+})
+
+test('each of the ten most used commands loads the packages that it needs, and so much of the bundle', async () => {
+  const key = { CUSTOM_API_KEY: 'sk-canary-0123456789' }
+  const provider = await openStandIn((_request, response) => json(response, 200, completion('Read')))
+  const made = openHome(key)
+  try {
+    await furnish(made, provider.url)
+    const environment = {
+      ...{ PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, OLLAMA_HOST: '127.0.0.1:9' },
+      ...key,
+    }
+    for (const { words, packages, files, kibibytes } of mostUsed) {
+      const name = words.join(' ')
+      const loaded = await loadedBy(aichatCommand, words, environment)
+      assert.is(loaded.code, 0, name)
+      // From the sources, zod and others are packages too.
+      if (unbundled === aichatCommand) continue
+      assert.equal(loaded.packages, packages, name)
+      const { length } = loaded.files
+      assert.ok(length > 1 && length <= files, `${name}: ${length} files of the bundle`)
+      assert.ok(loaded.bytes <= kibibytes * 1024, `${name}: ${Math.ceil(loaded.bytes / 1024)} KiB of the bundle`)
+      // What heavy libraries are in the bundle is in files that their users alone import.
+      const held = loaded.files.map((path) => readFileSync(path, 'utf8')).join('\n')
+      for (const library of ['h3', 'prom-client', 'listhen', 'inquirer', 'conf', 'ky', 'jose', 'iconv-lite'])
+        assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
+    }
+  } finally {
+    made.remove()
+    await provider.close()
+  }
+})
+
+test('the tree for a command of the program has that command, and the whole tree the same one', () => {
+  const cli = { io: { columns: 80 }, bind() {} } as unknown as Cli
+  const whole = buildProgram(cli)
+  for (const command of whole.commands) {
+    const alone = buildProgram(cli, command.name()).commands.find((each) => each.name() === command.name())
+    assert.is(alone?.helpInformation(), command.helpInformation())
+  }
+  assert.is(buildProgram(cli, 'nothing').commands.length, whole.commands.length)
+  assert.is(buildProgram(cli, 'plugin').commands.length, 1)
 })
 
 test('nothing to do prints the help and exits 0', async () => {

@@ -1,4 +1,3 @@
-import ky from 'ky'
 import { AppError } from '../../errors.ts'
 import { parseJson } from '../../formats/json.ts'
 import { connectionSentence } from '../../http/connection-failure.ts'
@@ -10,6 +9,7 @@ export function isAddress(source: string): boolean {
 
 /** Fetches a JSON document of at most so many bytes; sends no key, follows no redirect. */
 export async function fetchJson(url: string, limit: number, signal: AbortSignal): Promise<unknown> {
+  const { default: ky } = await import('ky')
   try {
     const response = await ky.get(url, {
       redirect: 'manual',
