@@ -65,9 +65,7 @@ export function createVectorIndex(db: Database, sketches?: Sketches) {
     },
 
     /** The vectors of new memories, and the sketches of the vectors. */
-    putNew(
-      vectors: readonly { readonly number: number; readonly vector: Vector; readonly sketch: Buffer }[],
-    ): void {
+    putNew(vectors: readonly { readonly number: number; readonly vector: Vector; readonly sketch: Buffer }[]): void {
       const found = new Map<string, number>()
       const rows = vectors.map(({ number, vector: { space, values }, sketch }) => {
         const id = found.get(space.key) ?? makeSpace(space)

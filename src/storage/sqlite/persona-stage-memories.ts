@@ -55,17 +55,17 @@ export function createStageMemories(db: Database, scope: Scope) {
       const scopeId = row.scope_id
       if (rows.some(({ digest }) => isKnown.get(scopeId, digest))) return false
       const numbers = takeNumbers(db, row, rows.length)
-      const fitting = batch.flatMap(({ vector }, at) =>
-        vector
-          ? [
-              {
-                number: numbers[at]!,
-                vector: inOwnSpace(vector, dimensionOf.get(vector.space.key)),
-                sketch: sketches[at]!,
-              },
-            ]
-          : [],
-      )
+      const dimensions = new Map<string, number | undefined>()
+      for (const { vector } of batch)
+        if (vector && !dimensions.has(vector.space.key))
+          dimensions.set(vector.space.key, dimensionOf.get(vector.space.key))
+      const fitting = batch.flatMap(({ vector: given }, at) => {
+        if (!given) return []
+        const vector = inOwnSpace(given, dimensions.get(given.space.key))
+        // The first vector of a new space says its dimension.
+        if (vector === given) dimensions.set(given.space.key, given.values.length)
+        return [{ number: numbers[at]!, vector, sketch: sketches[at]! }]
+      })
       sealTogether(db, { scopeId, low: numbers[0]!, high: numbers.at(-1)! }, () => {
         insert(
           rows.map((each, at) => {
