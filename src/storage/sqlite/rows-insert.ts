@@ -1,4 +1,3 @@
-import type { Statement } from 'better-sqlite3'
 import type { Database } from './connection.ts'
 
 /**
@@ -8,7 +7,7 @@ import type { Database } from './connection.ts'
  */
 export function createRowsInsert(db: Database, table: string, columns: string): (rows: readonly unknown[][]) => void {
   const places = `(${columns.replaceAll(/\w+/g, '?')})`
-  const prepared = new Map<number, Statement>()
+  const prepared = new Map<number, ReturnType<Database['prepare']>>()
   return (rows) => {
     if (rows.length === 0) return
     let statement = prepared.get(rows.length)
