@@ -289,6 +289,18 @@ test('a full disk on stdout is an I/O error', () => {
   }
 })
 
+test('verifying a package loads no schemas, no database and nothing that asks or answers', () => {
+  const { stderr, modules } = traced('persona', 'verify', `${import.meta.dirname}/../../package.json`)
+  assert.match(stderr, /src\/personas\/package\/verify-file/)
+  for (const library of ['zod', 'better-sqlite3', 'h3', 'undici', 'inquirer', 'markdown-it'])
+    assert.not.ok(stderr.includes(`node_modules/${library}/`), library)
+  for (const room of ['operations', 'server', 'storage', 'chat', 'plugins'])
+    assert.equal(
+      modules.filter((path) => path?.startsWith(`src/${room}/`)),
+      [],
+    )
+})
+
 test('an error names a settings file that is not JSON', async () => {
   const other = openHome()
   const { writeFileSync } = await import('node:fs')

@@ -331,7 +331,7 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
     .description('check a package in a file or from stdin (-), or the stored persona of that id')
     .option('--passphrase-stdin', 'read the passphrase from stdin')
     .example('aichat persona verify ada.json', 'aichat persona verify Ada')
-    .action(run((packages) => packages.verify))
+    .action(lazyActions(cli, () => import('./verify.ts'))((packages) => packages.verify))
 }
 
 function withSettings(command: CliCommand): CliCommand {

@@ -19,8 +19,6 @@ import { streamStdin } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { askPassphrase } from './verify.ts'
 
-export { verify } from './verify.ts'
-
 interface ExportOptions {
   readonly output?: string
   readonly format: 'json' | 'container' | 'card' | 'jsonl'

@@ -23,10 +23,15 @@ export class ContentHash {
   readonly #places = new Map<unknown, number>()
 
   /** Adds a memory and returns its digest, ids included: `digestLength` hex digits. */
-  memory({ fields, vector }: PackageMemory): string {
+  memory(memory: PackageMemory): string {
+    return sha256(canonicalize(memory.fields), this.add(memory)).toString('hex').slice(0, digestLength)
+  }
+
+  /** Adds a memory and returns the hash of its vector. */
+  add({ fields, vector }: PackageMemory): Buffer {
     const sum = vector ? sha256(vectorBytes(oneZero(vector))) : noVector
     this.#memories.push(sha256(canonicalize(withoutFields(fields, bookkeeping)), sum))
-    return sha256(canonicalize(fields), sum).toString('hex').slice(0, digestLength)
+    return sum
   }
 
   /** Adds the next record of the log and returns its digest, ids included. */

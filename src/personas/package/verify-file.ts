@@ -123,7 +123,7 @@ function unchanged(source: PackageSource, contentHash: string | null): PackageSo
     *memories() {
       const hash = new ContentHash()
       for (const memory of source.memories()) {
-        hash.memory(memory)
+        hash.add(memory)
         yield memory
       }
       for (const record of source.log()) hash.record(record)

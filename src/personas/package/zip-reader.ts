@@ -99,7 +99,8 @@ function walks(zip: ZipFile, manifest: Manifest): Pick<PackageSource, 'walk' | '
         walkLines(zip, memberNames.log, log, visitor, (line, index) => visitor.record(fieldsOf(line), index)),
       )
       const memories = { list: 'memories', most: packageLimits.memories } as const
-      const vectors = vectorReader(zip)
+      const sum = createHash('sha256')
+      const vectors = vectorReader(zip, sum)
       check(
         memberNames.memories,
         walkLines(zip, memberNames.memories, memories, visitor, (line, index) =>
@@ -107,7 +108,8 @@ function walks(zip: ZipFile, manifest: Manifest): Pick<PackageSource, 'walk' | '
         ),
       )
       try {
-        check(memberNames.vectors, vectors.end())
+        vectors.end()
+        check(memberNames.vectors, sum)
       } catch (reason) {
         visitor.broken(memberNames.vectors, reason)
       }
@@ -205,19 +207,19 @@ interface VectorReader {
   next(length: number): Float32Array
   /** Passes over one vector as long as the last one. */
   skip(): void
-  /** Checks that no bytes are left and returns the hash of all. */
-  end(): Hash
+  /** Checks that no bytes are left. */
+  end(): void
 }
 
-function vectorReader(zip: ZipFile): VectorReader {
+/** @param hash updated with all bytes that are read */
+function vectorReader(zip: ZipFile, hash?: Hash): VectorReader {
   const chunks = zip.read(memberNames.vectors)
-  const hash = createHash('sha256')
   let rest: Uint8Array = new Uint8Array()
   let last = 0
   const more = (): boolean => {
     const { value, done } = chunks.next()
     if (done) return false
-    hash.update(value)
+    hash?.update(value)
     rest = rest.length > 0 ? Buffer.concat([rest, value]) : value
     return true
   }
@@ -233,7 +235,6 @@ function vectorReader(zip: ZipFile): VectorReader {
     skip: () => void take(last),
     end() {
       if (rest.length > 0 || more()) throw damaged(`${memberNames.vectors} holds more vectors than the memories have`)
-      return hash
     },
   }
 }

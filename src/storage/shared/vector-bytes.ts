@@ -4,9 +4,7 @@
  */
 export function sketchOf(values: Float32Array): Buffer {
   const bits = Buffer.alloc(Math.ceil(values.length / 8))
-  values.forEach((value, at) => {
-    if (value > 0) bits[at >> 3]! |= 1 << (at & 7)
-  })
+  for (let at = 0; at < values.length; at++) if (values[at]! > 0) bits[at >> 3]! |= 1 << (at & 7)
   return bits
 }
 

@@ -4,10 +4,9 @@ import type { Database } from './connection.ts'
 
 export type TextIndex = ReturnType<typeof createTextIndex>
 
-/** No index: for a scope that no search sees before `addWhole` has indexed all its memories. */
+/** No index: for a scope that no search sees before all its memories are indexed, see `createStageIndex`. */
 export const laterIndexed: TextIndex = {
   add: () => 0,
-  addWhole: () => 0,
   nearby: () => new Set(),
   move() {},
   rewrite: () => 0,
@@ -21,11 +20,12 @@ export function createTextIndex(db: Database) {
   const columns = 'memory_id, content, timestamp, metadata, conversation'
   const read = db.prepare<[number], TextRow>(`SELECT ${columns} FROM memory WHERE memory_id = ?`)
   // Those of the same time and those of another are asked for apart: one comparison of both columns at once would walk all
-  // memories of that time, which for an import may be every one.
+  // memories of that time, which for an import may be every one. The sign before the limit keeps the statement from being
+  // compiled anew for each value of it.
   const around = (place: string, order: 'ASC' | 'DESC') =>
     db.prepare<[object], TextRow>(
       `SELECT ${columns} FROM memory WHERE scope_id = @scopeId AND conversation = @conversation AND ${place}
-        ORDER BY timestamp ${order}, memory_id ${order} LIMIT @limit`,
+        ORDER BY timestamp ${order}, memory_id ${order} LIMIT +@limit`,
     )
   const earlier = [
     around('timestamp = @timestamp AND memory_id < @number', 'DESC'),
@@ -62,12 +62,6 @@ export function createTextIndex(db: Database) {
       const around = indexAll(scopeId, numbers, known)
       for (const number of numbers) around.delete(number)
       this.renew(scopeId, around, known)
-      return this.length(numbers)
-    },
-
-    /** The same where all memories of the scope are there, and each comes once: no neighbour is written anew. */
-    addWhole(scopeId: number, numbers: readonly number[]): number {
-      indexAll(scopeId, numbers, new Map())
       return this.length(numbers)
     },
 

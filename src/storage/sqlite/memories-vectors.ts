@@ -3,6 +3,7 @@ import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
 import { bytesOf, exactComponents, sketched, sketchOf, valuesOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'
 import type { Passing } from './memories-filter.ts'
+import { createRowsInsert } from './rows-insert.ts'
 import { leastKept, type Sketches } from './sketches.ts'
 
 interface SpaceRow {
@@ -22,6 +23,8 @@ export function createVectorIndex(db: Database, sketches?: Sketches) {
   const readSpace = db.prepare<[number], SpaceRow>('SELECT * FROM embedding_space WHERE space_id = ?')
   const put = db.prepare('INSERT OR REPLACE INTO memory_vector (memory_id, space_id, vector) VALUES (?, ?, ?)')
   const putSketch = db.prepare('INSERT OR REPLACE INTO memory_sketch (memory_id, space_id, bits) VALUES (?, ?, ?)')
+  const insertVectors = createRowsInsert(db, 'memory_vector', 'memory_id, space_id, vector')
+  const insertSketches = createRowsInsert(db, 'memory_sketch', 'memory_id, space_id, bits')
   const remove = db.prepare('DELETE FROM memory_vector WHERE memory_id = ?')
   const read = db.prepare<[number], { space_id: number; vector: Buffer }>(
     'SELECT space_id, vector FROM memory_vector WHERE memory_id = ?',
@@ -59,6 +62,18 @@ export function createVectorIndex(db: Database, sketches?: Sketches) {
       const space = makeSpace(vector.space)
       put.run(number, space, bytesOf(vector.values))
       putSketch.run(number, space, sketchOf(vector.values))
+    },
+
+    /** The vectors of new memories, and the sketches of the vectors. */
+    putNew(vectors: readonly { readonly number: number; readonly vector: Vector; readonly sketch: Buffer }[]): void {
+      const found = new Map<string, number>()
+      const rows = vectors.map(({ number, vector: { space, values }, sketch }) => {
+        const id = found.get(space.key) ?? makeSpace(space)
+        found.set(space.key, id)
+        return { vector: [number, id, bytesOf(values)], sketch: [number, id, sketch] }
+      })
+      insertVectors(rows.map(({ vector }) => vector))
+      insertSketches(rows.map(({ sketch }) => sketch))
     },
 
     /** Removes a memory's vector; its sketch goes by foreign key. */

@@ -37,7 +37,7 @@ export type MemoryWriter = ReturnType<typeof createMemoryWriter>
 /**
  * Writes memories by plain calls, for transactions that span several stores: the table, the full-text index and the vectors
  * change together. Each call expects to run inside a transaction.
- * @param text `laterIndexed` for memories that `indexWhole` indexes when all of them are there
+ * @param text `laterIndexed` for memories that `createStageIndex` indexes when all of them are there
  */
 export function createMemoryWriter(db: Database, text: TextIndex = createTextIndex(db)) {
   const vectors = createVectorIndex(db)

@@ -16,6 +16,11 @@ export interface Stage {
   readonly scope: Scope
   /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
   write(slice: () => void): Promise<void>
+  /**
+   * Runs steps in one transaction, until one returns false or they have taken `sliceMs`. `meanwhile` is work beside the
+   * database, which counts as part of the time for which it is left to others.
+   */
+  writeSteps(step: () => boolean, meanwhile: () => void): Promise<void>
   /** How many memories it holds. */
   memories(): number
   /** Inside a transaction: exchanges the memories of the stage and the persona. */
@@ -25,6 +30,9 @@ export interface Stage {
   /** Removes it with its contents. */
   clear(): Promise<void>
 }
+
+/** Milliseconds for which one transaction of several steps may keep others from writing, beside its last step. */
+const sliceMs = 8
 
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
@@ -45,6 +53,16 @@ export function openStage(db: Database, personaId: string): Stage {
       const begun = performance.now()
       unflushed(db, () => db.transaction(slice).immediate())
       await pauseFor(performance.now() - begun)
+    },
+    async writeSteps(step, meanwhile) {
+      const begun = performance.now()
+      const steps = () => {
+        while (step() && performance.now() - begun < sliceMs);
+      }
+      unflushed(db, () => db.transaction(steps).immediate())
+      const ended = performance.now()
+      meanwhile()
+      await pauseFor(Math.max(0, ended - begun - (performance.now() - ended)))
     },
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),

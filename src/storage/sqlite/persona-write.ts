@@ -24,8 +24,9 @@ import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
 import { extentOf, revisionOf } from './persona-read.ts'
 import { memoryPages } from './persona-snapshot.ts'
-import { openStage, sweepStages } from './persona-stage.ts'
+import { openStage, type Stage, sweepStages } from './persona-stage.ts'
 import { createStageIndex } from './persona-stage-index.ts'
+import { createStageMemories } from './persona-stage-memories.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
 import { hideMemories, removeHidden } from './removal.ts'
@@ -79,17 +80,22 @@ async function stageInSlices(
       await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))
       signal?.throwIfAborted()
     }
-    for (const batch of batches(staged(db, write))) {
-      await stage.write(() => addMemories(db, rows, stage.scope, batch))
-      signal?.throwIfAborted()
-    }
+    const memories = createStageMemories(db, stage.scope)
+    const coming = batches(staged(db, write))
+    await inSteps(
+      stage,
+      () => {
+        const { value, done } = coming.next()
+        return done ? undefined : memories.prepare(value)
+      },
+      (ready) => {
+        // What is there already is renewed, one by one.
+        if (!memories.write(ready)) addMemories(db, rows, stage.scope, ready.batch)
+      },
+      signal,
+    )
     const index = createStageIndex(db, stage.scope)
-    for (let more = true; more; ) {
-      await stage.write(() => {
-        more = index.next()
-      })
-      signal?.throwIfAborted()
-    }
+    await inSteps(stage, index.prepare, index.write, signal)
     // The staged memories then take their room on the disk once while a backup is written.
     emptyWriteAheadLog(db)
   } catch (reason) {
@@ -111,6 +117,31 @@ async function stageInSlices(
       })
     })
   return translating({ publish: async (conditions) => publish(conditions), discard })
+}
+
+/** Steps that are prepared beside the database before they are written. */
+const stepsAhead = 8
+
+/** Writes what `prepare` makes, as long as it makes something, and prepares the next steps while others may write. */
+async function inSteps<T>(
+  stage: Stage,
+  prepare: () => T | undefined,
+  write: (ready: T) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const ready: T[] = []
+  const fill = () => {
+    while (ready.length < stepsAhead) {
+      const next = prepare()
+      if (next === undefined) return
+      ready.push(next)
+    }
+  }
+  const step = () => {
+    write(ready.shift()!)
+    return ready.length > 0
+  }
+  for (fill(); ready.length > 0; signal?.throwIfAborted()) await stage.writeSteps(step, fill)
 }
 
 /** Records of the log in one slice: some milliseconds' work. */

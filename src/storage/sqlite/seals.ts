@@ -100,6 +100,51 @@ export function keepSeals(db: Database, secret: string, now: () => number = Date
     seal.immediate()
   }
   db.exec(triggers)
+  sealing.add(db)
+}
+
+/** Connections that keep seals. */
+const sealing = new WeakSet<Database>()
+
+/** Connections whose new memories are sealed together right now, see `sealTogether`. */
+const together = new WeakSet<Database>()
+
+/** New memories of one scope by their numbers, both ends included. */
+export interface NewMemories {
+  readonly scopeId: number
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * Adds memories and their vectors, of which none was there, and then seals them as each would have been sealed alone: the seal
+ * of their scope is made once rather than once for each. Expects to run inside a transaction; `add` adds no other memories.
+ */
+export function sealTogether(db: Database, { scopeId, low, high }: NewMemories, add: () => void): void {
+  if (!sealing.has(db)) return add()
+  together.add(db)
+  try {
+    add()
+  } finally {
+    together.delete(db)
+  }
+  const statements = sealers.get(db) ?? prepareSealers(db)
+  sealers.set(db, statements)
+  const { changes } = statements.memories.run(low, high)
+  statements.scope.run({ scopeId, low, high, count: changes })
+}
+
+const sealers = new WeakMap<Database, ReturnType<typeof prepareSealers>>()
+
+function prepareSealers(db: Database) {
+  return {
+    memories: db.prepare(`${sealMemories} WHERE memory.memory_id BETWEEN ? AND ? ORDER BY memory.memory_id`),
+    scope: db.prepare(
+      `UPDATE memory_scope_seal SET memories = memories + @count, sealed = reseal_scope_by(scope_id, memories, sealed,
+          (SELECT sum_seals(sealed) FROM memory_seal WHERE memory_id BETWEEN @low AND @high), @count)
+        WHERE scope_id = @scopeId`,
+    ),
+  }
 }
 
 /** SQL functions of this connection alone. Directly called or called by a temporary trigger: no schema may name them. */
@@ -125,6 +170,13 @@ function defineFunctions(db: Database, maker: SealMaker): void {
     const sum = going === null ? gained : added(gained, going as Buffer, -1)
     return maker.scope(scopeId as number, (memories as number) + Number(coming !== null) - Number(going !== null), sum)
   })
+  // The same after so many memories came, by the sum of their seals.
+  db.function('reseal_scope_by', { deterministic: true }, (scopeId, memories, sealed, sum, count) => {
+    const before = sumOf(sealed as Buffer)
+    if (!maker.scope(scopeId as number, memories as number, before).equals(sealed as Buffer)) return sealed
+    return maker.scope(scopeId as number, (memories as number) + (count as number), added(before, sum as Buffer))
+  })
+  db.function('sealed_together', () => Number(together.has(db)))
   db.aggregate('sum_seals', {
     deterministic: true,
     start: () => emptySum as Uint8Array,
@@ -134,6 +186,12 @@ function defineFunctions(db: Database, maker: SealMaker): void {
 }
 
 const of = (alias: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${alias}.${column}`)
+
+const sealMemories = `
+  INSERT OR REPLACE INTO memory_seal (memory_id, id, sealed, vector)
+    SELECT memory.memory_id, memory.id, seal_memory(${of('memory', memoryColumns)}),
+      CASE WHEN space_id IS NOT NULL THEN seal_vector(memory.memory_id, space_id, vector) END
+      FROM memory LEFT JOIN memory_vector USING (memory_id)`
 
 const sealPersonas = `
   INSERT OR REPLACE INTO persona_seal (persona_id, scope_id, persona, state, sealed)
@@ -159,10 +217,7 @@ function sealAll(db: Database, maker: SealMaker, now: number): void {
     DELETE FROM persona_seal;
     DELETE FROM memory_scope_seal;
     DELETE FROM memory_seal;
-    INSERT INTO memory_seal (memory_id, id, sealed, vector)
-      SELECT memory.memory_id, memory.id, seal_memory(${of('memory', memoryColumns)}),
-        CASE WHEN space_id IS NOT NULL THEN seal_vector(memory.memory_id, space_id, vector) END
-        FROM memory LEFT JOIN memory_vector USING (memory_id) ORDER BY memory.memory_id;
+    ${sealMemories} ORDER BY memory.memory_id;
     INSERT INTO memory_scope_seal (scope_id, memories, sealed)
       SELECT scope_id, count(memory_id), seal_scope(scope_id, count(memory_id), sum_seals(sealed))
         FROM memory_scope LEFT JOIN memory USING (scope_id) LEFT JOIN memory_seal USING (memory_id) GROUP BY scope_id;
@@ -178,7 +233,7 @@ const isSound = 'sealed = seal_persona(persona_id, scope_id, persona, state)'
 const scopeOf = `(SELECT max(scope_id) FROM memory_scope WHERE memory_scope.persona_id = persona_seal.persona_id)`
 
 const triggers = `
-  CREATE TEMP TRIGGER seal_memory_added AFTER INSERT ON main.memory BEGIN
+  CREATE TEMP TRIGGER seal_memory_added AFTER INSERT ON main.memory WHEN NOT sealed_together() BEGIN
     INSERT OR REPLACE INTO memory_seal (memory_id, id, sealed)
       VALUES (new.memory_id, new.id, seal_memory(${fresh(memoryColumns)}));
     UPDATE memory_scope_seal SET memories = memories + 1, sealed = reseal_scope(scope_id, memories, sealed,
@@ -199,7 +254,7 @@ const triggers = `
       WHERE scope_id = old.scope_id;
     DELETE FROM memory_seal WHERE memory_id = old.memory_id;
   END;
-  CREATE TEMP TRIGGER seal_vector_added AFTER INSERT ON main.memory_vector BEGIN
+  CREATE TEMP TRIGGER seal_vector_added AFTER INSERT ON main.memory_vector WHEN NOT sealed_together() BEGIN
     UPDATE memory_seal SET vector = seal_vector(new.memory_id, new.space_id, new.vector) WHERE memory_id = new.memory_id;
   END;
   CREATE TEMP TRIGGER seal_vector_removed AFTER DELETE ON main.memory_vector BEGIN

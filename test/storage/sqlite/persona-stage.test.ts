@@ -1,0 +1,110 @@
+import * as assert from 'uvu/assert'
+import type { NewMemory } from '../../../src/personas/memory/memory.ts'
+import type { IncomingMemory } from '../../../src/personas/package/archive.ts'
+import type { Database } from '../../../src/storage/sqlite/connection.ts'
+import { openStage } from '../../../src/storage/sqlite/persona-stage.ts'
+import { createStageIndex } from '../../../src/storage/sqlite/persona-stage-index.ts'
+import { createStageMemories } from '../../../src/storage/sqlite/persona-stage-memories.ts'
+import { memoryOf, openShop, type Shop } from '../../personas/persona-shop.ts'
+import { suite } from '../../suite.ts'
+
+const stages = suite('stages of personas')
+
+/** Memories of five conversations, told to and fro in time, some at the same time, some too far apart to be context. */
+const told: readonly NewMemory[] = Array.from({ length: 330 }, (_, at) => ({
+  ...memoryOf(at, 48),
+  content: `Memory ${at}${at % 4 ? '' : '?'} is of word${at % 11} and word${at % 7}. ${at % 90 ? '' : 'much text '.repeat(450)}`,
+  timestamp: Date.UTC(2026, 0, 1) + ((at * 37) % 101) * 900_000,
+  metadata: { conversation: `c${at % 5}`, speaker: at % 2 ? 'Ada' : 'Bob' },
+}))
+
+stages('memories that are imported have the rows, terms and context of those that were stored one by one', async () => {
+  const shop = await openShop()
+  try {
+    const persona = await shop.stock('u1', 0)
+    for (const memory of told) await shop.addMemories(persona, [memory])
+    const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
+    const { persona_id } = await shop.packages.import('u2', path, { mode: 'create', dry_run: false })
+    assert.equal(rowsOf(shop, persona_id), rowsOf(shop, persona.id))
+    // Compares the index with the terms that it is made of.
+    shop.db.exec("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
+    const copy = (await shop.find(persona_id))!
+    const { problems, sealed } = await shop.packages.verifyStored(copy)
+    assert.equal({ problems, sealed }, { problems: [], sealed: true })
+    shop.db.prepare("UPDATE memory_seal SET vector = x'00' WHERE memory_id = (SELECT max(memory_id) FROM memory)").run()
+    assert.is((await shop.packages.verifyStored(copy)).valid, false)
+  } finally {
+    shop.close()
+  }
+})
+
+stages('a batch of new memories is written by one statement for each table, and indexed by three', async () => {
+  const shop = await openShop()
+  try {
+    const { db, statements } = counting(shop.db)
+    const stage = openStage(shop.db, 'p')
+    const memories = createStageMemories(db, stage.scope)
+    const incoming = told.slice(0, 25).map((memory, at): IncomingMemory => ({ ...memory, id: `m${at}`, extra: {} }))
+    const ready = memories.prepare(incoming)
+    assert.is(statements(), 0)
+    db.transaction(() => assert.ok(memories.write(ready)))()
+    // One look for each at whether it is known; the rows, vectors, sketches, seals, numbers and counts together.
+    assert.ok(statements() <= 25 + 12, `${statements()} statements`)
+    const before = statements()
+    const index = createStageIndex(db, stage.scope)
+    const terms = index.prepare()!
+    const read = statements() - before
+    db.transaction(() => index.write(terms))()
+    assert.is(terms.length, 25)
+    assert.ok(read <= 5, `${read} statements`)
+    assert.is(statements() - before - read, 3)
+    assert.is(stage.memories(), 25)
+    assert.not.ok(memories.write(memories.prepare(incoming)))
+    await stage.clear()
+  } finally {
+    shop.close()
+  }
+})
+
+stages.run()
+
+function rowsOf({ db }: Shop, personaId: string): unknown {
+  return db
+    .prepare(
+      `SELECT content, digest, timestamp, importance, worth, category, pinned, conversation, metadata, terms, about, context,
+          vector, bits, memory_scope.memories, memory_scope.length, memory_scope.bytes
+        FROM memory JOIN memory_scope USING (scope_id) JOIN memory_terms USING (memory_id) JOIN memory_vector USING (memory_id)
+        JOIN memory_sketch USING (memory_id) WHERE persona_id = ? ORDER BY memory_id`,
+    )
+    .all(personaId)
+}
+
+/** The same database, which counts the statements that are run. */
+function counting(db: Database): { readonly db: Database; readonly statements: () => number } {
+  let count = 0
+  const counted = <T extends object>(
+    target: T,
+    wrap: (name: PropertyKey, method: (...words: never[]) => unknown) => unknown,
+  ): T =>
+    new Proxy(target, {
+      get(_target, name) {
+        const value = Reflect.get(target, name)
+        return typeof value === 'function' ? wrap(name, value.bind(target)) : value
+      },
+    })
+  const statement = (made: object): object =>
+    counted(made, (name, method) => (...words: never[]) => {
+      if (name === 'pluck' || name === 'raw') return statement(method(...words) as object)
+      count++
+      return method(...words)
+    })
+  return {
+    db: counted(
+      db,
+      (name, method) =>
+        (...words: never[]) =>
+          name === 'prepare' ? statement(method(...words) as object) : method(...words),
+    ),
+    statements: () => count,
+  }
+}
