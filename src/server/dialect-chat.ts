@@ -58,7 +58,7 @@ export async function answerShaped(
   if (weight > Math.min(app.settings.limits.chatText, heavyRequest)) boundText(app.settings, plain.request)
   if (isHeavy) await heavyTurn(work)
   // A signal for each request costs 5 µs: the connection's will do.
-  const call = { app, caller, signal: context.disconnected, watch: context.record }
+  const call = { app, caller, signal: context.connection, watch: context.record }
   const order = { ...plain, conversation: conversationOf(context, wire) }
   const all = await prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
   const [ready] = all
@@ -66,7 +66,7 @@ export async function answerShaped(
   const limitNames = id === 'anthropic-messages' ? 'anthropic' : 'openai'
   if (request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await streamEach(call, all, context.signal)
+      const { chunks, report, booking } = await streamEach(call, all, call.signal)
       const encoder = shape.createStreamWriter(request as ChatRequest)
       const events = { ...encoder, ...shape.format, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
       await sendEvents(context, chunks, events, {

@@ -60,7 +60,7 @@ export async function sendEvents<T>(
       pending += encoder.push(chunk)
       for (let more = readyIn(chunks); more !== undefined; more = readyIn(chunks)) pending += encoder.push(more)
       if (response.writableNeedDrain && !response.destroyed) await drained(response)
-      context.signal.throwIfAborted()
+      context.throwIfAborted()
     }
     end(await encoder.end())
   } catch (thrown) {

@@ -82,7 +82,7 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
   boundText(app.settings, input)
   await nextStage(input, work)
   const { opened, echo, inBackground } = whole
-  const call = { app, caller, signal: inBackground ? undefined : context.disconnected, watch: context.record }
+  const call = { app, caller, signal: inBackground ? undefined : context.connection, watch: context.record }
   const order = routed(input)
   const conversation = conversationOf(context, { ...objectOf(told), previous_response_id: opened.thread })
   const ready = await prepareChat(call, { ...forRouter(order, objectOf(told)), conversation })

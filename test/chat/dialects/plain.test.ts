@@ -98,4 +98,50 @@ test('the text of an answer goes on only with the answer that was read from it',
   assert.is(openai.sourceOf!({ ...kept, model: 'other' }), undefined)
 })
 
+test('a chunk of a stream like the one before it says what its JSON says', () => {
+  const role =
+    '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}'
+  const begins = ['{', '{"content":"x",', '{"x":{"content":"ab"},', '{"x":"\\"content\\":\\"",']
+  const ends = ['}', ',"content":"y"}', ',"p":"abc"}', ',"usage":null}']
+  const contents = [
+    'a',
+    'ab',
+    '',
+    'x',
+    'é',
+    '\\n',
+    '\\u00e9',
+    '\\"',
+    '\\',
+    'a"',
+    '","content":"z',
+    '"},"x":{"y":"',
+    '\t',
+  ]
+  const text = fc
+    .tuple(fc.constantFrom(...begins), fc.constantFrom(...contents), fc.constantFrom(...ends))
+    .map(
+      ([begin, content, end]) =>
+        `${begin}"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":null}]${end}`,
+    )
+  // The first comes twice: what follows it is compared with its text.
+  const texts = fc.tuple(text, fc.array(text, { maxLength: 6 })).map(([first, others]) => [first, first, ...others])
+  fc.assert(
+    fc.property(texts, (told) => {
+      const reader = openai.createStreamReader()
+      reader.push(Buffer.from(`data: ${role}\n\n`))
+      for (const each of told) {
+        const read = outcome(() => reader.push(Buffer.from(`data: ${each}\n\n`)))
+        const fresh = outcome(() => {
+          const other = openai.createStreamReader()
+          other.push(Buffer.from(`data: ${role}\n\n`))
+          return other.push(Buffer.from(`data: ${each}\n\n`))
+        })
+        assert.equal(JSON.stringify(read), JSON.stringify(fresh))
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
 test.run()

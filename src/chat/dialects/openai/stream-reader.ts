@@ -38,6 +38,8 @@ function readEvents(): StreamReader {
   const choices = new Map<number, ChoiceState>()
   let usageChunk: ChatChunk | undefined
   let complete = false
+  let frame: Frame | undefined
+  let framesLeft = mostFrames
 
   function finished(): boolean {
     for (const choice of choices.values()) if (!choice.finished) return false
@@ -63,8 +65,15 @@ function readEvents(): StreamReader {
 
   function readChunk(data: string, event: string, chunks: ChatChunk[]): void {
     if (event === 'error') throw errorEvent(data)
+    const state = choices.get(0)
+    const next = frame && state?.finished === false ? framed(frame, data) : undefined
+    if (next) return void chunks.push(keepSource(next, data))
     const fields = parseEvent(data)
-    if (isPlainText(fields, choices.get(0))) {
+    if (isPlainText(fields, state)) {
+      if (framesLeft > 0) {
+        framesLeft--
+        frame = frameOf(fields, data)
+      }
       chunks.push(keepSource(fields as unknown as ChatChunk, data))
     } else readAnyChunk(fields, data, chunks)
   }
@@ -138,6 +147,61 @@ function isPlainText(fields: JsonObject, state: ChoiceState | undefined): boolea
   if (reason !== null || error !== undefined || !isObject(delta)) return false
   for (const name in delta) if (name !== 'content') return false
   return typeof delta['content'] === 'string'
+}
+
+/** The text of a chunk around its piece of content, and the chunk. */
+interface Frame {
+  readonly before: string
+  readonly after: string
+  readonly chunk: ChatChunk
+  readonly choice: ChatChunk['choices'][number]
+}
+
+/** Frames that are made for one stream: some providers pad each chunk with other text, and none of theirs comes again. */
+const mostFrames = 3
+
+const contentBegins = '"content":"'
+
+/**
+ * The frame of a chunk of plain text; undefined where its content cannot be told in the text. The same text with another
+ * content is parsed once: only where that content arrives in the delta is the place the right one, and not an unknown field's.
+ */
+function frameOf(fields: JsonObject, data: string): Frame | undefined {
+  const chunk = fields as unknown as ChatChunk
+  const choice = chunk.choices[0]!
+  const content = choice.delta.content!
+  const start = data.indexOf(contentBegins) + contentBegins.length
+  const end = start + content.length
+  if (start < contentBegins.length || data.slice(start, end) !== content || !isLiteral(content)) return undefined
+  const [before, after] = [data.slice(0, start), data.slice(end)]
+  const probe = `${content}+`
+  const read = parseEvent(`${before}${probe}${after}`) as unknown as ChatChunk
+  return read.choices[0]?.delta.content === probe ? { before, after, chunk, choice } : undefined
+}
+
+/** The chunk whose text is that of the frame around a string; undefined for every other text, which must be parsed. */
+function framed({ before, after, chunk, choice }: Frame, data: string): ChatChunk | undefined {
+  const end = data.length - after.length
+  // `startsWith` reads character by character, and takes as long as to parse the text.
+  if (end < before.length || data.slice(0, before.length) !== before || data.slice(end) !== after) return undefined
+  const content = stringIn(data.slice(before.length, end))
+  return content === undefined ? undefined : { ...chunk, choices: [{ ...choice, delta: { content } }] }
+}
+
+/** The string that these characters are between two quotation marks of JSON; undefined where they are not one. */
+function stringIn(text: string): string | undefined {
+  if (isLiteral(text)) return text
+  try {
+    const value: unknown = JSON.parse(`"${text}"`)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a string of JSON means what it says: no escape, end or forbidden character is in it (RFC 8259, section 7). */
+function isLiteral(text: string): boolean {
+  return !/["\\\u0000-\u001f]/.test(text)
 }
 
 interface Changes {
