@@ -40,7 +40,10 @@ export async function migrate(
 ): Promise<void> {
   await refuseServer(cli)
   const settings = await cli.settings()
-  const moved = await withProgress(cli, (control) => moveDatabase(settings, options, control))
+  const moved = await withProgress(cli, (control) => moveDatabase(settings, options, control)).catch((reason) => {
+    if (cli.signal().aborted) note(cli, 'aichat: stopped: nothing was moved, and both sides are as they were')
+    throw reason
+  })
   await print(cli, moved, () => '')
   if ('from' in moved) toldFrom(cli, moved, isStillSet(settings, moved.from))
   else

@@ -349,7 +349,21 @@ function transactionOn(client: pg.Client): Transaction {
     ...statementsOf(() => client),
     script: async (text) => void (await answered(client, client.query(text))),
     copyIn: (text, chunks) => writeInto(client.query(copyFrom(text)), chunks),
-    copyOut: (text) => client.query(copyTo(text)),
+    copyOut: (text) => copiedOut(client, text),
+  }
+}
+
+/** The server sends a copy to its end, and hears of nothing meanwhile: one that is left ends its connection. */
+async function* copiedOut(client: pg.Client, text: string): AsyncGenerator<Uint8Array> {
+  let isLeft = true
+  try {
+    yield* client.query(copyTo(text)) as AsyncIterable<Uint8Array>
+    isLeft = false
+  } catch (reason) {
+    isLeft = false
+    throw reason
+  } finally {
+    if (isLeft) destroyClient(client, new Error('The copy was left'))
   }
 }
 

@@ -7,6 +7,10 @@ const leaseSeconds = 30
 /** Milliseconds between renewals. */
 const renewal = 10_000
 
+/** Leases that ended long ago tell nothing more; a process removes them as it begins its own. */
+const removeOld = `DELETE FROM process_lease WHERE mark IN (
+  SELECT mark FROM process_lease WHERE until < now() - interval '1 day' FOR UPDATE SKIP LOCKED)`
+
 /**
  * The lease of this process: it shows the processes of all machines that this one still works on the rows which carry its mark. It
  * is renewed while something is held, and ends by itself where the process is killed or loses the database.
@@ -39,6 +43,7 @@ export function createProcessLease(db: Database, now: () => number = () => perfo
   let heldSince = Number.POSITIVE_INFINITY
   const renew = async (sql: Sql) => {
     const asked = now()
+    if (renewedAt === Number.NEGATIVE_INFINITY) await sql.run(removeOld)
     await sql.run(
       `INSERT INTO process_lease (mark, until) VALUES ($1, now() + make_interval(secs => ${leaseSeconds}))
          ON CONFLICT (mark) DO UPDATE SET until = excluded.until`,

@@ -96,8 +96,10 @@ function readSpaces(db: Database, scope: Scope): readonly EmbeddingSpace[] {
   const { low, high } = rangeOf(row.scope_id)
   return db
     .prepare<[number, number], EmbeddingSpace>(
-      `SELECT key, model, dimension FROM embedding_space WHERE space_id IN
-         (SELECT DISTINCT space_id FROM memory_vector WHERE memory_id BETWEEN ? AND ?) ORDER BY key`,
+      // By the index of space and memory: the scope may hold 100,000 of them.
+      `SELECT key, model, dimension FROM embedding_space WHERE EXISTS
+         (SELECT 1 FROM memory_vector INDEXED BY memory_vector_space
+           WHERE memory_vector.space_id = embedding_space.space_id AND memory_id BETWEEN ? AND ?) ORDER BY key`,
     )
     .all(low, high)
 }

@@ -50,22 +50,23 @@ export async function copyInto(
 /** The digest of the rows that are there now. */
 export async function digestIn(side: PostgresSide, table: TransferTable, rows: number): Promise<TableDigest> {
   const digest = createTableDigest()
-  let rest: Uint8Array = Buffer.alloc(0)
-  let isFirst = true
-  // Header and end belong to the digest already.
-  for await (const chunk of side.tx.copyOut(copyOut(side, table, comparedColumns(table)))) {
-    const bytes: Uint8Array = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
-    if (bytes.length < copyHeader.length + copyTrailer.length) {
-      rest = bytes
-      continue
-    }
-    const begin = isFirst ? copyHeader.length : 0
-    isFirst = false
-    digest.add(bytes.subarray(begin, bytes.length - copyTrailer.length), 0)
-    rest = Buffer.from(bytes.subarray(bytes.length - copyTrailer.length))
-  }
+  for await (const bytes of bodyOf(side.tx.copyOut(copyOut(side, table, comparedColumns(table))))) digest.add(bytes, 0)
   digest.add(Buffer.alloc(0), rows)
   return digest.end()
+}
+
+/** The bytes between the header and the trailer of a copy, which the server cuts into chunks of any length, down to a byte. */
+export async function* bodyOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let header = copyHeader.length
+  let rest: Uint8Array = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    const body = chunk.subarray(header)
+    header -= chunk.length - body.length
+    const bytes = rest.length > 0 ? Buffer.concat([rest, body]) : body
+    const end = Math.max(0, bytes.length - copyTrailer.length)
+    if (end > 0) yield bytes.subarray(0, end)
+    rest = Buffer.from(bytes.subarray(end))
+  }
 }
 
 /** The rows of a table in their order, some at a time. */

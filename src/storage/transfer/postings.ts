@@ -12,6 +12,9 @@ interface TermsRow extends IndexedText {
 /** Memories that are read in one turn of the event loop for their terms. */
 const memoriesAtOnce = 100
 
+/** Terms of a block whose lists are written in one turn. */
+const termsAtOnce = 1000
+
 /** Sets of memories by term. */
 type Sets = Map<string, { readonly own: number[]; readonly around: number[] }>
 
@@ -52,11 +55,13 @@ function setsOf(sets: Sets, asked: string) {
   return fresh
 }
 
-function* rowsOf({ scope, block }: { scope: number; block: number }, sets: Sets): Generator<SqliteRow> {
+function* rowsOf({ scope, block }: { scope: number; block: number }, sets: Sets): Generator<SqliteRow | undefined> {
   const terms = [...sets].map(([term, set]) => ({ bytes: Buffer.from(term), term, ...set }))
   terms.sort((one, other) => Buffer.compare(one.bytes, other.bytes))
-  for (const { term, own, around } of terms)
+  for (const [at, { term, own, around }] of terms.entries()) {
+    if (at % termsAtOnce === 0) yield undefined
     yield { scope_id: scope, block, term, own: written(own), around: written(around) }
+  }
 }
 
 function written(numbers: readonly number[]): Buffer {

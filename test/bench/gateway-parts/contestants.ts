@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Contestant } from './contestant.ts'
-import { ask } from './exchange.ts'
+import { ask as askForChat } from './exchange.ts'
 
 export const project = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 
@@ -37,7 +37,7 @@ export async function startFloor(
   return { name, url: `${url}/v1/chat/completions`, headers: {}, pid }
 }
 
-/** Starts a daemon of the build in `program`: with accounts, guards, circuits, the ledger and its log at `warn`. */
+/** Starts a daemon of the build in `program`, `settings` beside its variables: with accounts, guards, circuits, the ledger and its log at `warn`. */
 export async function startOurs(
   children: ChildProcess[],
   home: string,
@@ -45,14 +45,15 @@ export async function startOurs(
   name: string,
   program: string,
   flags: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Contestant> {
   const folder = join(home, 'plugins')
   mkdirSync(folder, { recursive: true })
   const auth = { header: 'Authorization', prefix: 'Bearer ', key_env: 'BENCH_API_KEY' }
   const plugin = { name: 'Bench', type: 'completion', auth, model_map: ['bench'] }
   const places = { bench: `${upstream}/v1/chat/completions`, 'bench-anthropic': `${upstream}/v1/messages` }
-  for (const [id, endpoint] of Object.entries(places))
-    writeFileSync(join(folder, `${id}.json`), JSON.stringify({ ...plugin, id, endpoint }))
+  const plugins = Object.entries(places).map(([id, endpoint]) => ({ ...plugin, id, endpoint }))
+  for (const one of plugins) writeFileSync(join(folder, `${one.id}.json`), JSON.stringify(one))
   writeFileSync(join(folder, 'active-chat'), 'bench\n')
   const environment = {
     PATH: process.env['PATH'],
@@ -62,6 +63,7 @@ export async function startOurs(
     AICHAT_LOG_LEVEL: 'warn',
     // All streams of the crowd are one user's.
     AICHAT_LIMIT_REQUESTS_PER_USER: '5000',
+    ...settings,
   }
   const child = spawn(process.execPath, [join(program, 'bin', 'aichat'), 'serve', 'api', '--port', '0', ...flags], {
     env: environment,
@@ -69,26 +71,38 @@ export async function startOurs(
   })
   children.push(child)
   const url = await lineWith(child.stderr!, /(http:\/\/127\.0\.0\.1:\d+)/)
-  return { name, url: `${url}/v1/chat/completions`, headers: await login(url), pid: child.pid }
+  const headers = await login(url)
+  // On PostgreSQL the plugins are in the database.
+  if (settings['DATABASE_URL'] !== undefined) {
+    for (const one of plugins) await send(url, headers, 'POST', '/plugins/install', one)
+    await send(url, headers, 'POST', '/plugins/activate/bench')
+  }
+  return { name, url: `${url}/v1/chat/completions`, headers, pid: child.pid }
+}
+
+/** Asks the API of a daemon. Throws where it refuses. */
+async function send(url: string, headers: Contestant['headers'], method: string, path: string, body: unknown = {}) {
+  const response = await fetch(new URL(`/api${path}`, url), {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path} was refused: ${response.status} ${text}`)
+  return JSON.parse(text) as unknown
 }
 
 /** The same daemon asked in other ways: with an API key, with one that has limits of every kind, translated, as a persona. */
 export async function otherWays(ours: Contestant): Promise<readonly Contestant[]> {
   const { url, headers, pid, name: daemon } = ours
   const named = (name: string) => (daemon === 'aichat' ? name : `${name}, before`)
-  const send = (method: string, path: string, body: unknown) =>
-    fetch(new URL(`/api${path}`, url), {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    })
+  const ask = (method: string, path: string, body: unknown) => send(url, headers, method, path, body)
   const withKey = async (name: string, limits?: unknown): Promise<Contestant> => {
-    const { id, secret } = (await (await send('POST', '/keys', { name })).json()) as { id: string; secret: string }
-    const set = limits ? await send('PUT', `/limits/key:${id}`, limits) : undefined
-    if (set && !set.ok) throw new Error(`the limits of a key were refused: ${set.status} ${await set.text()}`)
+    const { id, secret } = (await ask('POST', '/keys', { name })) as { id: string; secret: string }
+    if (limits) await ask('PUT', `/limits/key:${id}`, limits)
     return { name: named(name), url, headers: { authorization: `Bearer ${secret}` }, pid }
   }
-  await send('POST', '/personas', { name: 'Bench', model: 'bench', system_prompt: 'You are brief.' })
+  await ask('POST', '/personas', { name: 'Bench', model: 'bench', system_prompt: 'You are brief.' })
   return [
     await withKey('with key'),
     await withKey('key + limits', { rpm: 1_000_000, tpm: 1_000_000_000, parallel: 100_000 }),
@@ -143,7 +157,7 @@ export async function startPeer(children: ChildProcess[], upstream: string): Pro
   }
   for (let tries = 0; tries < 100; tries++) {
     try {
-      await ask(contestant, 'whole')
+      await askForChat(contestant, 'whole')
       return contestant
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 100))

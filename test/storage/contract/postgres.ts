@@ -27,15 +27,18 @@ export function postgresOn(server: PostgresServer): StorageUnderTest {
           return busy.length === 0
         },
         async remove() {
-          // A process that died in a rule may have left a transaction behind.
-          await server.terminate(name)
-          await server.query(reset, name)
+          // In one call of `psql`, which costs as much as the reset itself.
+          await server.query(`${terminateOthers}; ${reset}`, name)
           rmSync(folder, { recursive: true, force: true })
         },
       }
     },
   }
 }
+
+/** A process that died in a rule may have left a transaction behind. */
+const terminateOthers = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()`
 
 async function migratedOn(server: PostgresServer): Promise<string> {
   const url = await server.newDatabase()

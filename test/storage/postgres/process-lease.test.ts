@@ -50,6 +50,24 @@ test('a process of another machine has ended once its lease ran out, as far as o
   })
 })
 
+test('a lease that ended more than a day ago is removed by the next process that begins one, and no other', async () => {
+  await using(async (url) => {
+    const db = openDatabase(url)
+    const lease = createProcessLease(db)
+    try {
+      await db.run(
+        `INSERT INTO process_lease VALUES ('old', now() - interval '25 hours'), ('new', now() - interval '23 hours')`,
+      )
+      await lease.renew(db)
+      const left = await db.rows<{ mark: string }>('SELECT mark FROM process_lease')
+      assert.equal(left.map(({ mark }) => mark).sort(), [lease.mark, 'new'].sort())
+    } finally {
+      lease.close()
+      await db.close()
+    }
+  })
+})
+
 test('money that a process of another machine reserved stays reserved while its lease lasts', async () => {
   await using(async (url, folder) => {
     const storage = await openStorage({ ...storageIn(folder), url })

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { copyHeader, copyTrailer, createRowReader, createRowWriter } from '../../../src/storage/transfer/copy-format.ts'
+import { bodyOf } from '../../../src/storage/transfer/postgres-rows.ts'
 import type { ColumnType, Value } from '../../../src/storage/transfer/table.ts'
 import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
@@ -39,6 +40,24 @@ test('rows are read as they were written, wherever their bytes are cut', () => {
       }
       reader.end()
       assert.equal(read, rows)
+    }),
+  )
+})
+
+test('what is between the header and the end of a copy is the same, wherever its bytes are cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), fc.array(fc.nat(80), { maxLength: 8 }), async (body, cuts) => {
+      const whole = Buffer.concat([copyHeader, body, copyTrailer])
+      async function* chunks(): AsyncGenerator<Uint8Array> {
+        let from = 0
+        for (const to of [...cuts.sort((one, other) => one - other), whole.length]) {
+          yield whole.subarray(from, Math.max(from, to))
+          from = Math.max(from, to)
+        }
+      }
+      const pieces: Uint8Array[] = []
+      for await (const piece of bodyOf(chunks())) pieces.push(piece)
+      assert.equal(Buffer.concat(pieces), Buffer.from(body))
     }),
   )
 })

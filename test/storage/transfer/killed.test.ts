@@ -4,10 +4,12 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { interrupted } from '../../../src/cli/terminal/io.ts'
 import { readMovedMark, writeMovedMark } from '../../../src/storage/files/moved-mark.ts'
 import { moveToPostgres } from '../../../src/storage/transfer/move-to.ts'
 import { aichatCommand } from '../../command.ts'
 import { rejects } from '../../rejection.ts'
+import { runMain } from '../../terminal.ts'
 import { postgresSuite } from '../postgres/suite.ts'
 import { openStorageIn } from '../test-storage.ts'
 import { dumpOf } from './dump.ts'
@@ -97,6 +99,26 @@ test('an aborted move changes nothing', () =>
     assert.equal(dumpOf(folder), before)
     assert.equal(await server().query('SELECT count(*) FROM account', nameOf(url)), [['0']])
     await (await openStorageIn(folder)).close()
+  }))
+
+test('Ctrl-C ends a move from PostgreSQL in the middle of a copy, and says that nothing was moved', () =>
+  withFolder(async (source) => {
+    await makeRichFolder(source, 400)
+    const url = await server().newDatabase()
+    await moveToPostgres({ folder: source, url, keep: true })
+    await withFolder(async (folder) => {
+      const stop = new AbortController()
+      const { code, stderr } = await runMain(['db', 'migrate', '--from', url], {
+        environment: { AICHAT_HOME: folder, HOME: folder },
+        signal: stop.signal,
+        heard(_name, text) {
+          if (/: 10 %, copying/.test(text)) stop.abort(interrupted)
+        },
+      })
+      assert.is(code, 130, stderr)
+      assert.match(stderr, 'aichat: stopped: nothing was moved, and both sides are as they were')
+      assert.equal(readdirSync(folder), [])
+    })
   }))
 
 run()
