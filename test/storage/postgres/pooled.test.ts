@@ -16,6 +16,8 @@ if (havePgBouncer())
       const body = { messages: [{ role: 'user', content: 'Hi' }] }
       assert.is((await one!.call('POST', '/v1/chat/completions', { token, body })).status, 200)
       assert.is((await one!.call('POST', '/api/sessions', { token, body: { name: 'first' } })).status, 201)
+      // No notification comes through a pooler: the poll tells the other instance of the plugin, and of the logout below.
+      while ((await two!.call('GET', '/api/plugins/active/current', { token })).body?.id !== 'custom');
       const said = await two!.call('POST', '/api/chat', {
         token,
         body: { ...body, session: 'first', model: 'custom:custom-model' },
@@ -25,7 +27,6 @@ if (havePgBouncer())
       const kept = (await one!.call('GET', '/api/sessions/first', { token })).body
       assert.is(kept.messages?.length, 2, JSON.stringify(kept))
       assert.is((await one!.call('POST', '/api/auth/logout', { token })).status, 200)
-      // No notification comes through a pooler: the poll tells of it.
       for (;;) {
         const { status } = await two!.call('GET', '/api/auth/me', { token })
         if (status === 401) break
