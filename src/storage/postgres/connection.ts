@@ -353,7 +353,7 @@ function transactionOn(client: pg.Client): Transaction {
   }
 }
 
-/** The server sends a copy to its end, and hears of nothing meanwhile: one that is left ends its connection. */
+/** Yields a copy's bytes. The server reads nothing until it has sent all of them, so leaving early ends the connection. */
 async function* copiedOut(client: pg.Client, text: string): AsyncGenerator<Uint8Array> {
   let isLeft = true
   try {
