@@ -145,7 +145,8 @@ class OutboundExchange implements HttpResponse {
     let seen = Number(this.headers['content-length'] ?? 0)
     let length = 0
     const chunks: Buffer[] = []
-    while (seen <= limit && (this.#queue.length > 0 || (await this.#more()))) {
+    // The whole of a short answer is often there by now: then nothing is waited for.
+    while (seen <= limit && (this.#queue.length > 0 || (!this.#isAtEnd() && (await this.#more())))) {
       length += this.#size
       seen = Math.max(seen, length)
       chunks.push(...this.#take())
@@ -190,6 +191,11 @@ class OutboundExchange implements HttpResponse {
         return this
       },
     }
+  }
+
+  /** Whether no byte comes any more, and none is missing. */
+  #isAtEnd(): boolean {
+    return this.#over && this.#failure === undefined && this.#queue.length === 0
   }
 
   /** Waits for bytes; false at the end. Throws the error that broke the exchange. */

@@ -18,36 +18,53 @@ import type { Call } from './operation.ts'
  * `forbidden` for a persona or conversation that is not the caller's, `key_scope` where the caller's key is not for it, and
  * `invalid` for two personas or for `store`.
  */
-export async function prepareChat(
+export function prepareChat(
   call: Pick<Call, 'app' | 'caller' | 'signal' | 'watch'>,
   order: ChatOrder,
-): Promise<ReadyChat> {
-  const { app, caller, signal, watch } = call
-  const { request: asked, plugin, fallback, session, memory, toolTurn, conversation, shownModel } = order
-  const localOnly = order.localOnly === true || app.settings.localOnly
+): ReadyChat | Promise<ReadyChat> {
+  const { app, caller, watch } = call
+  const { request: asked, plugin, fallback, session, toolTurn, shownModel } = order
+  const localOnly = isLocalOnly(order, app)
   const { key } = caller
   const keep = order.keep && mayKeep(key) ? order.keep : undefined
-  const chatOrder = { order: keep === order.keep ? order : { ...order, keep }, begun: performance.now() }
+  const started = { order: keep === order.keep ? order : { ...order, keep }, begun: performance.now() }
   const permits = permitsOf(key)
   const named = personaIn(asked.model)
   const user = caller.id
   const facts: RequestFacts = { user, key: key?.id, purpose: 'chat', model: asked.model }
-  const by = (request: OpenRequest, told: RequestFacts) => {
-    const follower = app.requests.follow(watch, told)
+  const route: RouteRequest = (request, ofPersona) => {
+    const follower = app.requests.follow(watch, ofPersona ? { ...facts, ...ofPersona } : facts)
     return { request, plugin, fallback, user, key: key?.id, permits, session, localOnly, watch: follower }
   }
-  if (named === undefined && order.persona === undefined && session === undefined) {
-    requirePlainChat(key)
-    const routed = by(asked, facts)
-    // Most chats: one object, since each spread of another copies its fields one by one.
-    if (shownModel === undefined && !keep) return { order: chatOrder.order, begun: chatOrder.begun, routed }
-    return {
-      ...chatOrder,
-      routed,
-      ...(shownModel !== undefined && { model: shownModel }),
-      ...(keep && { finish: keepPlain(call, asked.messages, { keep, toolTurn }) }),
-    }
+  if (named !== undefined || order.persona !== undefined || session !== undefined)
+    return preparePersonaChat(call, started, named, route)
+  requirePlainChat(key)
+  const routed = route(asked)
+  // Most chats: one object, since each spread of another copies its fields one by one.
+  if (shownModel === undefined && !keep) return { order: started.order, begun: started.begun, routed }
+  return {
+    ...started,
+    routed,
+    ...(shownModel !== undefined && { model: shownModel }),
+    ...(keep && { finish: keepPlain(call, asked.messages, { keep, toolTurn }) }),
   }
+}
+
+/** Makes a request ready for the router, with what is known of its persona. */
+type RouteRequest = (
+  request: OpenRequest,
+  ofPersona?: Pick<RequestFacts, 'persona' | 'memories'>,
+) => ReadyChat['routed']
+
+/** A chat with a persona, which the model may have named, or in a saved conversation. */
+async function preparePersonaChat(
+  { app, caller, signal, watch }: Pick<Call, 'app' | 'caller' | 'signal' | 'watch'>,
+  { order, begun }: Pick<ReadyChat, 'order' | 'begun'>,
+  named: string | undefined,
+  route: RouteRequest,
+): Promise<ReadyChat> {
+  const { request: asked, plugin, session, memory, toolTurn, conversation, shownModel, keep } = order
+  const { key } = caller
   const { model, ...rest } = asked
   const request = named === undefined ? asked : rest
   const persona = personaOf(order, named)
@@ -64,18 +81,23 @@ export async function prepareChat(
     toolTurn,
     keep: keep && titleOf(keep, asked.messages),
     allow: (id) => requireChatPersona(key, id),
-    by: { key: key?.id, permits, localOnly },
+    by: { key: key?.id, permits: permitsOf(key), localOnly: isLocalOnly(order, app) },
     signal,
     span: watch?.span,
   })
   const shown = shownModel ?? (named === undefined ? undefined : model)
   return {
-    ...chatOrder,
-    routed: by(chat.request, { ...facts, persona, memories: chat.memories.length }),
+    order,
+    begun,
+    routed: route(chat.request, { persona, memories: chat.memories.length }),
     chat,
     finish: chat.finish,
     ...(shown !== undefined && { model: shown }),
   }
+}
+
+function isLocalOnly({ localOnly }: ChatOrder, { settings }: Pick<Call['app'], 'settings'>): boolean {
+  return localOnly === true || settings.localOnly
 }
 
 /** The persona of a chat. Throws `invalid` where field and model name two. */

@@ -14,16 +14,17 @@ import { chargeBody, userOf } from './request-holder.ts'
 export const defaultLimit = 1024 * 1024
 
 /**
- * Passes the bytes of a body to `take` as they arrive. Throws `too_large` above `limit`, before the rest is read,
+ * Passes the bytes of a body to `take` as they arrive, and resolves with what `end` makes of them. Throws `too_large` above `limit`, before the rest is read,
  * `unsupported_media` at the first byte of another media type than `types`, `too_slow` on a timeout, `rate_limited` above the
  * limit of bytes in flight, and the errors of `take`.
  */
-function readPieces(
+function readPieces<Read>(
   request: IncomingMessage,
   types: readonly string[],
   limit: number,
   take: (piece: Buffer) => void,
-): Promise<void> {
+  end: () => Read | Promise<Read>,
+): Promise<Read> {
   return new Promise((resolve, reject) => {
     const contentLength = Number(request.headers['content-length'] ?? 0)
     if (contentLength > 0) requireType(request, types)
@@ -49,22 +50,26 @@ function readPieces(
     }
     const forget = whenTooSlow(request, stop)
     request.on('data', onData)
-    request.once('end', () => {
+    request.on('end', () => {
       forget()
-      resolve()
+      try {
+        resolve(end())
+      } catch (reason) {
+        reject(reason)
+      }
     })
-    request.once('error', stop)
-    request.once('close', () => {
+    request.on('error', stop)
+    request.on('close', () => {
       if (!request.complete) stop(new AppError('invalid', 'The body ended too early'))
     })
   })
 }
 
 /** Reads a body of one of these media types. Throws as `readPieces`. */
-export async function readBytes(request: IncomingMessage, types: readonly string[], limit: number): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, types: readonly string[], limit: number): Promise<Buffer> {
   const pieces: Buffer[] = []
-  await readPieces(request, types, limit, (piece) => pieces.push(piece))
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  const take = (piece: Buffer) => void pieces.push(piece)
+  return readPieces(request, types, limit, take, () => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
 }
 
 /**
@@ -72,7 +77,7 @@ export async function readBytes(request: IncomingMessage, types: readonly string
  * no longer to refuse than to send. Throws `unsupported_media` unless its type is JSON (or another of `types`) in UTF-8, `invalid` for invalid JSON,
  * `too_large` above the limit or the bounds of a request.
  */
-export async function readJson(
+export function readJson(
   request: IncomingMessage,
   limit: number,
   types: readonly string[] = [jsonType],
@@ -81,18 +86,29 @@ export async function readJson(
   const encoding = createUtf8Meter()
   const pieces: Buffer[] = []
   let size = 0
-  await readPieces(request, types, limit, (piece) => {
+  const take = (piece: Buffer) => {
     size += piece.length
     meter.push(piece)
     encoding.push(piece)
     pieces.push(piece)
+  }
+  return readPieces(request, types, limit, take, () => {
+    const { isAscii } = encoding.end()
+    if (size === 0) return undefined
+    if (size > heavyBody) return parseHeavy(request, pieces, size, meter)
+    // Bytes stay outside V8's heap until here: as strings, the pieces of a large body would be copied by its garbage collector.
+    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+    return parseMetered(bytes.toString(isAscii ? 'latin1' : 'utf8'))
   })
-  const { isAscii } = encoding.end()
-  if (size === 0) return undefined
-  // Bytes stay outside V8's heap until here: as strings, the pieces of a large body would be copied by its garbage collector.
-  const decode = (bytes: Buffer) => bytes.toString(isAscii ? 'latin1' : 'utf8')
-  if (size <= heavyBody) return parseMetered(decode(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
-  // Joining, parsing and validating a large body take turns of the event loop, none after a disconnect.
+}
+
+/** Joins, parses and validates a large body in turns of the event loop, none after a disconnect. */
+async function parseHeavy(
+  request: IncomingMessage,
+  pieces: Buffer[],
+  size: number,
+  meter: ReturnType<typeof createJsonMeter>,
+): Promise<unknown> {
   const work = { user: userOf(request), isOver: () => request.socket.destroyed }
   const bytes = await joinInTurns(pieces.splice(0), size, work)
   const value = await parseInTurns(bytes, meter.longTexts(), 'the body', work)

@@ -31,21 +31,31 @@ export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse'
   readonly split?: (request: ChatOrder['request']) => readonly ChatOrder['request'][]
 }
 
+const shapes = {
+  'openai-chat': { ...dialectFor('openai-chat', ''), id: 'openai-chat' },
+  'anthropic-messages': { ...dialectFor('anthropic-messages', ''), id: 'anthropic-messages' },
+} as const satisfies Readonly<Record<string, ChatShape>>
+
 /** Answers a chat in the dialect of its request; sessions are for /api/chat. */
-export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
-  const shape = { ...dialectFor(id, ''), id }
-  await answerShaped(app, context, identity, shape, await readJson(context.request, chat.limit!))
+export function answerChat(
+  app: App,
+  context: RequestContext,
+  identity: Identity,
+  id: keyof typeof shapes,
+): Promise<void> {
+  return answerShaped(app, context, identity, shapes[id], readJson(context.request, chat.limit!))
 }
 
-/** The same with a shape of its own, and a body that was read already. */
+/** The same with a shape of its own, and a body that was read already or is being read. */
 export async function answerShaped(
   app: App,
   context: RequestContext,
   identity: Identity,
   shape: ChatShape,
-  wire: unknown,
+  read: unknown,
 ): Promise<void> {
   const { id } = shape
+  const wire = await read
   const body = shape.readRequest(wire)
   const caller = callerOf(identity)
   const asked = withBetas(body, context)
@@ -60,13 +70,14 @@ export async function answerShaped(
   // A signal for each request costs 5 µs: the connection's will do.
   const call = { app, caller, signal: context.connection, watch: context.record }
   const order = { ...plain, conversation: conversationOf(context, wire) }
-  const all = await prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
-  const [ready] = all
+  const all = prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
+  const chats = all instanceof Promise ? await all : all
+  const [ready] = chats
   const { request } = ready.routed
   const limitNames = id === 'anthropic-messages' ? 'anthropic' : 'openai'
   if (request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await streamEach(call, all, call.signal)
+      const { chunks, report, booking } = await streamEach(call, chats, call.signal)
       const encoder = shape.createStreamWriter(request as ChatRequest)
       const events = { ...encoder, ...shape.format, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
       await sendEvents(context, chunks, events, {
@@ -74,7 +85,7 @@ export async function answerShaped(
         ...booking.limitHeaders(limitNames),
       })
     })
-  const { reply, report, booking } = await completeEach(call, all, call.signal)
+  const { reply, report, booking } = await completeEach(call, chats, call.signal)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
@@ -89,13 +100,23 @@ export async function answerShaped(
   else sendJson(context, 200, shape.writeResponse(reply))
 }
 
-async function prepareAll(
+/** The chats of an order, at once where none of them is a persona's. */
+function prepareAll(
   call: Parameters<typeof prepareChat>[0],
   order: ChatOrder,
   { split }: ChatShape,
+): ReadyChats | Promise<ReadyChats> {
+  if (split) return prepareEach(call, order, split(order.request))
+  const ready = prepareChat(call, order)
+  return ready instanceof Promise ? ready.then((chat) => [chat]) : [ready]
+}
+
+async function prepareEach(
+  call: Parameters<typeof prepareChat>[0],
+  order: ChatOrder,
+  requests: readonly ChatOrder['request'][],
 ): Promise<ReadyChats> {
-  if (!split) return [await prepareChat(call, order)]
-  const [first = order, ...others] = split?.(order.request).map((request) => ({ ...order, request })) ?? [order]
+  const [first = order, ...others] = requests.map((request) => ({ ...order, request }))
   return [await prepareChat(call, first), ...(await Promise.all(others.map((other) => prepareChat(call, other))))]
 }
 

@@ -57,7 +57,7 @@ export function limitInFlight(identify: Identify, limits: () => Limits): Identif
       bytes += more
     }
     hold(request, { user, charge })
-    response.once('close', () => {
+    response.on('close', () => {
       held.requests--
       held.bytes -= bytes
       bytes = 0

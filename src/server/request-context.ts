@@ -75,7 +75,7 @@ export function openRequestContext(
   ended: () => void = () => {},
 ): RequestContext {
   const context = new NodeRequestContext(request, response, params)
-  response.once('close', () => {
+  response.on('close', () => {
     if (!response.writableFinished) context.abort()
     ended()
   })
@@ -163,12 +163,12 @@ function controllerOf(socket: Socket): AbortController {
 export function sendJson(context: RequestContext, status: number, value: unknown): void {
   if (context.response.destroyed) return
   if (weightOf(value, heavyValue) > heavyValue) void sendHeavy(context, status, value)
-  else context.response.end(beginJson(context, status, value))
+  else endText(context, status, JSON.stringify(value))
 }
 
 /** Answers with JSON that is text already, as it came from a provider, unless the client has disconnected. */
 export function sendText(context: RequestContext, status: number, text: string): void {
-  if (!context.response.destroyed) context.response.end(beginText(context, status, text))
+  if (!context.response.destroyed) endText(context, status, text)
 }
 
 /** Answers with megabytes of JSON, in turns of the event loop and with backpressure. */
@@ -187,16 +187,17 @@ async function sendHeavy({ request, response }: RequestContext, status: number, 
   response.end()
 }
 
-/** Sets the headers of a JSON answer and returns its text. */
-function beginJson(context: RequestContext, status: number, value: unknown): string {
-  return beginText(context, status, JSON.stringify(value))
+/** Head and text leave together; one that is ASCII alone needs no encoding on the way. */
+function endText(context: RequestContext, status: number, text: string): void {
+  const bytes = Buffer.byteLength(text)
+  setJsonHead(context, status, bytes)
+  context.response.end(text, bytes === text.length ? 'latin1' : 'utf8')
 }
 
-function beginText({ response }: RequestContext, status: number, text: string): string {
+function setJsonHead({ response }: RequestContext, status: number, bytes: number): void {
   response.setHeader('content-type', 'application/json; charset=utf-8')
-  response.setHeader('content-length', Buffer.byteLength(text))
+  response.setHeader('content-length', bytes)
   response.statusCode = status
-  return text
 }
 
 /** A failure as the body of an answer, in the shape of its route. */
@@ -232,7 +233,8 @@ export function sendError(context: RequestContext, thrown: unknown, body: ErrorB
   if (request.complete) return sendJson(context, error.status, body(error, id, context))
   // The rest of a refused body is not read: the connection ends with the answer.
   response.setHeader('connection', 'close')
-  const text = beginJson(context, error.status, body(error, id, context))
+  const text = JSON.stringify(body(error, id, context))
+  setJsonHead(context, error.status, Buffer.byteLength(text))
   response.write(text)
   linger(context)
 }
