@@ -96,6 +96,11 @@ export interface MeteredAttempt {
    * content costs nothing. Once: later calls change nothing.
    */
   ended(ending: Ending): BookedCost
+  /**
+   * Books an answered attempt, together with the others of this turn of the event loop. The answer is sent once `noted`
+   * resolves; it never rejects.
+   */
+  answered(): { readonly cost: BookedCost; readonly noted: Promise<void> }
 }
 
 /** UTF-8 bytes of text, refusal, thoughts and arguments in a whole answer. */

@@ -130,7 +130,8 @@ export function createRouter(parts: RouterParts): Router {
       const metered = begin(call)
       try {
         const { value, report, entry, followed } = await route(call, signal, parts.attempts.ask, metered, false)
-        const cost = book(call, value, { report, entry, followed })
+        const { cost, noted } = book(call, value, { report, entry, followed })
+        if (noted) await noted
         return { reply: value, report, booking: { cost: () => cost, limitHeaders: (names) => metered?.headers(names) } }
       } catch (reason) {
         call.watch?.ended?.(signal?.aborted ? 'cancelled' : 'failed', { reason })
@@ -178,25 +179,25 @@ export function createRouter(parts: RouterParts): Router {
     return parts.metering?.begin({ user, key }, purpose, () => request)
   }
 
-  /** Books a whole answer. Throws where a hard budget is spent by it. */
+  /** Books a whole answer, which is sent once `noted` resolves. Throws where a hard budget is spent by it. */
   function book(
     call: ChatCall,
     reply: ChatReply,
     { report, entry, followed }: Pick<Routed<ChatReply>, 'report' | 'entry' | 'followed'>,
-  ): BookedCost | undefined {
+  ): { readonly cost?: BookedCost; readonly noted?: Promise<void> } {
     let outcome: ChatOutcome = 'broken'
-    let cost: BookedCost | undefined
+    let booked: ReturnType<MeteredAttempt['answered']> | undefined
     if (followed.isTraced) followed.note(reply)
     try {
       entry?.reported(reply)
       const bytes = deliveredBytes(reply)
       followed.delivered(bytes, reply.usage)
       entry?.delivered(bytes)
-      cost = entry?.ended('answered')
+      booked = entry?.answered()
       outcome = 'answered'
-      return cost
+      return booked ?? {}
     } finally {
-      followed.ended(outcome, cost)
+      followed.ended(outcome, booked?.cost)
       count(call, report, outcome)
     }
   }

@@ -1,5 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
 import { Agent } from 'undici'
 import { AppError } from '../errors.ts'
 import { addressRange, hostRange, isLocalName } from '../http/address-range.ts'
@@ -40,6 +41,10 @@ const defaultLongestBody = 64 * 1024 * 1024
  */
 const mostConnections = 4096
 
+/** Leaves the time of an exchange to response.ts. */
+const untimed = { headersTimeout: 0, bodyTimeout: 0 }
+const unending = { firstByte: Number.POSITIVE_INFINITY, idle: Number.POSITIVE_INFINITY }
+
 /** The parts of a URL that a connection needs. */
 interface Place {
   readonly origin: string
@@ -76,10 +81,12 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
         method: request.method,
         headers: hop === undefined ? request.headers : { ...request.headers, [hopHeader]: hop },
         body: request.body ?? null,
-        headersTimeout: request.timeouts.firstByte,
-        bodyTimeout: request.timeouts.idle,
       }
-      return openResponse(agentFor(request.timeouts.connect), sent, request)
+      const agent = agentFor(request.timeouts.connect)
+      if (!(request.body instanceof Readable)) return openResponse(agent, { ...sent, ...untimed }, request)
+      // undici alone knows how much of a body that is still being read has been sent.
+      const { firstByte: headersTimeout, idle: bodyTimeout } = request.timeouts
+      return openResponse(agent, { ...sent, headersTimeout, bodyTimeout }, { ...request, timeouts: unending })
     },
     async close() {
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))

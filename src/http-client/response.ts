@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import { connectionSentence } from '../http/connection-failure.ts'
-import { deadlineReached, type HttpRequest, type HttpResponse } from '../http/send.ts'
+import { deadlineReached, type HttpRequest, type HttpResponse, type Timeouts } from '../http/send.ts'
 import { Bag, type Kept } from '../process/bag.ts'
 import { decompressed, tooLong } from './decompress.ts'
 
@@ -11,9 +11,10 @@ const highWater = 256 * 1024
 /** The rest of a body after its last event is drained up to this many bytes, to keep the connection. */
 const leftOver = 16 * 1024
 
-/** Exchanges in flight that have a deadline, looked at a few times a second instead of with a timer each. */
+/** Exchanges in flight, whose time is looked at a few times a second: timers for each took 2 % of a chat's time. */
 const timed = new Bag<OutboundExchange>()
 let sweep: NodeJS.Timeout | undefined
+let sweptAt = 0
 const sweepMs = 100
 
 /** The exchanges under way that a signal ends. */
@@ -41,18 +42,22 @@ function endedBy(signal: AbortSignal): Bag<OutboundExchange> {
 
 /**
  * Sends a request; resolves with the reply when its headers are there.
- * `endsAt` is in milliseconds on the monotonic clock; when it passes, or the signal is aborted, the exchange ends.
+ * `endsAt` is in milliseconds on the monotonic clock; when it passes, or the signal is aborted, or one of the `timeouts`
+ * expires, the exchange ends, up to `sweepMs` later.
  */
 export function openResponse(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, endsAt }: Pick<HttpRequest, 'signal' | 'endsAt'>,
+  { signal, endsAt, timeouts }: Pick<HttpRequest, 'signal' | 'endsAt'> & { readonly timeouts: Silences },
 ): Promise<HttpResponse> {
   if (signal?.aborted) return Promise.reject(signal.reason)
-  const exchange = new OutboundExchange(signal, endsAt)
+  const exchange = new OutboundExchange(signal, endsAt, timeouts)
   dispatcher.dispatch(request, exchange)
   return exchange.begun
 }
+
+/** The longest silences of the other side, in milliseconds; Infinity for none. */
+export type Silences = Pick<Timeouts, 'firstByte' | 'idle'>
 
 /**
  * One exchange as undici's dispatcher reports it, without the streams and signals of its `request`: a chat gateway spends
@@ -75,30 +80,37 @@ class OutboundExchange implements HttpResponse {
   #failure: { readonly reason: unknown } | undefined
   #queue: Buffer[] = []
   #size = 0
-  #timed: Kept<OutboundExchange> | undefined
+  readonly #timed: Kept<OutboundExchange>
+  readonly #silences: Silences
+  /** When the other side was heard last, or was sent the request: milliseconds on the monotonic clock. */
+  #heardAt = Number.POSITIVE_INFINITY
   #wake: (() => void) | undefined
   #dropping = false
   #dropped = 0
 
-  constructor(signal: AbortSignal | undefined, endsAt = Number.POSITIVE_INFINITY) {
+  constructor(signal: AbortSignal | undefined, endsAt = Number.POSITIVE_INFINITY, silences: Silences) {
     this.endsAt = endsAt
+    this.#silences = silences
     this.begun = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
     this.#others = signal && endedBy(signal)
     this.#signalled = this.#others?.add(this)
-    if (endsAt === Number.POSITIVE_INFINITY) return
     this.#timed = timed.add(this)
-    sweep ??= setInterval(endLate, sweepMs).unref()
+    if (sweep) return
+    sweptAt = performance.now()
+    sweep = setInterval(endLate, sweepMs).unref()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#over) controller.abort(new Error('aborted'))
-    else this.#controller = controller
+    if (this.#over) return controller.abort(new Error('aborted'))
+    this.#controller = controller
+    this.#heardAt = performance.now()
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HttpResponse['headers']): void {
+    this.#heardAt = performance.now()
     // 1xx answers are announcements; the answer itself follows.
     if (status < 200) return
     this.status = status
@@ -107,6 +119,7 @@ class OutboundExchange implements HttpResponse {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#heardAt = performance.now()
     if (this.#dropping) {
       this.#dropped += chunk.length
       if (this.#dropped > leftOver) this.#finish()
@@ -135,6 +148,16 @@ class OutboundExchange implements HttpResponse {
     this.#release()
     this.#break(reason)
     controller?.abort(reason)
+  }
+
+  /** Ends the exchange where its time is over. The event loop was blocked for `lateMs`, in which nothing could be heard. */
+  endIfLate(now: number, lateMs: number): void {
+    if (this.endsAt <= now) return this.fail(deadlineReached)
+    // A sender that was asked to pause is silent for our sake.
+    this.#heardAt = this.#size > highWater ? now : this.#heardAt + lateMs
+    const silence = now - this.#heardAt
+    if (this.status === 0 ? silence > this.#silences.firstByte : silence > this.#silences.idle)
+      this.fail(this.status === 0 ? silent('HEADERS') : silent('BODY'))
   }
 
   get body(): AsyncIterable<Uint8Array> {
@@ -235,7 +258,7 @@ class OutboundExchange implements HttpResponse {
     this.#over = true
     this.#controller = undefined
     if (this.#signalled) this.#others!.remove(this.#signalled)
-    if (this.#timed) timed.remove(this.#timed)
+    timed.remove(this.#timed)
   }
 }
 
@@ -245,9 +268,17 @@ function explained(error: NodeJS.ErrnoException): Error {
   return words === undefined ? error : Object.assign(new Error(words, { cause: error }), { code: error.code })
 }
 
+/** A silence for too long, with the code that undici has for it. */
+function silent(part: 'HEADERS' | 'BODY'): Error {
+  const words = part === 'HEADERS' ? 'did not begin to answer in time' : 'stopped in the middle of its answer'
+  return Object.assign(new Error(words), { code: `UND_ERR_${part}_TIMEOUT` })
+}
+
 function endLate(): void {
   const now = performance.now()
-  for (const exchange of timed.items()) if (exchange.endsAt <= now) exchange.fail(deadlineReached)
+  const lateMs = Math.max(0, now - sweptAt - 2 * sweepMs)
+  sweptAt = now
+  for (const exchange of timed.items()) exchange.endIfLate(now, lateMs)
   if (timed.size > 0) return
   clearInterval(sweep)
   sweep = undefined

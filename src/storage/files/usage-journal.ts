@@ -65,13 +65,14 @@ export function openUsageJournal(folder: string): UsageJournal {
   }
   return {
     process: name,
-    note(row) {
+    note(rows) {
       file ??= open()
       isEmpty = false
-      const line = `${isTorn ? '\n' : ''}${lineOf(row)}\n`
+      let lines = isTorn ? '\n' : ''
+      for (const row of rows) lines += `${lineOf(row)}\n`
       isTorn = true
       // A full disk may take a part of a line and say nothing.
-      if (writeSync(file, line) < Buffer.byteLength(line)) throw new Error('ENOSPC: no space left on device')
+      if (writeSync(file, lines) < Buffer.byteLength(lines)) throw new Error('ENOSPC: no space left on device')
       isTorn = false
     },
     clear() {

@@ -1,3 +1,4 @@
+import { oncePerTurn } from '../../process/turn.ts'
 import type { Changes } from '../shared/changes.ts'
 import type { Database } from './connection.ts'
 
@@ -12,13 +13,14 @@ export interface OwnChanges extends Changes {
 }
 
 /**
- * Exact, and about a microsecond: `PRAGMA data_version` changes with every commit of another connection
- * (https://sqlite.org/pragma.html#pragma_data_version), and this connection counts its own. `plugins` is the mark of the
- * plugins, which lie in files.
+ * Exact, and some microseconds: `PRAGMA data_version` changes with every commit of another connection
+ * (https://sqlite.org/pragma.html#pragma_data_version), and this connection counts its own. A `service` reads it once for all
+ * requests of a turn of the event loop. `plugins` is the mark of the plugins, which lie in files.
  */
-export function createChanges(db: Database, plugins: () => string): OwnChanges {
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck()
-  const commits = () => `${version.get()} ${own}`
+export function createChanges(db: Database, plugins: () => string, service = false): OwnChanges {
+  const statement = db.prepare<[], number>('PRAGMA data_version').pluck()
+  const version = service ? oncePerTurn(() => statement.get()) : () => statement.get()
+  const commits = () => `${version()} ${own}`
   let own = 0
   let ownPrices = 0
   let readPriceChanges: (() => number | undefined) | undefined

@@ -33,7 +33,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const path = pathIn(folder)
   const db = use.readOnly ? openReader(path) : await openForWriting(path, use)
   const plugins = openPlugins(settings)
-  const changes = createChanges(db, plugins.version)
+  const changes = createChanges(db, plugins.version, use.service)
   const quota = createQuota(db, settings.limits)
   const readers = new Set<Database>()
   const onBusy = createPatience(db)

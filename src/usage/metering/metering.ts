@@ -15,7 +15,7 @@ import {
 import type { UsageSoFar } from '../../chat/protocol/usage-so-far.ts'
 import type { Countable } from '../../chat/token-estimate.ts'
 import type { Days } from '../days.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { Ledger, LedgerRow } from '../ledger/ledger.ts'
 import type { Admission, Limits, Size } from '../limits/limits.ts'
 import { isOfPlace } from '../limits/refusals.ts'
 import { usdOf } from '../money.ts'
@@ -25,7 +25,7 @@ import { createEstimates, type Estimates } from './estimates.ts'
 import type { TokenCounts } from './token-counts.ts'
 
 export interface MeteringParts {
-  readonly ledger: Pick<Ledger, 'book' | 'nextRequest'>
+  readonly ledger: Pick<Ledger, 'book' | 'bookTogether' | 'nextRequest'>
   readonly prices: PriceList
   readonly tokens: Pick<TokenCounts, 'add'>
   readonly limits: Limits
@@ -156,13 +156,21 @@ class Booked implements MeteredAttempt {
   }
 
   ended(ending: Ending): BookedCost {
-    this.cost ??= this.book(ending)
+    this.cost ??= this.book(ending, this.call.parts.ledger.book)
     return this.cost
   }
 
-  private book(ending: Ending): BookedCost {
+  answered(): { readonly cost: BookedCost; readonly noted: Promise<void> } {
+    let noted = booked
+    this.cost ??= this.book('answered', (row) => {
+      noted = this.call.parts.ledger.bookTogether(row)
+    })
+    return { cost: this.cost, noted }
+  }
+
+  private book(ending: Ending, note: (row: LedgerRow) => void): BookedCost {
     const { call, place, reservation } = this
-    const { ledger, prices, tokens, days, now, clock } = call.parts
+    const { prices, tokens, days, now, clock } = call.parts
     if (ending === 'unsent') {
       call.admission?.settle(undefined, undefined)
       return nothing
@@ -178,7 +186,7 @@ class Booked implements MeteredAttempt {
       call.estimates.learn(place.model, told, this.bytes, () => call.request() as Countable)
     call.admission?.settle(amounts, cost)
     tokens.add(place, amounts)
-    ledger.book({
+    note({
       request: call.id,
       attempt: this.number,
       at,
@@ -243,5 +251,6 @@ function refused(reason: unknown): never {
   throw isOfPlace(reason) ? new PlaceRefused(reason) : reason
 }
 
+const booked = Promise.resolve()
 const free: Cost = { nano: 0, source: null, priceId: null }
 const nothing: BookedCost = { cost_usd: '0', cost_nano: 0, source: null, estimated: false }

@@ -31,6 +31,22 @@ test('rows are noted at once, written in a batch, and then forgotten by the jour
     assert.equal(readdirSync(join(folder, 'usage')), [])
   }))
 
+test('attempts that are booked together are noted with one write at the end of the turn, or before they are stored', () =>
+  scene(async ({ folder, ledger, stored }) => {
+    const ids = Array.from({ length: 3 }, () => ledger.nextRequest())
+    const noted = Promise.all(ids.map((id) => ledger.bookTogether(row(id))))
+    assert.equal([existsSync(join(folder, 'usage')), ledger.state().waiting], [false, 3])
+    await noted
+    assert.equal(
+      linesIn(folder).map((line) => JSON.parse(line).request),
+      ids,
+    )
+    const late = ledger.bookTogether(row(ledger.nextRequest()))
+    await ledger.settle()
+    await late
+    assert.equal([stored.length, linesIn(folder)], [4, []])
+  }))
+
 test('while the database refuses them rows wait, and the trouble is told once and in the state', () =>
   scene(async ({ folder, ledger, stored, book, warned, failWith }) => {
     failWith(new Error('database or disk is full'))

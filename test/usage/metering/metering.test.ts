@@ -191,7 +191,11 @@ const question = { messages: [{ role: 'user' as const, content: 'Say something o
 
 function meteringInto(rows: LedgerRow[], goesOn = false) {
   return createMetering({
-    ledger: { book: (row) => void rows.push(row), nextRequest: () => 'r1' },
+    ledger: {
+      book: (row) => void rows.push(row),
+      bookTogether: async (row) => void rows.push(row),
+      nextRequest: () => 'r1',
+    },
     prices: { costOf: () => ({ nano: 5, source: 'shipped', priceId: 'p' }), mostFor: () => 5 },
     tokens: { add: () => undefined },
     limits: { admit: () => undefined, admitPlugin: () => undefined },
