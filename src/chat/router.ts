@@ -246,7 +246,7 @@ export function createRouter(parts: RouterParts): Router {
       try {
         const reserved = metered?.attempt(target)
         entry = reserved instanceof Promise ? await reserved : reserved
-        const request = { ...call.request, model: target.model }
+        const request = forModel(call.request, target.model)
         followed = new FollowedAttempt(
           { counts: parts.counts, now: parts.now, watch: call.watch },
           target,
@@ -401,6 +401,11 @@ export function createRouter(parts: RouterParts): Router {
     if (parts.find(prefix)) return { plugin: prefix, model: rest }
     return prefix === 'local' ? { plugin: undefined, model: rest, isLocal: true } : { plugin: undefined, model: asked }
   }
+}
+
+/** The request for a model of a target: itself where it names that model, as most do. */
+function forModel(request: ChatCall['request'], model: string): ChatRequest {
+  return request.model === model ? (request as ChatRequest) : { ...request, model }
 }
 
 /** The place of chats for which no plugin is active and no local runner is there. */
