@@ -168,11 +168,11 @@ export function httpTarget({
     const request = isOwn ? forPlace(asked, dialect.id, manifest.endpoint, openReasoning(user)) : asked
     // Providers send the token counts of a stream only on request; the dialect's writer drops them for other clients.
     const counted = streamed && { stream_options: { ...request.stream_options, include_usage: true } }
-    const { url, headers, body } = dialect.writeRequest(
-      { ...request, model, stream: streamed, ...counted },
-      manifest.endpoint,
-      manifest.quirks,
-    )
+    const own: Pick<ChatRequest, 'model' | 'stream'> = { model, stream: streamed, ...counted }
+    // V8 makes a hidden class anew, in old space, for each object that begins with a spread and has more than it: this one
+    // begins with a field of its own.
+    const asOwn = { stream: streamed, ...request, ...own }
+    const { url, headers, body } = dialect.writeRequest(asOwn, manifest.endpoint, manifest.quirks)
     const all: Record<string, string> = { 'content-type': 'application/json' }
     for (const name in headers) all[name.toLowerCase()] = headers[name]!
     // A list: the betas of the client, and those of the plugin.

@@ -1,45 +1,11 @@
 import { AppError } from '../errors.ts'
+import { Bag, type Kept } from '../process/bag.ts'
 import type { Span } from '../telemetry/span.ts'
 import type { ChatOutcome } from './chat-counts.ts'
-import type { BookedCost, Purpose } from './metering.ts'
+import { type Ended, EndedRequests } from './ended-requests.ts'
+import type { FollowedRequest, RequestFacts } from './followed-request.ts'
 import type { Usage } from './protocol/messages.ts'
 import type { AskedPlace, RequestWatch, ToldAttempt } from './watch.ts'
-
-/** The facts of a request that are known before any place is asked. */
-export interface RequestFacts {
-  /** The id of the asking user, and that of the API key. */
-  readonly user: string
-  readonly key?: string | undefined
-  readonly purpose: Purpose
-  /** The model as the caller named it. */
-  readonly model?: string | undefined
-  /** The persona as the caller named it, and how many of its memories went in. */
-  readonly persona?: string | undefined
-  readonly memories?: number | undefined
-}
-
-/** A followed request: its course so far, never its content. */
-export interface FollowedRequest {
-  readonly id: string
-  /** The id of the HTTP request. */
-  readonly requestId: string | undefined
-  readonly facts: RequestFacts
-  /** Milliseconds since 1970 UTC. */
-  readonly startedAt: number
-  readonly state: 'asking' | 'answering' | ChatOutcome
-  /** The place that is asked now, or was asked last. */
-  readonly place: AskedPlace | undefined
-  readonly attempts: readonly ToldAttempt[]
-  /** Milliseconds from the start to the first content of a stream, and so far or in all. */
-  readonly firstContentMs: number | undefined
-  readonly durationMs: number
-  /** Bytes of the answer so far, and the tokens that the provider has told. */
-  readonly bytes: number
-  readonly usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'> | undefined
-  readonly cost: BookedCost | undefined
-  /** The failure of an unanswered request. */
-  readonly problem: string | undefined
-}
 
 /** The requests to models that are under way in this process, and those that ended last. */
 export interface RequestBook {
@@ -50,9 +16,6 @@ export interface RequestBook {
   find(id: string): FollowedRequest | undefined
 }
 
-/** Requests that are remembered after their end: some 500 kB. */
-const mostEnded = 500
-
 export interface RequestBookParts {
   /** Milliseconds, monotonic. */
   readonly now: () => number
@@ -62,36 +25,42 @@ export interface RequestBookParts {
 
 /** Keeps requests in memory: a new process begins with none. */
 export function createRequestBook({ now, clock }: RequestBookParts): RequestBook {
-  const live = new Map<string, Followed>()
-  const ended: Followed[] = []
+  const live = new Bag<Followed>()
+  const ended = new EndedRequests()
   let last = 0
   const places: Places = {
     now,
-    enter(request) {
-      live.set(request.id, request)
-    },
-    leave(request) {
-      live.delete(request.id)
-      if (ended.includes(request)) return
-      ended.push(request)
-      if (ended.length > mostEnded) ended.shift()
+    enter: (request) => live.add(request),
+    leave(request, kept, remembered) {
+      if (kept) live.remove(kept)
+      return ended.note(request, remembered)
     },
   }
+  const underWay = () => [...live.items()].sort((a, b) => b.number - a.number)
   return {
-    follow: (watch, facts) => new Followed(places, watch, facts, String(++last), clock()),
-    list: () => [...[...live.values()].reverse(), ...ended.filter(({ id }) => !live.has(id)).reverse()],
-    find: (id) => live.get(id) ?? ended.find((request) => request.id === id),
+    follow: (watch, facts) => new Followed(places, watch, facts, ++last, clock()),
+    list() {
+      const first = underWay()
+      const numbers = new Set(first.map(({ number }) => number))
+      return [...first, ...ended.list().filter(({ number }) => !numbers.has(number))]
+    },
+    find(id) {
+      const isIt = (request: FollowedRequest) => request.id === id
+      return live.items().find(isIt) ?? ended.list().find(isIt)
+    },
   }
 }
 
 interface Places {
   readonly now: () => number
-  enter(request: Followed): void
-  leave(request: Followed): void
+  enter(request: Followed): Kept<Followed>
+  /** Returns the place that remembers it, for a further time that it ends. */
+  leave(request: Followed, kept: Kept<Followed> | undefined, remembered: Ended | undefined): Ended
 }
 
 class Followed implements FollowedRequest, RequestWatch {
-  readonly id: string
+  /** Counts the requests of this process. */
+  readonly number: number
   readonly facts: RequestFacts
   readonly startedAt: number
   state: FollowedRequest['state'] = 'asking'
@@ -100,20 +69,27 @@ class Followed implements FollowedRequest, RequestWatch {
   firstContentMs: number | undefined
   bytes = 0
   usage: FollowedRequest['usage']
-  cost: BookedCost | undefined
+  cost: FollowedRequest['cost']
   problem: string | undefined
   readonly #places: Places
   readonly #watch: RequestWatch | undefined
   readonly #begunAt: number
   #endedAt: number | undefined
+  /** While it is under way. */
+  #kept: Kept<Followed> | undefined
+  #remembered: Ended | undefined
 
-  constructor(places: Places, watch: RequestWatch | undefined, facts: RequestFacts, id: string, startedAt: number) {
+  constructor(places: Places, watch: RequestWatch | undefined, facts: RequestFacts, number: number, startedAt: number) {
     this.#places = places
     this.#watch = watch
     this.#begunAt = places.now()
     this.facts = facts
-    this.id = id
+    this.number = number
     this.startedAt = startedAt
+  }
+
+  get id(): string {
+    return String(this.number)
   }
 
   get span(): Span | undefined {
@@ -134,7 +110,7 @@ class Followed implements FollowedRequest, RequestWatch {
     this.problem = undefined
     // A chat with tools asks again after it was answered.
     this.#endedAt = undefined
-    this.#places.enter(this)
+    this.#kept ??= this.#places.enter(this)
   }
 
   attempted(attempt: ToldAttempt): void {
@@ -158,7 +134,8 @@ class Followed implements FollowedRequest, RequestWatch {
     this.cost = cost ?? this.cost
     this.problem = reason instanceof AppError ? reason.message : undefined
     this.#endedAt = this.#places.now()
-    this.#places.leave(this)
+    this.#remembered = this.#places.leave(this, this.#kept, this.#remembered)
+    this.#kept = undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readManifest } from '../../speech/servers/manifest.ts'
-import { type FollowedRequest, liveStates } from '../chat/request-book.ts'
+import type { FollowedRequest } from '../chat/followed-request.ts'
+import { liveStates } from '../chat/request-book.ts'
 import { AppError } from '../errors.ts'
 import { page } from './input.ts'
 import { type Call, type Caller, defineOperation } from './operation.ts'

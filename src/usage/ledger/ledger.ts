@@ -271,6 +271,9 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
     waiting = []
     try {
       for (let at = 0; at < rows.length; at += mostAtOnce) await into.append(rows.slice(at, at + mostAtOnce))
+      // V8 may have made the list an old object by now, which keeps the rows that it refers to until a full collection.
+      const places: unknown[] = rows
+      places.fill(undefined)
       storeTrouble.passed()
       failingSince = undefined
       // Rows that were booked meanwhile are noted in the same file.
