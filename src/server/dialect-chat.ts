@@ -31,10 +31,18 @@ export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse'
   readonly split?: (request: ChatOrder['request']) => readonly ChatOrder['request'][]
 }
 
+const shapeOf = (id: Inbound): ChatShape => ({ ...dialectFor(id, ''), id })
+
+/** The dialects of clients as shapes. */
+const shapes: Readonly<Record<Inbound, ChatShape>> = {
+  'openai-chat': shapeOf('openai-chat'),
+  'anthropic-messages': shapeOf('anthropic-messages'),
+  ollama: shapeOf('ollama'),
+}
+
 /** Answers a chat in the dialect of its request; sessions are for /api/chat. */
 export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
-  const shape = { ...dialectFor(id, ''), id }
-  await answerShaped(app, context, identity, shape, await readJson(context.request, chat.limit!))
+  await answerShaped(app, context, identity, shapes[id], await readJson(context.request, chat.limit!))
 }
 
 /** The same with a shape of its own, and a body that was read already. */
@@ -67,12 +75,11 @@ export async function answerShaped(
   if (request.stream)
     return whileLoggedIn(context, identity, async () => {
       const { chunks, report, booking } = await streamEach(call, all, call.signal)
-      const encoder = shape.createStreamWriter(request as ChatRequest)
-      const events = { ...encoder, ...shape.format, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
-      await sendEvents(context, chunks, events, {
-        ...reportHeaders(report, ready),
-        ...booking.limitHeaders(limitNames),
-      })
+      const { push, end, fail } = shape.createStreamWriter(request as ChatRequest)
+      const events = { ...shape.format, push, end, fail: (error: AppError) => fail(clientError(error, id)) }
+      const headers = reportHeaders(report, ready)
+      const limits = booking.limitHeaders(limitNames)
+      await sendEvents(context, chunks, events, limits ? { ...headers, ...limits } : headers)
     })
   const { reply, report, booking } = await completeEach(call, all, call.signal)
   const [choice] = reply.choices
