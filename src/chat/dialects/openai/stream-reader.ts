@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { DialectError, type StreamReader } from '../../protocol/dialect.ts'
 import {
   argumentsText,
@@ -16,6 +15,7 @@ import {
 import type { ChatChunk, ToolCallDelta } from '../../protocol/messages.ts'
 import { keepSource } from '../../protocol/source.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
+import { contentIn, cutAt, mark, marked, type TextFrame } from '../../protocol/text-frame.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { errorEvent, throwIfError, truncatedStream } from '../shared/wire-error.ts'
@@ -73,19 +73,19 @@ function readEvents(): StreamReader {
     const isUnderWay = known?.finished === false
     const next = frame && isUnderWay ? framed(frame, data) : undefined
     if (next) return void chunks.push(keepSource(next, data))
-    const cut = isUnderWay && framesLeft > 0 ? cutAtContent(data) : undefined
-    const marked = cut && parseMarked(cut)
-    if (cut && !marked) framesLeft--
-    const fields = marked ?? parseEvent(data)
+    const cut = isUnderWay && framesLeft > 0 ? cutAt('"content":"', data) : undefined
+    const parsed = cut && parseCut(cut)
+    if (cut && !parsed) framesLeft--
+    const fields = parsed ?? parseEvent(data)
     if (!isPlain(fields, known)) return readAnyChunk(fields, data, chunks)
     const chunk = fields as unknown as ChatChunk
     const choice = chunk.choices[0]!
     const state = known ?? stateOf(0)
     state.fresh = false
     if (choice.finish_reason !== null) state.finished = true
-    else if (marked) {
+    else if (cut && parsed) {
       framesLeft--
-      frame = { ...cut!, chunk, choice }
+      frame = { ...cut, chunk, choice }
     }
     chunks.push(keepSource(chunk, data))
   }
@@ -164,15 +164,8 @@ function isPlainDelta(delta: JsonObject, isFirst: boolean): boolean {
   return refusal == null && (role === 'assistant' || (role === undefined && !isFirst))
 }
 
-/** The text of a chunk, cut around its piece of content. */
-interface Cut {
-  readonly before: string
-  readonly content: string
-  readonly after: string
-}
-
-/** The same, and the chunk. */
-interface Frame extends Cut {
+/** A chunk of text that was parsed. */
+interface Frame extends TextFrame {
   readonly chunk: ChatChunk
   readonly choice: ChatChunk['choices'][number]
 }
@@ -180,56 +173,22 @@ interface Frame extends Cut {
 /** Frames that are made for one stream: some providers pad each chunk with other text, and none of theirs comes again. */
 const mostFrames = 3
 
-const contentBegins = '"content":"'
-
-/** Stands for a piece of content while its chunk is parsed; made anew in each process, so that no provider can send it. */
-const mark = randomUUID()
-
-/** Cuts the text of a chunk at its first content; undefined where there is none, or one with escapes. */
-function cutAtContent(data: string): Cut | undefined {
-  const start = data.indexOf(contentBegins) + contentBegins.length
-  const end = data.indexOf('"', start)
-  if (start < contentBegins.length || end === -1) return undefined
-  const content = data.slice(start, end)
-  return isLiteral(content) ? { before: data.slice(0, start), content, after: data.slice(end) } : undefined
-}
-
-/**
- * Parses a chunk with the mark in the place of its content: where the mark arrives in the delta, the same text around another
- * content means the same chunk, and need not be parsed. Undefined where it arrives elsewhere, as in an unknown field.
- */
-function parseMarked({ before, content, after }: Cut): JsonObject | undefined {
-  const fields = parseObject(before + mark + after)
+/** Parses a chunk that was cut at its content; undefined where that is not the delta's, but an unknown field's. */
+function parseCut(cut: TextFrame): JsonObject | undefined {
+  const fields = parseObject(marked(cut))
   const [choice] = objectsOf(fields?.['choices'])
   const delta = choice?.['delta'] as { content?: unknown } | undefined
   if (delta?.content !== mark) return undefined
-  delta.content = content
+  delta.content = cut.content
   return fields
 }
 
-/** The chunk whose text is that of the frame around a string; undefined for every other text, which must be parsed. */
-function framed({ before, after, chunk, choice }: Frame, data: string): ChatChunk | undefined {
-  const end = data.length - after.length
-  // `startsWith` reads character by character, and takes as long as to parse the text.
-  if (end < before.length || data.slice(0, before.length) !== before || data.slice(end) !== after) return undefined
-  const content = stringIn(data.slice(before.length, end))
-  return content === undefined ? undefined : { ...chunk, choices: [{ ...choice, delta: { ...choice.delta, content } }] }
-}
-
-/** The string that these characters are between two quotation marks of JSON; undefined where they are not one. */
-function stringIn(text: string): string | undefined {
-  if (isLiteral(text)) return text
-  try {
-    const value: unknown = JSON.parse(`"${text}"`)
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether a string of JSON means what it says: no escape, end or forbidden character is in it (RFC 8259, section 7). */
-function isLiteral(text: string): boolean {
-  return !/["\\\u0000-\u001f]/.test(text)
+/** The chunk whose text is that of the frame around another content. */
+function framed(frame: Frame, data: string): ChatChunk | undefined {
+  const content = contentIn(frame, data)
+  if (content === undefined) return undefined
+  const { chunk, choice } = frame
+  return { ...chunk, choices: [{ ...choice, delta: { ...choice.delta, content } }] }
 }
 
 interface Changes {
