@@ -42,7 +42,11 @@ export class ReadChunks implements ReadyIterator<ChatChunk> {
       if (this.#isOver) return { done: true, value: undefined }
       this.#at = 0
       this.#chunks = []
-      this.#chunks = await this.#read()
+      try {
+        this.#chunks = this.#isRead() ? this.#end() : this.#read(await this.#next())
+      } catch (reason) {
+        this.#chunks = await this.#broken(reason)
+      }
     }
     return { done: false, value: this.#named(this.#chunks[this.#at++]!) }
   }
@@ -55,24 +59,29 @@ export class ReadChunks implements ReadyIterator<ChatChunk> {
     return { done: true, value: undefined }
   }
 
-  /** The chunks of the next bytes, or those of the end. */
-  async #read(): Promise<readonly ChatChunk[]> {
-    const reader = this.#reader
-    try {
-      if (reader.complete && !this.#mayGoOn) {
-        this.#reply.discard()
-        return this.#end()
-      }
-      this.#bytes ??= this.#reply.body[Symbol.asyncIterator]()
-      const next = await this.#bytes.next()
-      return next.done ? this.#end() : reader.push(next.value)
-    } catch (reason) {
-      // A connection that breaks after the dialect's own end has delivered everything.
-      if (reader.complete && !this.#isOver) return this.#end()
-      this.#isOver = true
-      await this.#bytes?.return?.()
-      throw reason
-    }
+  /** Whether nothing more counts: the rest of the body is drained then. */
+  #isRead(): boolean {
+    if (!this.#reader.complete || this.#mayGoOn) return false
+    this.#reply.discard()
+    return true
+  }
+
+  #next(): Promise<IteratorResult<Uint8Array>> {
+    this.#bytes ??= this.#reply.body[Symbol.asyncIterator]()
+    return this.#bytes.next()
+  }
+
+  /** The chunks of these bytes, or those of the end. */
+  #read(next: IteratorResult<Uint8Array>): readonly ChatChunk[] {
+    return next.done ? this.#end() : this.#reader.push(next.value)
+  }
+
+  /** The chunks that an answer has delivered when it breaks off: none, and the reason is thrown, before the dialect's own end. */
+  async #broken(reason: unknown): Promise<readonly ChatChunk[]> {
+    if (this.#reader.complete && !this.#isOver) return this.#end()
+    this.#isOver = true
+    await this.#bytes?.return?.()
+    throw reason
   }
 
   #end(): readonly ChatChunk[] {

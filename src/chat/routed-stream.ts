@@ -2,55 +2,70 @@ import { AppError } from '../errors.ts'
 import type { Attempts } from './attempts.ts'
 import type { ChatOutcome } from './chat-counts.ts'
 import type { FollowedAttempt } from './followed-attempt.ts'
-import { type BookedCost, deliveredInChunk, type Ending, type MeteredAttempt, type MeteredCall } from './metering.ts'
+import {
+  type BookedCost,
+  deliveredInChunk,
+  type Ending,
+  type HeaderNames,
+  type MeteredAttempt,
+  type MeteredCall,
+} from './metering.ts'
 import type { ChatChunk } from './protocol/messages.ts'
 import { type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 
 /** The account of a stream: counts its chunks, and books it once at its end, before the end is told. */
-export interface StreamAccount extends Booking {
-  count(next: IteratorResult<ChatChunk>): IteratorResult<ChatChunk>
-  end(ending: Ending): void
-}
+export class StreamAccount implements Booking {
+  readonly #entry: MeteredAttempt | undefined
+  readonly #metered: MeteredCall | undefined
+  readonly #followed: FollowedAttempt
+  readonly #ended: (outcome: ChatOutcome) => void
+  #cost: BookedCost | undefined
+  #isOver = false
 
-/** The account of a stream; `ended` is told once how it ended. */
-export function accountOf(
-  entry: MeteredAttempt | undefined,
-  metered: MeteredCall | undefined,
-  followed: FollowedAttempt,
-  ended: (outcome: ChatOutcome) => void,
-): StreamAccount {
-  let cost: BookedCost | undefined
-  let isOver = false
-  const { isTraced } = followed
-  const end = (ending: Ending) => {
-    cost ??= entry?.ended(ending)
-    metered?.end()
-    if (isOver) return
-    isOver = true
-    const outcome = ending === 'unsent' ? 'failed' : ending
-    followed.ended(outcome, cost)
-    ended(outcome)
+  /** `ended` is told once how the stream ended. */
+  constructor(
+    entry: MeteredAttempt | undefined,
+    metered: MeteredCall | undefined,
+    followed: FollowedAttempt,
+    ended: (outcome: ChatOutcome) => void,
+  ) {
+    this.#entry = entry
+    this.#metered = metered
+    this.#followed = followed
+    this.#ended = ended
   }
-  return {
-    cost: () => cost,
-    limitHeaders: (names) => metered?.headers(names),
-    count(next) {
-      if (next.done) end('answered')
-      else if (isTraced) followed.notePart(next.value)
-      if (!next.done && entry) {
-        const { value } = next
-        const bytes = deliveredInChunk(value)
-        followed.delivered(bytes, value.usage)
-        entry.delivered(bytes)
-        if (value.usage || value.extra_content) entry.reported(value)
-        const counts = usageSoFar(value)
-        if (counts) entry.reportedSoFar(counts)
-      }
-      return next
-    },
-    end,
+
+  cost(): BookedCost | undefined {
+    return this.#cost
+  }
+
+  limitHeaders(names?: HeaderNames): Readonly<Record<string, string>> | undefined {
+    return this.#metered?.headers(names)
+  }
+
+  /** Counts a chunk. Throws where a hard budget is spent by it. */
+  count(chunk: ChatChunk): void {
+    if (this.#followed.isTraced) this.#followed.notePart(chunk)
+    const entry = this.#entry
+    if (!entry) return
+    const bytes = deliveredInChunk(chunk)
+    this.#followed.delivered(bytes, chunk.usage)
+    entry.delivered(bytes)
+    if (chunk.usage || chunk.extra_content) entry.reported(chunk)
+    const counts = usageSoFar(chunk)
+    if (counts) entry.reportedSoFar(counts)
+  }
+
+  end(ending: Ending): void {
+    this.#cost ??= this.#entry?.ended(ending)
+    this.#metered?.end()
+    if (this.#isOver) return
+    this.#isOver = true
+    const outcome = ending === 'unsent' ? 'failed' : ending
+    this.#followed.ended(outcome, this.#cost)
+    this.#ended(outcome)
   }
 }
 
@@ -65,46 +80,65 @@ export interface GuardedParts {
  * The chunks of an answer after its commit point: a failure ends the stream with an error that names the target and the reason. An iterator by
  * hand, as in attempts.ts.
  */
-export function guarded(
-  chunks: AsyncIterable<ChatChunk>,
-  { report, account, signal, classify }: GuardedParts,
-): ReadyIterator<ChatChunk> {
-  const iterator = chunks[Symbol.asyncIterator]()
-  const explain = (reason: unknown): never => {
+export class GuardedChunks implements ReadyIterator<ChatChunk> {
+  readonly #iterator: AsyncIterator<ChatChunk>
+  readonly #parts: GuardedParts
+
+  constructor(chunks: AsyncIterable<ChatChunk>, parts: GuardedParts) {
+    this.#iterator = chunks[Symbol.asyncIterator]()
+    this.#parts = parts
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  ready(): ChatChunk | undefined {
+    const chunk = readyIn(this.#iterator)
+    if (chunk !== undefined) this.#count(chunk)
+    return chunk
+  }
+
+  async next(): Promise<IteratorResult<ChatChunk>> {
+    let next: IteratorResult<ChatChunk>
+    try {
+      next = await this.#iterator.next()
+    } catch (reason) {
+      throw this.#explained(reason)
+    }
+    this.#count(next.done ? undefined : next.value)
+    return next
+  }
+
+  async return(): Promise<IteratorResult<ChatChunk>> {
+    this.#parts.account.end('cancelled')
+    await this.#iterator.return?.()
+    return { done: true, value: undefined }
+  }
+
+  #explained(reason: unknown): AppError {
+    const { account, signal, report, classify } = this.#parts
     account.end(signal?.aborted ? 'cancelled' : 'broken')
-    if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
+    if (signal?.aborted) return new AppError('unavailable', 'The caller went away', { cause: reason })
     const by = report.plugin ?? report.runner ?? 'the provider'
     const { message, provider } = classify(reason, signal)
-    throw new AppError('protocol', `The answer of ${by} broke off and is incomplete`, {
+    return new AppError('protocol', `The answer of ${by} broke off and is incomplete`, {
       details: [message],
       ...(provider && { provider }),
       cause: reason,
     })
   }
-  const count = (next: IteratorResult<ChatChunk>) => {
+
+  /** Counts a chunk, or books the end. Where a budget is spent by it, the provider is not read any further. */
+  #count(chunk: ChatChunk | undefined): void {
+    const { account } = this.#parts
     try {
-      return account.count(next)
+      if (chunk) account.count(chunk)
+      else account.end('answered')
     } catch (reason) {
-      // A budget is spent: the provider is not read any further.
       account.end('broken')
-      iterator.return?.()?.catch(() => undefined)
+      this.#iterator.return?.()?.catch(() => undefined)
       throw reason
     }
-  }
-  return {
-    ready() {
-      const value = readyIn(iterator)
-      if (value !== undefined) count({ done: false, value })
-      return value
-    },
-    next: () => iterator.next().then(count, explain),
-    return: async () => {
-      account.end('cancelled')
-      await iterator.return?.()
-      return { done: true as const, value: undefined }
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
   }
 }

@@ -23,7 +23,7 @@ import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
 import type { Booking, RouteReport } from './route-report.ts'
-import { accountOf, guarded } from './routed-stream.ts'
+import { GuardedChunks, StreamAccount } from './routed-stream.ts'
 import type { RequestWatch } from './watch.ts'
 
 /** A chat as a face hands it over: the request, and where it may go. */
@@ -145,8 +145,8 @@ export function createRouter(parts: RouterParts): Router {
       try {
         const { value, report, entry, followed } = await route(call, signal, parts.attempts.stream, metered, true)
         followed.begun()
-        const account = accountOf(entry, metered, followed, (outcome) => count(call, report, outcome))
-        const chunks = guarded(value, { report, account, signal, classify: parts.attempts.classify })
+        const account = new StreamAccount(entry, metered, followed, (outcome) => count(call, report, outcome))
+        const chunks = new GuardedChunks(value, { report, account, signal, classify: parts.attempts.classify })
         return { chunks, report, booking: account }
       } catch (reason) {
         metered?.end()

@@ -64,7 +64,7 @@ export type Silences = Pick<Timeouts, 'firstByte' | 'idle'>
  * more on those than on the bytes. It is also the reply, a queue between the socket that pushes and the one reader that
  * pulls: a single object, since a closure for each action had the garbage collector copy 5 KB of every chat.
  */
-class OutboundExchange implements HttpResponse {
+class OutboundExchange implements HttpResponse, AsyncIterableIterator<Uint8Array> {
   readonly begun: Promise<HttpResponse>
   readonly endsAt: number
   status = 0
@@ -85,6 +85,10 @@ class OutboundExchange implements HttpResponse {
   /** When the other side was heard last, or was sent the request: milliseconds on the monotonic clock. */
   #heardAt = Number.POSITIVE_INFINITY
   #wake: (() => void) | undefined
+  /** The pieces that were taken from the queue for the reader of the body, and how many of them it has. */
+  #taken: readonly Buffer[] = []
+  #given = 0
+  #isLeft = false
   #dropping = false
   #dropped = 0
 
@@ -160,8 +164,32 @@ class OutboundExchange implements HttpResponse {
       this.fail(this.status === 0 ? silent('HEADERS') : silent('BODY'))
   }
 
+  /** The exchange itself: the body is read once. */
   get body(): AsyncIterable<Uint8Array> {
-    return this.#pieces()
+    return this
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#isLeft) return { done: true, value: undefined }
+    if (this.#given === this.#taken.length) {
+      while (this.#queue.length === 0) {
+        if (!this.#mayGoOn()) return { done: true, value: undefined }
+        await this.#arrival()
+      }
+      this.#taken = this.#take()
+      this.#given = 0
+    }
+    return { done: false, value: this.#taken[this.#given++]! }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    this.#isLeft = true
+    if (!this.#over && !this.#dropping) this.#finish()
+    return { done: true, value: undefined }
   }
 
   async text(limit: number): Promise<string> {
@@ -169,7 +197,7 @@ class OutboundExchange implements HttpResponse {
     let length = 0
     const chunks: Buffer[] = []
     // The whole of a short answer is often there by now: then nothing is waited for.
-    while (seen <= limit && (this.#queue.length > 0 || (!this.#isAtEnd() && (await this.#more())))) {
+    while (seen <= limit && (this.#queue.length > 0 || (this.#mayGoOn() && (await this.#more())))) {
       length += this.#size
       seen = Math.max(seen, length)
       chunks.push(...this.#take())
@@ -188,50 +216,26 @@ class OutboundExchange implements HttpResponse {
     this.#controller?.resume()
   }
 
-  /** An iterator by hand: an asynchronous generator makes three promises of every piece. */
-  #pieces(): AsyncIterableIterator<Uint8Array> {
-    let pieces: readonly Buffer[] = []
-    let at = 0
-    let isLeft = false
-    const next = async (): Promise<IteratorResult<Uint8Array>> => {
-      if (isLeft) return { done: true, value: undefined }
-      if (at === pieces.length) {
-        if (this.#queue.length === 0 && !(await this.#more())) return { done: true, value: undefined }
-        pieces = this.#take()
-        at = 0
-      }
-      return { done: false, value: pieces[at++]! }
-    }
-    const leave = async (): Promise<IteratorResult<Uint8Array>> => {
-      isLeft = true
-      if (!this.#over && !this.#dropping) this.#finish()
-      return { done: true, value: undefined }
-    }
-    return {
-      next,
-      return: leave,
-      [Symbol.asyncIterator]() {
-        return this
-      },
-    }
-  }
-
-  /** Whether no byte comes any more, and none is missing. */
-  #isAtEnd(): boolean {
-    return this.#over && this.#failure === undefined && this.#queue.length === 0
-  }
-
   /** Waits for bytes; false at the end. Throws the error that broke the exchange. */
   async #more(): Promise<boolean> {
     while (this.#queue.length === 0) {
-      if (this.#failure) throw this.#failure.reason
-      if (this.#over) return false
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-      this.#wake = undefined
+      if (!this.#mayGoOn()) return false
+      await this.#arrival()
     }
     return true
+  }
+
+  /** Whether more bytes may come. Throws the error that broke the exchange. */
+  #mayGoOn(): boolean {
+    if (this.#failure) throw this.#failure.reason
+    return !this.#over
+  }
+
+  /** Resolves when bytes, the end or a failure have come. */
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 
   #take(): readonly Buffer[] {

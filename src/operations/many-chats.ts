@@ -61,8 +61,8 @@ export async function streamEach(
 }
 
 /** The account of several chats: only the cost of single ones is known. */
-function partly({ limitHeaders }: Booking): Booking {
-  return { cost: () => undefined, limitHeaders }
+function partly(booking: Booking): Booking {
+  return { cost: () => undefined, limitHeaders: (names) => booking.limitHeaders(names) }
 }
 
 function sumOf(counts: readonly (Usage | undefined)[]): Usage | undefined {

@@ -185,15 +185,16 @@ export function reportHeaders(
   { chat, model }: Pick<ReadyChat, 'chat' | 'model'>,
 ): Record<string, string> {
   const memories = chat ? memoryIds(chat) : ''
-  return {
+  const headers: Record<string, string> = {
     'x-aichat-plugin': report.plugin ?? `local:${report.runner}`,
     'x-aichat-attempts': String(report.attempts.reduce((sum, { tries }) => sum + tries, 0)),
     'x-aichat-fallback': String(report.fallback),
-    ...(report.local_only && { 'x-aichat-local-only': 'true' }),
-    ...(model !== undefined && { 'x-aichat-model': printable(report.model) }),
-    ...(memories !== '' && { 'x-aichat-memories': memories }),
-    ...(report.warnings.length > 0 && { 'x-aichat-warnings': printable(report.warnings.join('; ')) }),
   }
+  if (report.local_only) headers['x-aichat-local-only'] = 'true'
+  if (model !== undefined) headers['x-aichat-model'] = printable(report.model)
+  if (memories !== '') headers['x-aichat-memories'] = memories
+  if (report.warnings.length > 0) headers['x-aichat-warnings'] = printable(report.warnings.join('; '))
+  return headers
 }
 
 /** As many whole ids as a header holds. */

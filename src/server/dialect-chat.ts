@@ -79,12 +79,11 @@ export async function answerShaped(
   if (request.stream)
     return whileLoggedIn(context, identity, async () => {
       const { chunks, report, booking } = await streamEach(call, chats, call.signal)
-      const encoder = shape.createStreamWriter(request as ChatRequest)
-      const events = { ...encoder, ...shape.format, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
-      await sendEvents(context, chunks, events, {
-        ...reportHeaders(report, ready),
-        ...booking.limitHeaders(limitNames),
-      })
+      const { push, end, fail } = shape.createStreamWriter(request as ChatRequest)
+      const events = { ...shape.format, push, end, fail: (error: AppError) => fail(clientError(error, id)) }
+      const headers = reportHeaders(report, ready)
+      const limits = booking.limitHeaders(limitNames)
+      await sendEvents(context, chunks, events, limits ? { ...headers, ...limits } : headers)
     })
   const { reply, report, booking } = await completeEach(call, chats, call.signal)
   const [choice] = reply.choices

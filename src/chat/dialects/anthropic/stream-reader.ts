@@ -1,7 +1,8 @@
 import type { StreamReader } from '../../protocol/dialect.ts'
-import { isObject, type JsonObject, objectOf, parseEvent, restOf, stringOf } from '../../protocol/json-object.ts'
+import { isObject, type JsonObject, objectOf, parseEvent, parseObject, restOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatChunk, Delta, Message } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
+import { contentIn, cutAt, mark, marked, type TextFrame } from '../../protocol/text-frame.ts'
 import { withUsageSoFar } from '../../protocol/usage-so-far.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
@@ -15,6 +16,11 @@ interface Block {
   readonly callIndex: number
   /** Whether any of a call's arguments came. */
   filled: boolean
+}
+
+/** An event with a piece of text or thinking. */
+interface Frame extends TextFrame {
+  readonly isThinking: boolean
 }
 
 /** Reads Anthropic's stream (https://docs.anthropic.com/en/api/messages-streaming). `now` in milliseconds dates its chunks. */
@@ -31,9 +37,14 @@ function readEvents(now: number): StreamReader {
   /** Counts grow through the stream, and each event may restate some: the last one of each field holds. */
   let usage: JsonObject | undefined
   let ending: JsonObject = {}
+  /** The last event, where it was a piece of text or thinking: the next ones are mostly the same with another text. */
+  let frame: Frame | undefined
 
   function chunk(delta: Delta, extra?: JsonObject): ChatChunk {
-    return { ...base, choices: [{ index: 0, delta, finish_reason: null }], ...withExtra('anthropic', extra) }
+    const { id, object, created, model } = base
+    const choices = [{ index: 0, delta, finish_reason: null }]
+    if (!extra) return { id, object, created, model, choices }
+    return { id, object, created, model, choices, extra_content: { anthropic: extra } }
   }
 
   /** An event that only Anthropic's clients understand, for a writer of this dialect. */
@@ -46,9 +57,21 @@ function readEvents(now: number): StreamReader {
     for (const { event, data } of events) {
       if (complete || data === '') continue
       if (event === 'error') throw errorEvent(data)
-      chunks.push(...read(parseEvent(data), event))
+      const text = frame && contentIn(frame, data)
+      if (text !== undefined) chunks.push(chunk(frame!.isThinking ? { reasoning_content: text } : { content: text }))
+      else chunks.push(...read(parse(data), event))
     }
     return chunks
+  }
+
+  /** Parses an event, and keeps it as the frame where it is a piece of text or thinking in a block of that kind. */
+  function parse(data: string): JsonObject {
+    const isThinking = data.includes('"thinking_delta"')
+    const cut = isThinking || data.includes('"text_delta"') ? cutAt(isThinking ? thinkingBegin : textBegin, data) : undefined
+    const event = cut && parseCut(cut, isThinking)
+    const isOfBlock = event && blocks.get(event['index'])?.type === (isThinking ? 'thinking' : 'text')
+    frame = isOfBlock ? { ...cut, isThinking } : undefined
+    return event ?? parseEvent(data)
   }
 
   function read(event: JsonObject, name: string): readonly ChatChunk[] {
@@ -177,6 +200,21 @@ function readEvents(now: number): StreamReader {
   }
 
   return assembleReader({ cut: createEventReader(), take, isComplete: () => complete })
+}
+
+const textBegin = '"text":"'
+const thinkingBegin = '"thinking":"'
+
+/** Parses an event that was cut at its text; undefined where that is not the text of its delta. */
+function parseCut(cut: TextFrame, isThinking: boolean): JsonObject | undefined {
+  const event = parseObject(marked(cut))
+  const delta = event?.['delta'] as { type?: unknown; text?: unknown; thinking?: unknown } | undefined
+  if (event?.['type'] !== 'content_block_delta' || delta?.type !== (isThinking ? 'thinking_delta' : 'text_delta'))
+    return undefined
+  const field = isThinking ? 'thinking' : 'text'
+  if (delta[field] !== mark) return undefined
+  delta[field] = cut.content
+  return event
 }
 
 const startFields = new Set(['id', 'type', 'role', 'content', 'model'])

@@ -75,7 +75,11 @@ export function createStreamWriter(): StreamWriter {
   }
 
   function writeText(text: string): void {
-    if (text !== '') piece(block('text', undefined, { type: 'text', text: '' }), { type: 'text_delta', text })
+    if (text === '') return
+    const index = open?.kind === 'text' ? open.index : block('text', undefined, { type: 'text', text: '' })
+    // As `piece` writes it, without an object for each piece of an answer.
+    const delta = `{"type":"text_delta","text":${JSON.stringify(text)}}`
+    out += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`
   }
 
   function writeDelta(delta: Delta): void {

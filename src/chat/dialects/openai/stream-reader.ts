@@ -6,6 +6,7 @@ import {
   objectOf,
   objectsOf,
   parseEvent,
+  parseObject,
   present,
   secondsOf,
   stringOf,
@@ -14,6 +15,7 @@ import {
 import type { ChatChunk, ToolCallDelta } from '../../protocol/messages.ts'
 import { keepSource } from '../../protocol/source.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
+import { contentIn, cutAt, mark, marked, type TextFrame } from '../../protocol/text-frame.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { errorEvent, throwIfError, truncatedStream } from '../shared/wire-error.ts'
@@ -24,6 +26,8 @@ import { readFinish, readResponse, readUsage } from './response.ts'
 const mostCalls = 1_000
 
 interface ChoiceState {
+  /** Whether no delta has come for it yet: the first one must name the role. */
+  fresh: boolean
   finished: boolean
   /** Ours by the provider's index and id of a call; Gemini's compatible service gives every parallel call the index 0. */
   readonly calls: { wireIndex: number; id: string | undefined; named: boolean }[]
@@ -65,17 +69,25 @@ function readEvents(): StreamReader {
 
   function readChunk(data: string, event: string, chunks: ChatChunk[]): void {
     if (event === 'error') throw errorEvent(data)
-    const state = choices.get(0)
-    const next = frame && state?.finished === false ? framed(frame, data) : undefined
+    const known = choices.get(0)
+    const isUnderWay = known?.finished === false
+    const next = frame && isUnderWay ? framed(frame, data) : undefined
     if (next) return void chunks.push(keepSource(next, data))
-    const fields = parseEvent(data)
-    if (isPlainText(fields, state)) {
-      if (framesLeft > 0) {
-        framesLeft--
-        frame = frameOf(fields, data)
-      }
-      chunks.push(keepSource(fields as unknown as ChatChunk, data))
-    } else readAnyChunk(fields, data, chunks)
+    const cut = isUnderWay && framesLeft > 0 ? cutAt('"content":"', data) : undefined
+    const parsed = cut && parseCut(cut)
+    if (cut && !parsed) framesLeft--
+    const fields = parsed ?? parseEvent(data)
+    if (!isPlain(fields, known)) return readAnyChunk(fields, data, chunks)
+    const chunk = fields as unknown as ChatChunk
+    const choice = chunk.choices[0]!
+    const state = known ?? stateOf(0)
+    state.fresh = false
+    if (choice.finish_reason !== null) state.finished = true
+    else if (cut && parsed) {
+      framesLeft--
+      frame = { ...cut, chunk, choice }
+    }
+    chunks.push(keepSource(chunk, data))
   }
 
   function readAnyChunk(fields: JsonObject, data: string, chunks: ChatChunk[]): void {
@@ -83,7 +95,7 @@ function readEvents(): StreamReader {
     const usage = readUsage(fields)
     const wireChoices = objectsOf(fields['choices'])
     const changes: Changes = { made: !isOutlined(fields) }
-    const read = present(wireChoices.map((choice) => readChoice(choice, stateOf(choice), fields, changes)))
+    const read = present(wireChoices.map((choice) => readChoice(choice, stateOf(wholeOf(choice['index']) ?? 0), fields, changes)))
     changes.made ||= read.length !== (fields['choices'] as readonly unknown[]).length
     if (usage) {
       const own = wireChoices.length === 0
@@ -96,18 +108,13 @@ function readEvents(): StreamReader {
     chunks.push(chunkOf(fields, read, changes, data))
   }
 
-  function stateOf(choice: JsonObject): ChoiceState {
-    const index = wholeOf(choice['index']) ?? 0
+  function stateOf(index: number): ChoiceState {
     const known = choices.get(index)
     if (known) return known
-    const state: ChoiceState = { finished: false, calls: [] }
+    const state: ChoiceState = { fresh: true, finished: false, calls: [] }
     choices.set(index, state)
-    fresh.add(state)
     return state
   }
-
-  /** Choices that have had no delta yet: their first one must name the role. */
-  const fresh = new Set<ChoiceState>()
 
   function readChoice(
     choice: JsonObject,
@@ -119,7 +126,8 @@ function readEvents(): StreamReader {
     const delta = isObject(choice['delta']) ? choice['delta'] : {}
     const again = state.finished
     if (again && isEmptyDelta(delta)) return undefined
-    const read = readDelta(delta, fresh.delete(state), state, stringOf(fields['id']) ?? '')
+    const read = readDelta(delta, state.fresh, state, stringOf(fields['id']) ?? '')
+    state.fresh = false
     const reason =
       again || choice['finish_reason'] == null || choice['finish_reason'] === ''
         ? null
@@ -135,24 +143,29 @@ function readEvents(): StreamReader {
 }
 
 /**
- * Fast path for most chunks: one more piece of text for a choice that has begun. Every field that might need mending is
- * checked here; unknown ones need none.
+ * Fast path for most chunks: a piece of text, the role before it or the finish after it, of the only choice. Every field that
+ * might need mending is checked here; unknown ones need none.
  */
-function isPlainText(fields: JsonObject, state: ChoiceState | undefined): boolean {
-  if (!state || state.finished || !isOutlined(fields)) return false
+function isPlain(fields: JsonObject, state: ChoiceState | undefined): boolean {
+  if (state?.finished || !isOutlined(fields) || fields['object'] === 'error' || 'statusCode' in fields) return false
   if (fields['error'] !== undefined || fields['usage'] != null || 'x_groq' in fields) return false
-  const [choice, ...others] = fields['choices'] as readonly unknown[]
-  if (others.length > 0 || !isObject(choice) || choice['index'] !== 0) return false
-  const { delta, finish_reason: reason, error } = choice
-  if (reason !== null || error !== undefined || !isObject(delta)) return false
-  for (const name in delta) if (name !== 'content') return false
-  return typeof delta['content'] === 'string'
+  const choices = fields['choices'] as readonly unknown[]
+  const choice = choices[0]
+  if (choices.length !== 1 || !isObject(choice) || choice['index'] !== 0 || choice['error'] !== undefined) return false
+  const { delta, finish_reason: reason } = choice
+  if (reason !== null && (typeof reason !== 'string' || readFinish(reason) !== reason)) return false
+  return isObject(delta) && isPlainDelta(delta, state?.fresh ?? true)
 }
 
-/** The text of a chunk around its piece of content, and the chunk. */
-interface Frame {
-  readonly before: string
-  readonly after: string
+function isPlainDelta(delta: JsonObject, isFirst: boolean): boolean {
+  for (const name in delta) if (name !== 'content' && name !== 'role' && name !== 'refusal') return false
+  const { content, role, refusal } = delta
+  if (content != null && typeof content !== 'string') return false
+  return refusal == null && (role === 'assistant' || (role === undefined && !isFirst))
+}
+
+/** A chunk of text that was parsed. */
+interface Frame extends TextFrame {
   readonly chunk: ChatChunk
   readonly choice: ChatChunk['choices'][number]
 }
@@ -160,48 +173,22 @@ interface Frame {
 /** Frames that are made for one stream: some providers pad each chunk with other text, and none of theirs comes again. */
 const mostFrames = 3
 
-const contentBegins = '"content":"'
-
-/**
- * The frame of a chunk of plain text; undefined where its content cannot be told in the text. The same text with another
- * content is parsed once: only where that content arrives in the delta is the place the right one, and not an unknown field's.
- */
-function frameOf(fields: JsonObject, data: string): Frame | undefined {
-  const chunk = fields as unknown as ChatChunk
-  const choice = chunk.choices[0]!
-  const content = choice.delta.content!
-  const start = data.indexOf(contentBegins) + contentBegins.length
-  const end = start + content.length
-  if (start < contentBegins.length || data.slice(start, end) !== content || !isLiteral(content)) return undefined
-  const [before, after] = [data.slice(0, start), data.slice(end)]
-  const probe = `${content}+`
-  const read = parseEvent(`${before}${probe}${after}`) as unknown as ChatChunk
-  return read.choices[0]?.delta.content === probe ? { before, after, chunk, choice } : undefined
+/** Parses a chunk that was cut at its content; undefined where that is not the delta's, but an unknown field's. */
+function parseCut(cut: TextFrame): JsonObject | undefined {
+  const fields = parseObject(marked(cut))
+  const [choice] = objectsOf(fields?.['choices'])
+  const delta = choice?.['delta'] as { content?: unknown } | undefined
+  if (delta?.content !== mark) return undefined
+  delta.content = cut.content
+  return fields
 }
 
-/** The chunk whose text is that of the frame around a string; undefined for every other text, which must be parsed. */
-function framed({ before, after, chunk, choice }: Frame, data: string): ChatChunk | undefined {
-  const end = data.length - after.length
-  // `startsWith` reads character by character, and takes as long as to parse the text.
-  if (end < before.length || data.slice(0, before.length) !== before || data.slice(end) !== after) return undefined
-  const content = stringIn(data.slice(before.length, end))
-  return content === undefined ? undefined : { ...chunk, choices: [{ ...choice, delta: { content } }] }
-}
-
-/** The string that these characters are between two quotation marks of JSON; undefined where they are not one. */
-function stringIn(text: string): string | undefined {
-  if (isLiteral(text)) return text
-  try {
-    const value: unknown = JSON.parse(`"${text}"`)
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether a string of JSON means what it says: no escape, end or forbidden character is in it (RFC 8259, section 7). */
-function isLiteral(text: string): boolean {
-  return !/["\\\u0000-\u001f]/.test(text)
+/** The chunk whose text is that of the frame around another content. */
+function framed(frame: Frame, data: string): ChatChunk | undefined {
+  const content = contentIn(frame, data)
+  if (content === undefined) return undefined
+  const { chunk, choice } = frame
+  return { ...chunk, choices: [{ ...choice, delta: { ...choice.delta, content } }] }
 }
 
 interface Changes {

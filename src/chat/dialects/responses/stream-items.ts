@@ -76,7 +76,9 @@ export function openMessage(index: number, about: JsonObject, parts: OutputParts
     index,
     text(piece) {
       part('output_text').text += piece
-      send('response.output_text.delta', { ...place, content_index: content.length, delta: piece, logprobs: [] })
+      const { item_id, output_index } = place
+      const content_index = content.length
+      send('response.output_text.delta', { item_id, output_index, content_index, delta: piece, logprobs: [] })
     },
     refuse(piece) {
       part('refusal').text += piece

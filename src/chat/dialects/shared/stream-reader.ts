@@ -20,32 +20,48 @@ export interface StreamReaderParts<Piece> {
 
 /** Assembles a stream reader. A last piece that does not parse counts as the begin of a longer one: the stream was cut. */
 export function assembleReader<Piece>(parts: StreamReaderParts<Piece>): StreamReader {
-  const { cut, take, isComplete, isOver = isComplete } = parts
-  const finish =
-    parts.finish ??
-    (() => {
-      throw truncatedStream()
-    })
+  return new AssembledReader(parts)
+}
 
-  function takeLast(): readonly ChatChunk[] {
+/** A class, since a literal with a getter is made field by field, which took a hundredth of the time of a short stream. */
+class AssembledReader<Piece> implements StreamReader {
+  readonly #parts: StreamReaderParts<Piece>
+
+  constructor(parts: StreamReaderParts<Piece>) {
+    this.#parts = parts
+  }
+
+  get complete(): boolean {
+    return this.#parts.isComplete()
+  }
+
+  push(bytes: Uint8Array): readonly ChatChunk[] {
+    const { take, cut } = this.#parts
+    return take(cut.push(bytes))
+  }
+
+  end(): readonly ChatChunk[] {
+    if (this.#isOver()) return []
+    const last = this.#takeLast()
+    if (this.#isOver()) return last
+    const { finish } = this.#parts
+    if (!finish) throw truncatedStream()
+    return [...last, ...finish()]
+  }
+
+  #isOver(): boolean {
+    const { isOver, isComplete } = this.#parts
+    return isOver ? isOver() : isComplete()
+  }
+
+  #takeLast(): readonly ChatChunk[] {
+    const { take, cut } = this.#parts
     try {
       return take(cut.end())
     } catch (error) {
       if (error instanceof DialectError && error.kind === 'broken') throw truncatedStream()
       throw error
     }
-  }
-
-  return {
-    push: (bytes) => take(cut.push(bytes)),
-    end() {
-      if (isOver()) return []
-      const last = takeLast()
-      return isOver() ? last : [...last, ...finish()]
-    },
-    get complete() {
-      return isComplete()
-    },
   }
 }
 
@@ -54,23 +70,36 @@ export function assembleReader<Piece>(parts: StreamReaderParts<Piece>): StreamRe
  * white space decides. HTML, such as a proxy's error page, is broken.
  */
 export function withJsonBody(stream: StreamReader, json: () => StreamReader): StreamReader {
-  let chosen: StreamReader | undefined
+  return new StreamOrJson(stream, json)
+}
 
-  return {
-    push(bytes) {
-      if (chosen) return chosen.push(bytes)
-      const start = bytes.findIndex((byte) => !blanks.includes(byte))
-      if (start === -1) return []
-      const first = bytes[start]
-      if (first === angle)
-        throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
-      chosen = first === brace || first === bracket ? json() : stream
-      return chosen.push(bytes.subarray(start))
-    },
-    end: () => (chosen ?? stream).end(),
-    get complete() {
-      return (chosen ?? stream).complete
-    },
+class StreamOrJson implements StreamReader {
+  readonly #stream: StreamReader
+  readonly #json: () => StreamReader
+  #chosen: StreamReader | undefined
+
+  constructor(stream: StreamReader, json: () => StreamReader) {
+    this.#stream = stream
+    this.#json = json
+  }
+
+  get complete(): boolean {
+    return (this.#chosen ?? this.#stream).complete
+  }
+
+  push(bytes: Uint8Array): readonly ChatChunk[] {
+    if (this.#chosen) return this.#chosen.push(bytes)
+    const start = bytes.findIndex((byte) => !blanks.includes(byte))
+    if (start === -1) return []
+    const first = bytes[start]
+    if (first === angle)
+      throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
+    this.#chosen = first === brace || first === bracket ? this.#json() : this.#stream
+    return this.#chosen.push(start === 0 ? bytes : bytes.subarray(start))
+  }
+
+  end(): readonly ChatChunk[] {
+    return (this.#chosen ?? this.#stream).end()
   }
 }
 
