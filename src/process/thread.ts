@@ -50,6 +50,8 @@ export function startThread<I>({ beside, name }: ChildModule, task: unknown): Th
     workerData: { port: port2, counts, task } satisfies ThreadData,
     transferList: [port2],
     execArgv: [],
+    // MiB. Without it a thread keeps dead buffers for longer than it takes to read some hundred megabytes.
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
     env: {},
   })
   thread.unref()

@@ -15,10 +15,8 @@ await serveThread<PlainFile, ReadAhead>(async (file, emit) => {
   let bytes = 0
   const hand = () => {
     if (memories.length === 0) return
-    emit(
-      { memories },
-      memories.flatMap(({ vector }) => (vector ? [vector.buffer as ArrayBuffer] : [])),
-    )
+    const { moved, buffer } = together(memories, bytes)
+    emit({ memories: moved }, [buffer])
     memories = []
     bytes = 0
   }
@@ -41,3 +39,17 @@ await serveThread<PlainFile, ReadAhead>(async (file, emit) => {
   hand()
   emit(read, [])
 })
+
+/** The memories with their vectors in one buffer: a buffer of its own costs more to move than to copy. */
+function together(memories: readonly PackageMemory[], bytes: number) {
+  const buffer = new ArrayBuffer(bytes)
+  let at = 0
+  const moved = memories.map(({ fields, vector }): PackageMemory => {
+    if (!vector) return { fields }
+    const copy = new Float32Array(buffer, at, vector.length)
+    copy.set(vector)
+    at += vector.byteLength
+    return { fields, vector: copy }
+  })
+  return { moved, buffer }
+}
