@@ -20,7 +20,7 @@ async function read(place: PackagePlace, task: PackageWriterTask): Promise<unkno
 }
 
 async function write({ storage: settings, folders }: PackagePlace, task: PersonaWriteTask): Promise<unknown> {
-  const storage = await openStorage(settings)
+  const storage = await openStorage(settings, { bulk: true })
   try {
     const get = async (owner: string, id: string) => requireOwn(await storage.personas.find(id), owner, id)
     const { packages, backups } = await openPackageServices({

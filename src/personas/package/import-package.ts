@@ -24,6 +24,7 @@ import {
   truncationWarnings,
   withMemoryLimit,
 } from './memory-limits.ts'
+import { orderedIds } from './ordered-ids.ts'
 import type { PackageSource } from './source.ts'
 import { untilUnchanged } from './until-unchanged.ts'
 import type { VerifyResult } from './verify.ts'
@@ -89,7 +90,7 @@ async function writeAnew(
   const write: PersonaWrite = {
     persona,
     how: replaced ? 'replace' : 'create',
-    memories: () => incomingMemories(source, newId),
+    memories: () => incomingMemories(source, orderedIds(now())),
     count: result.memories,
     weight,
     log,
@@ -118,7 +119,7 @@ async function merge(
 ): Promise<Imported> {
   const { content_hash, memories: count, adaptations } = result
   const incoming: MergedMemories = {
-    memories: () => incomingMemories(source, parts.newId),
+    memories: () => incomingMemories(source, orderedIds(parts.now())),
     count,
     weight,
     about: { content_hash, memories: count, adaptations },

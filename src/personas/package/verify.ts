@@ -46,9 +46,12 @@ const mostWrong = 1000
 /** The most problems in a result. */
 const mostProblems = 50
 
-/** Receives each record that can be parsed, valid or not; `count` is the number of memories up to and with this one. */
+/**
+ * Receives each record that can be parsed, valid or not; `count` is the number of memories up to and with this one, and
+ * `isSound` says that no problem was found so far.
+ */
 export interface RecordObserver {
-  memory(memory: PackageMemory, count: number): void
+  memory(memory: PackageMemory, count: number, isSound: boolean): void
   record(record: Fields): void
 }
 
@@ -174,7 +177,7 @@ class Inspection implements Visitor {
   memory(memory: PackageMemory, index: number): void {
     this.#check('memories', index, memory.fields, memoryProblems(memory.fields))
     this.memories[index] = this.hash.memory(memory)
-    this.#observer?.memory(memory, index + 1)
+    this.#observer?.memory(memory, index + 1, this.#findings.problems.length === 0)
   }
 
   record(record: Fields, index: number): void {

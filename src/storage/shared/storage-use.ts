@@ -6,6 +6,8 @@ export interface StorageUse {
   readonly isChecked?: boolean
   /** Reads personas beside the process that writes; every write fails. */
   readonly readOnly?: boolean
+  /** Writes whole personas, and little else. */
+  readonly bulk?: boolean
   /** Creates nothing: where no storage is there yet, an empty one that goes with `close` takes its place. */
   readonly create?: false
 }

@@ -14,6 +14,8 @@ export interface OpenOptions {
   readonly check?: boolean
   /** Load the sqlite-vec extension; stores that compare vectors need it. */
   readonly vectors?: boolean
+  /** For large writes: the pages that a statement may have to put back are kept in memory rather than in temporary files. */
+  readonly bulk?: boolean
 }
 
 /**
@@ -43,6 +45,8 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
       return opened
     })
     db.pragma('synchronous = FULL')
+    // Before the seals: it removes temporary triggers.
+    if (options.bulk) db.pragma('temp_store = MEMORY')
     db.pragma('foreign_keys = ON')
     db.pragma('trusted_schema = OFF')
     db.pragma('secure_delete = ON')

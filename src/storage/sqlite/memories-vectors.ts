@@ -64,8 +64,10 @@ export function createVectorIndex(db: Database, sketches?: Sketches) {
       putSketch.run(number, space, sketchOf(vector.values))
     },
 
-    /** The vectors of new memories, and the sketches of the vectors. */
-    putNew(vectors: readonly { readonly number: number; readonly vector: Vector; readonly sketch: Buffer }[]): void {
+    /** The vectors of new memories, and the sketches of the vectors. Returns the numbers of their spaces by key. */
+    putNew(
+      vectors: readonly { readonly number: number; readonly vector: Vector; readonly sketch: Buffer }[],
+    ): ReadonlyMap<string, number> {
       const found = new Map<string, number>()
       const rows = vectors.map(({ number, vector: { space, values }, sketch }) => {
         const id = found.get(space.key) ?? makeSpace(space)
@@ -74,6 +76,7 @@ export function createVectorIndex(db: Database, sketches?: Sketches) {
       })
       insertVectors(rows.map(({ vector }) => vector))
       insertSketches(rows.map(({ sketch }) => sketch))
+      return found
     },
 
     /** Removes a memory's vector; its sketch goes by foreign key. */

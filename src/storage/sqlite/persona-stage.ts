@@ -49,20 +49,13 @@ export function openStage(db: Database, personaId: string): Stage {
   ).run(scope.personaId, scope.userId, personaId, Date.now(), Date.now())
   return {
     scope,
-    async write(slice) {
-      const begun = performance.now()
-      unflushed(db, () => db.transaction(slice).immediate())
-      await pauseFor(performance.now() - begun)
-    },
-    async writeSteps(step, meanwhile) {
-      const begun = performance.now()
+    write: (slice) => stageOnce(db, slice, () => undefined),
+    writeSteps(step, meanwhile) {
       const steps = () => {
+        const begun = performance.now()
         while (step() && performance.now() - begun < sliceMs);
       }
-      unflushed(db, () => db.transaction(steps).immediate())
-      const ended = performance.now()
-      meanwhile()
-      await pauseFor(Math.max(0, ended - begun - (performance.now() - ended)))
+      return stageOnce(db, steps, meanwhile)
     },
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),
@@ -91,19 +84,29 @@ export async function sweepStages(db: Database): Promise<void> {
 }
 
 /**
+ * One transaction, and then a rest as long as it took, in which others may write. Work beside the database and the
+ * checkpoint, which keeps no writer waiting, are done in the rest and count as part of it.
+ *
  * A slice that is lost with the power is never missed: only the transaction that puts the whole in its place must be on
  * the disk when it is acknowledged, and flushing it flushes all earlier ones.
  */
-function unflushed(db: Database, work: () => void): void {
+async function stageOnce(db: Database, slice: () => void, meanwhile: () => void): Promise<void> {
   const [flushing, checkpoint] = ['synchronous', 'wal_autocheckpoint'].map((name) => db.pragma(name, { simple: true }))
   db.pragma('synchronous = NORMAL')
-  db.pragma(`wal_autocheckpoint = ${pagesInLog}`)
+  db.pragma('wal_autocheckpoint = 0')
+  const begun = performance.now()
+  let ended: number
   try {
-    work()
+    db.transaction(slice).immediate()
+    ended = performance.now()
+    const [{ log }] = db.pragma('wal_checkpoint(NOOP)') as [{ readonly log: number }]
+    if (log >= pagesInLog) db.pragma('wal_checkpoint(PASSIVE)')
   } finally {
     db.pragma(`synchronous = ${flushing}`)
     db.pragma(`wal_autocheckpoint = ${checkpoint}`)
   }
+  meanwhile()
+  await pauseFor(Math.max(0, ended - begun - (performance.now() - ended)))
 }
 
 /** The write-ahead log may grow to so many pages of 8 KiB before it is moved into the database, which waits for the disk. */

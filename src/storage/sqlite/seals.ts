@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { Database } from './connection.ts'
+import { createRowsInsert } from './rows-insert.ts'
 
 /**
  * Seals: for every memory, persona and state a code (HMAC-SHA-256) that only this installation's key can make.
@@ -100,11 +101,11 @@ export function keepSeals(db: Database, secret: string, now: () => number = Date
     seal.immediate()
   }
   db.exec(triggers)
-  sealing.add(db)
+  makers.set(db, maker)
 }
 
-/** Connections that keep seals. */
-const sealing = new WeakSet<Database>()
+/** Connections that keep seals, with what makes them. */
+const makers = new WeakMap<Database, SealMaker>()
 
 /** Connections whose new memories are sealed together right now, see `sealTogether`. */
 const together = new WeakSet<Database>()
@@ -116,12 +117,53 @@ export interface NewMemories {
   readonly high: number
 }
 
+/** A new memory as its table will keep it, by the names of `memoryColumns`; and its vector. */
+export interface UnsealedMemory {
+  readonly row: Readonly<Record<string, unknown>>
+  readonly vector?: { readonly spaceId: number; readonly bytes: Buffer } | undefined
+}
+
+/** The seals of new memories, made before their transaction. */
+export interface ReadySeals {
+  readonly rows: readonly (readonly unknown[])[]
+  readonly sum: Uint8Array
+}
+
+const memoryNames = memoryColumns.split(', ')
+const loneSurrogate = /\p{Surrogate}/u
+
+/**
+ * Makes the seals of memories that will be added under these numbers. Undefined where the connection keeps no seals, and where
+ * a text would not be read as it was given: the database has no half of a surrogate pair.
+ */
+export function readySeals(db: Database, memories: readonly UnsealedMemory[]): ReadySeals | undefined {
+  const maker = makers.get(db)
+  if (!maker) return undefined
+  let sum = emptySum
+  const rows: unknown[][] = []
+  for (const { row, vector } of memories) {
+    const values = memoryNames.map((name) => row[name])
+    if (values.some((value) => typeof value === 'string' && loneSurrogate.test(value))) return undefined
+    const sealed = maker.memory(values)
+    const number = row['memory_id'] as number
+    sum = added(sum, sealed)
+    rows.push([number, row['id'], sealed, vector ? maker.vector(number, vector.spaceId, vector.bytes) : null])
+  }
+  return { rows, sum }
+}
+
 /**
  * Adds memories and their vectors, of which none was there, and then seals them as each would have been sealed alone: the seal
  * of their scope is made once rather than once for each. Expects to run inside a transaction; `add` adds no other memories.
+ * @param ready the seals of exactly these memories, where they are made already
  */
-export function sealTogether(db: Database, { scopeId, low, high }: NewMemories, add: () => void): void {
-  if (!sealing.has(db)) return add()
+export function sealTogether(
+  db: Database,
+  { scopeId, low, high }: NewMemories,
+  add: () => void,
+  ready: ReadySeals | undefined,
+): void {
+  if (!makers.has(db)) return add()
   together.add(db)
   try {
     add()
@@ -130,6 +172,11 @@ export function sealTogether(db: Database, { scopeId, low, high }: NewMemories, 
   }
   const statements = sealers.get(db) ?? prepareSealers(db)
   sealers.set(db, statements)
+  if (ready) {
+    statements.insert(ready.rows)
+    statements.scopeBy.run({ scopeId, sum: ready.sum, count: ready.rows.length })
+    return
+  }
   const { changes } = statements.memories.run(low, high)
   statements.scope.run({ scopeId, low, high, count: changes })
 }
@@ -137,13 +184,17 @@ export function sealTogether(db: Database, { scopeId, low, high }: NewMemories, 
 const sealers = new WeakMap<Database, ReturnType<typeof prepareSealers>>()
 
 function prepareSealers(db: Database) {
+  const scope = (sum: string) =>
+    db.prepare(
+      `UPDATE memory_scope_seal SET memories = memories + @count,
+          sealed = reseal_scope_by(scope_id, memories, sealed, ${sum}, @count)
+        WHERE scope_id = @scopeId`,
+    )
   return {
     memories: db.prepare(`${sealMemories} WHERE memory.memory_id BETWEEN ? AND ? ORDER BY memory.memory_id`),
-    scope: db.prepare(
-      `UPDATE memory_scope_seal SET memories = memories + @count, sealed = reseal_scope_by(scope_id, memories, sealed,
-          (SELECT sum_seals(sealed) FROM memory_seal WHERE memory_id BETWEEN @low AND @high), @count)
-        WHERE scope_id = @scopeId`,
-    ),
+    scope: scope('(SELECT sum_seals(sealed) FROM memory_seal WHERE memory_id BETWEEN @low AND @high)'),
+    insert: createRowsInsert(db, 'memory_seal', 'memory_id, id, sealed, vector', 'INSERT OR REPLACE'),
+    scopeBy: scope('@sum'),
   }
 }
 

@@ -107,8 +107,11 @@ async function finishRestore(folder: string): Promise<void> {
     throw new AppError('busy', 'A restore that was cut off has been finished: start again', { retryAfter: 1 })
 }
 
-async function openForWriting(path: string, { service = false, isChecked = false }: StorageUse): Promise<Database> {
-  const db = await openDatabase(path, { check: service && !isChecked })
+async function openForWriting(
+  path: string,
+  { service = false, isChecked = false, bulk = false }: StorageUse,
+): Promise<Database> {
+  const db = await openDatabase(path, { check: service && !isChecked, bulk })
   try {
     refuseLostAccounts(db)
     return db
