@@ -14,6 +14,18 @@ const englishErrors = {
   },
 }
 
+/**
+ * Of undici the dispatcher alone: its index loads fetch, WebSocket, caches and mocks too, which is two thirds of it, and makes
+ * Node load its own copy of them.
+ */
+const dispatcherAlone = {
+  name: 'dispatcher-alone',
+  setup({ onLoad }) {
+    const contents = "exports.Agent = require('./lib/dispatcher/agent')\n"
+    onLoad({ filter: /[\\/]node_modules[\\/]undici[\\/]index\.js$/ }, () => ({ contents, loader: 'js' }))
+  },
+}
+
 /** Writes `dist/bundle` anew below `root`, from the sources. Throws where they do not compile. */
 export async function bundle(root) {
   const { build } = compiler(root)
@@ -47,7 +59,7 @@ export async function bundle(root) {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
     },
     tsconfigRaw: '{}',
-    plugins: [englishErrors],
+    plugins: [englishErrors, dispatcherAlone],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
