@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { searchableNgrams } from './ngrams.mjs'
 
 /** Error texts of zod in English alone: its 50 languages are half of it. */
 const englishErrors = {
@@ -59,7 +60,7 @@ export async function bundle(root) {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
     },
     tsconfigRaw: '{}',
-    plugins: [englishErrors, dispatcherAlone],
+    plugins: [englishErrors, dispatcherAlone, searchableNgrams],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
