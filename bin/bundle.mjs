@@ -27,6 +27,35 @@ const dispatcherAlone = {
   },
 }
 
+/**
+ * listhen without what it is not asked for: its own certificates (node-forge), a tunnel, a clipboard, a page that it opens, and a
+ * server for development. Each of them would fail to load.
+ */
+const listenerAlone = {
+  name: 'listener-alone',
+  setup({ onLoad, onResolve }) {
+    const importer = /[\\/]node_modules[\\/]listhen[\\/]/
+    onResolve({ filter: /^node-forge$/ }, (of) => importer.test(of.importer) && { path: of.path, namespace: 'absent' })
+    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: 'export default {}', loader: 'js' }))
+    const unused = /^(?:untun|tinyclip|jiti|crossws\/adapters\/node|@parcel\/watcher(?:-wasm)?|.*\/xdg-open\.mjs)$/
+    onResolve({ filter: unused }, (of) => importer.test(of.importer) && { path: of.path, external: true })
+  },
+}
+
+/** OpenTelemetry at its use alone: prom-client asks it for exemplars, which are off here, and loads its forty files for that. */
+const exemplarsOnDemand = {
+  name: 'exemplars-on-demand',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]prom-client[\\/]lib[\\/]metrics[\\/]processCpuTotal\.js$/ }, ({ path }) => {
+      const loading = "const OtelApi = require('@opentelemetry/api');"
+      const text = readFileSync(path, 'utf8')
+      if (!text.includes(loading)) throw new Error(`${path} loads OpenTelemetry in another way than before`)
+      const contents = text.replace(loading, '').replaceAll('OtelApi.', "require('@opentelemetry/api').")
+      return { contents, loader: 'js' }
+    })
+  },
+}
+
 /** Writes `dist/bundle` anew below `root`, from the sources. Throws where they do not compile. */
 export async function bundle(root) {
   const { build } = compiler(root)
@@ -60,7 +89,7 @@ export async function bundle(root) {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
     },
     tsconfigRaw: '{}',
-    plugins: [englishErrors, dispatcherAlone, searchableNgrams],
+    plugins: [englishErrors, dispatcherAlone, listenerAlone, exemplarsOnDemand, searchableNgrams],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })

@@ -80,9 +80,11 @@ function shareOf(words: readonly string[], known: ReadonlySet<string> | undefine
   return known && words.length > 0 ? words.filter((word) => known.has(word)).length / words.length : 0
 }
 
-const displayNames = new Intl.DisplayNames(['en'], { type: 'language' })
+/** Made at its first use, since English needs none: some 10 ms. */
+let displayNames: Intl.DisplayNames | undefined
 
 /** Malay and Indonesian are one to the detector; far more people write Indonesian. */
 function nameOf(code: string): string {
+  displayNames ??= new Intl.DisplayNames(['en'], { type: 'language' })
   return code === 'ms' ? 'Indonesian' : (displayNames.of(code) ?? code)
 }
