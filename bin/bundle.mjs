@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { joinFiles, requireLine } from './merge.mjs'
 import { searchableNgrams } from './ngrams.mjs'
 
 /** Error texts of zod in English alone: its 50 languages are half of it. */
@@ -85,14 +86,13 @@ export async function bundle(root) {
     charset: 'utf8',
     legalComments: 'inline',
     // The CommonJS packages behind inquirer require modules of Node.
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
-    },
+    banner: { js: requireLine },
     tsconfigRaw: '{}',
     plugins: [englishErrors, dispatcherAlone, listenerAlone, exemplarsOnDemand, searchableNgrams],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
+  await joinFiles(build, fresh, metafile)
   const ofConsole = await bundleConsole(root, join(fresh, 'console'))
   const packages = packagesOf([...Object.keys(metafile.inputs), ...ofConsole])
   writeFileSync(join(fresh, 'LICENSES'), licencesOf(root, packages))
