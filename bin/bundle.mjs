@@ -4,6 +4,8 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { joinFiles, requireLine } from './merge.mjs'
+import { searchableNgrams } from './ngrams.mjs'
 
 /** Error texts of zod in English alone: its 50 languages are half of it. */
 const englishErrors = {
@@ -11,6 +13,47 @@ const englishErrors = {
   setup({ onLoad }) {
     const contents = "export { default as en } from './en.js'\n"
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents, loader: 'js' }))
+  },
+}
+
+/**
+ * Of undici the dispatcher alone: its index loads fetch, WebSocket, caches and mocks too, which is two thirds of it, and makes
+ * Node load its own copy of them.
+ */
+const dispatcherAlone = {
+  name: 'dispatcher-alone',
+  setup({ onLoad }) {
+    const contents = "exports.Agent = require('./lib/dispatcher/agent')\n"
+    onLoad({ filter: /[\\/]node_modules[\\/]undici[\\/]index\.js$/ }, () => ({ contents, loader: 'js' }))
+  },
+}
+
+/**
+ * listhen without what it is not asked for: its own certificates (node-forge), a tunnel, a clipboard, a page that it opens, and a
+ * server for development. Each of them would fail to load.
+ */
+const listenerAlone = {
+  name: 'listener-alone',
+  setup({ onLoad, onResolve }) {
+    const importer = /[\\/]node_modules[\\/]listhen[\\/]/
+    onResolve({ filter: /^node-forge$/ }, (of) => importer.test(of.importer) && { path: of.path, namespace: 'absent' })
+    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: 'export default {}', loader: 'js' }))
+    const unused = /^(?:untun|tinyclip|jiti|crossws\/adapters\/node|@parcel\/watcher(?:-wasm)?|.*\/xdg-open\.mjs)$/
+    onResolve({ filter: unused }, (of) => importer.test(of.importer) && { path: of.path, external: true })
+  },
+}
+
+/** OpenTelemetry at its use alone: prom-client asks it for exemplars, which are off here, and loads its forty files for that. */
+const exemplarsOnDemand = {
+  name: 'exemplars-on-demand',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]prom-client[\\/]lib[\\/]metrics[\\/]processCpuTotal\.js$/ }, ({ path }) => {
+      const loading = "const OtelApi = require('@opentelemetry/api');"
+      const text = readFileSync(path, 'utf8')
+      if (!text.includes(loading)) throw new Error(`${path} loads OpenTelemetry in another way than before`)
+      const contents = text.replace(loading, '').replaceAll('OtelApi.', "require('@opentelemetry/api').")
+      return { contents, loader: 'js' }
+    })
   },
 }
 
@@ -43,14 +86,13 @@ export async function bundle(root) {
     charset: 'utf8',
     legalComments: 'inline',
     // The CommonJS packages behind inquirer require modules of Node.
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
-    },
+    banner: { js: requireLine },
     tsconfigRaw: '{}',
-    plugins: [englishErrors],
+    plugins: [englishErrors, dispatcherAlone, listenerAlone, exemplarsOnDemand, searchableNgrams],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
+  await joinFiles(build, fresh, metafile)
   const ofConsole = await bundleConsole(root, join(fresh, 'console'))
   const packages = packagesOf([...Object.keys(metafile.inputs), ...ofConsole])
   writeFileSync(join(fresh, 'LICENSES'), licencesOf(root, packages))

@@ -88,7 +88,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     return opened
   })
   const builtin = createBuiltinEmbedder(vectorFile)
-  // Reading the word vectors blocks the event loop for 100 ms: a daemon does so before it listens.
+  // Reading the words of the vectors blocks the event loop for some milliseconds: a daemon does so before it listens.
   if (parts.isService) builtin.space()
   const embedders = createEmbedders({
     builtin,

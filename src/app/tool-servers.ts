@@ -3,7 +3,7 @@ import { isLoopback } from '../chat/local-only.ts'
 import type { ToolServer } from '../chat/tools/tool-server.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../formats/json.ts'
-import { openHttpClient } from '../http-client/agent.ts'
+import type { HttpClient } from '../http-client/agent.ts'
 import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
 import type { ConfiguredServer, ServerList } from '../mcp-client/server-list.ts'
 import { openServerList } from '../mcp-client/server-list.ts'
@@ -52,7 +52,7 @@ export function openToolServers(
 ): ToolServers {
   const list = openServerList(join(paths.config, 'mcp.json'))
   const file = openSecretFile(join(paths.config, 'mcp-secrets.json'))
-  let client: ReturnType<typeof openHttpClient> | undefined
+  let client: HttpClient | undefined
   const shared = new Map<string, Shared>()
   const self: ToolServers = {
     list,
@@ -60,8 +60,12 @@ export function openToolServers(
     async open(name, signal) {
       const server = list.get(name)
       const secrets = await secretsOf(name, server)
+      // Loaded here, since commands that only list conversations load this file too.
+      const [{ openHttpClient }, { connectServer }] = await Promise.all([
+        import('../http-client/agent.ts'),
+        import('../mcp-client/connection.ts'),
+      ])
       client ??= openHttpClient({ allowPrivate: pluginAllowPrivate, ...(ownPorts && { ownPorts }) })
-      const { connectServer } = await import('../mcp-client/connection.ts')
       return connectServer({
         name,
         address:

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { wordsOf } from '../personas/memory/ranking-terms.ts'
-import { readVectors, type WordVectors } from '../word-vectors/vector-file.ts'
+import { readVectors, type WordVectors } from '../word-vectors/word-vectors.ts'
 import { baseForm, contentWords, partsOf } from '../word-vectors/words.ts'
 
 /** The note beside it in every list. */
@@ -59,7 +59,12 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
       const vectors = load()
       const turns = createTurns()
       const made: Float32Array[] = []
-      for (const text of texts) made.push(await sentence(text, vectors, turns))
+      try {
+        for (const text of texts) made.push(await sentence(text, vectors, turns))
+      } catch (cause) {
+        // Rows are read from the file when they are asked for.
+        throw new AppError('unavailable', builtinMissing, { cause })
+      }
       return { space: spaceOf(vectors), vectors: made }
     },
     rarity(word) {
@@ -81,7 +86,7 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
   }
 }
 
-/** The vectors read last, which are never changed: embedders of one process share them, since they take 40 MB and 100 ms. */
+/** The vectors read last, which are never changed: embedders of one process share them, since they take 40 MB. */
 let shared: { readonly path: string; readonly file: string; readonly vectors: WordVectors } | undefined
 
 function sharedVectors(path: string, file: string): WordVectors {

@@ -142,7 +142,7 @@ export async function serve(
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
     schedule = api && scheduleBackups(app, log)
-    // Loading the language detector, which speech needs, blocks the event loop for 300 ms.
+    // Loading the language detector, which speech needs, blocks the event loop for 25 ms.
     stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
     state.phase = 'ready'
     crew?.ready()

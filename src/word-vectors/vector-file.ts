@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { endianness } from 'node:os'
-import { createWordTable } from './word-table.ts'
+import { crc32 } from 'node:zlib'
+import { indexWords, slotsFor } from './word-table.ts'
 
 /** Word vectors as they come out of training. */
 export interface TrainedVectors {
@@ -13,23 +12,50 @@ export interface TrainedVectors {
   readonly vectors: Float32Array
 }
 
-/** Word vectors as they are used. */
-export interface WordVectors {
+/** The first line of the file. */
+export interface Header {
+  readonly format: string
   readonly dimension: number
-  /** Of the file's content: vectors of different builds are never compared. */
+  readonly words: number
+  /** The bytes that the words take. */
+  readonly list: number
+  /** Of words, scales, weights and rows: vectors of different builds are never compared. */
   readonly digest: string
-  /** The word's row, or undefined for an unknown word. */
-  row(word: string): number | undefined
-  weight(row: number): number
-  /** Adds the row's unit vector times `scale`. */
-  addTo(sum: Float32Array, row: number, scale: number): void
+  /** The CRC-32 of all that stands between this line and the rows. */
+  readonly check: number
+}
+
+export const format = 'aichat word vectors 2'
+
+/** The longest first line, with its padding: bytes. */
+export const longestHeader = 512
+
+/** Where the parts of a file begin: bytes. */
+export interface Layout {
+  readonly list: number
+  readonly scales: number
+  readonly weights: number
+  readonly starts: number
+  readonly slots: number
+  readonly rows: number
+  readonly end: number
 }
 
 /**
  * The file: a line of JSON, padded with spaces to a multiple of 64 bytes; the words, one a line, padded likewise; a float32
- * scale and a float32 weight per word; then a row of int8 per word: times the word's scale they are the unit
- * vector. Little-endian, so that it can be read in place.
+ * scale and a float32 weight per word; the index of the words (uint32: their starts, one more than words, and the slots); then
+ * a row of int8 per word: times the word's scale they are the unit vector. Little-endian, so that it can be used in place.
  */
+export function layoutOf({ dimension, words, list }: Header, begin: number): Layout {
+  const scales = begin + list
+  const weights = scales + words * 4
+  const starts = weights + words * 4
+  const slots = starts + (words + 1) * 4
+  const rows = slots + slotsFor(words) * 4
+  return { list: begin, scales, weights, starts, slots, rows, end: rows + words * dimension }
+}
+
+/** Writes a file of this layout. Throws where a word stands in the list twice. */
 export function encodeVectors({ dimension, words, weights, vectors }: TrainedVectors): Buffer {
   const scales = new Float32Array(words.length)
   const rows = new Int8Array(words.length * dimension)
@@ -42,83 +68,28 @@ export function encodeVectors({ dimension, words, weights, vectors }: TrainedVec
     scales[row] = largest / 127 / length
     for (let at = 0; at < dimension; at++) rows[row * dimension + at] = Math.round((vector[at]! / largest) * 127)
   })
-  const list = padded(Buffer.from(words.join('\n')))
-  const body = [list, bytesOf(scales), bytesOf(weights), bytesOf(rows)]
+  const plain = Buffer.from(words.join('\n'))
+  const { starts, slots, size } = indexWords(plain)
+  if (size !== words.length) throw new Error('train: a word stands in the list twice')
+  const list = padded(plain)
+  const content = [list, bytesOf(scales), bytesOf(weights)]
   const digest = createHash('sha256')
-  for (const part of body) digest.update(part)
-  const header = { format, dimension, words: words.length, list: list.length, digest: digest.digest('hex') }
-  return Buffer.concat([padded(Buffer.from(`${JSON.stringify(header)}\n`)), ...body])
+  for (const part of [...content, bytesOf(rows)]) digest.update(part)
+  const head = Buffer.concat([...content, bytesOf(starts), bytesOf(slots)])
+  const sizes = { dimension, words: words.length, list: list.length }
+  const header: Header = { format, ...sizes, digest: digest.digest('hex'), check: crc32(head) }
+  return Buffer.concat([padded(Buffer.from(`${JSON.stringify(header)}\n`)), head, bytesOf(rows)])
 }
 
-/** Reads a file that `encodeVectors` made. Throws where it is something else or broken off. */
-export function readVectors(path: string): WordVectors {
-  const bytes = readFileSync(path)
-  const end = bytes.indexOf(10)
-  const header = headerOf(bytes.toString('utf8', 0, Math.max(0, end)))
-  if (header?.format !== format || endianness() !== 'LE')
-    throw new Error(`${path} holds no word vectors for this build`)
-  const { dimension, words: count } = header
-  let at = roundUp(end + 1)
-  const take = (length: number) => {
-    const part = bytes.subarray(at, at + length)
-    if (part.length < length) throw new Error(`${path} breaks off`)
-    at += length
-    return part
-  }
-  const list = take(header.list).toString('utf8').trimEnd()
-  const scales = floatsOf(take(count * 4))
-  const weights = floatsOf(take(count * 4))
-  const packed = take(count * dimension)
-  if (at !== bytes.length) throw new Error(`${path} holds more than word vectors`)
-  const rows = new Int8Array(packed.buffer, packed.byteOffset, packed.length)
-  const table = createWordTable(list)
-  if (table.size !== count) throw new Error(`${path} is damaged`)
-  return {
-    dimension,
-    digest: header.digest,
-    row: table.find,
-    weight: (row) => weights[row]!,
-    addTo(sum, row, scale) {
-      const factor = scale * scales[row]!
-      const start = row * dimension
-      for (let column = 0; column < dimension; column++) sum[column]! += factor * rows[start + column]!
-    },
-  }
-}
-
-const format = 'aichat word vectors 1'
-
-/** The first line; undefined where it is no JSON. */
-function headerOf(line: string): Header | undefined {
-  try {
-    return JSON.parse(line) as Header
-  } catch {
-    return undefined
-  }
-}
-
-interface Header {
-  readonly format: string
-  readonly dimension: number
-  readonly words: number
-  /** The bytes that the words take. */
-  readonly list: number
-  readonly digest: string
+/** The next multiple of 64. */
+export function roundUp(length: number): number {
+  return Math.ceil(length / 64) * 64
 }
 
 function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(roundUp(bytes.length) - bytes.length, 32)])
 }
 
-function roundUp(length: number): number {
-  return Math.ceil(length / 64) * 64
-}
-
-function bytesOf(array: Float32Array | Int8Array): Buffer {
+function bytesOf(array: Float32Array | Int8Array | Uint32Array): Buffer {
   return Buffer.from(array.buffer, array.byteOffset, array.byteLength)
-}
-
-/** A copy, since a file's bytes need not lie aligned in memory. */
-function floatsOf(bytes: Buffer): Float32Array {
-  return new Float32Array(new Uint8Array(bytes).buffer)
 }

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { encodeVectors, readVectors, type TrainedVectors } from '../../src/word-vectors/vector-file.ts'
+import { encodeVectors, type TrainedVectors } from '../../src/word-vectors/vector-file.ts'
+import { readVectors } from '../../src/word-vectors/word-vectors.ts'
 import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
@@ -72,6 +73,39 @@ test('a file that breaks off anywhere, or is none of ours, is refused', () => {
   }
   writeFileSync(path, '{"format":"something else"}\n')
   assert.throws(() => readVectors(path), /no word vectors for this build/)
+})
+
+test('vectors are those of the file that was opened, before and after all of them are in memory', async () => {
+  const count = 200
+  const words = Array.from({ length: count }, (_, row) => `word${row}`)
+  const vectors = Float32Array.from({ length: count * 2 }, (_, at) => Math.sin(at))
+  writeFileSync(path, encodeVectors({ dimension: 2, words, weights: new Float32Array(count), vectors }))
+  const read = readVectors(path)
+  const rowOf = (row: number) => {
+    const sum = new Float32Array(2)
+    read.addTo(sum, row, 1)
+    return [...sum]
+  }
+  const before = words.slice(0, 50).map((_, row) => rowOf(row))
+  writeFileSync(`${path}.new`, encodeVectors(one))
+  renameSync(`${path}.new`, path)
+  for (let round = 0; round < 20; round++) {
+    assert.equal(
+      words.slice(0, 50).map((_, row) => rowOf(row)),
+      before,
+    )
+    words.forEach((word, row) => {
+      assert.is(read.row(word), row)
+      assert.ok(Math.abs(Math.hypot(...rowOf(row)) - 1) < 0.02)
+    })
+    // Reading goes on beside the work.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.is(readVectors(path).row('word0'), undefined)
+})
+
+test('a word that stands in the list twice is refused', () => {
+  assert.throws(() => encodeVectors({ ...one, words: ['word', 'word'] }), /twice/)
 })
 
 const one: TrainedVectors = {
