@@ -101,22 +101,24 @@ test('a listed page may send what the libraries of OpenAI and Anthropic add in a
     async ({ url }) => {
       const asked = new Set<string>()
       // Sends as a browser does: each header that is not safelisted has to be allowed by a preflight (Fetch standard, section 4.8).
-      const fromPage = (origin: string) => async (input: string | URL | Request, init: RequestInit = {}) => {
-        const names = [...new Headers(init.headers).keys()].filter((name) => !safelisted.has(name))
-        const preflight = await fetch(input, {
-          method: 'OPTIONS',
-          headers: {
-            origin,
-            'access-control-request-method': init.method ?? 'GET',
-            'access-control-request-headers': names.sort().join(','),
-          },
-        })
-        const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(/, */)
-        const refused = names.filter((name) => !allowed.includes(name))
-        if (refused.length > 0) throw new TypeError(`Failed to fetch: ${refused} not allowed`)
-        for (const name of names) asked.add(name)
-        return fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), origin } })
-      }
+      const fromPage =
+        (origin: string) =>
+        async (input: string | URL | Request, init: RequestInit = {}) => {
+          const names = [...new Headers(init.headers).keys()].filter((name) => !safelisted.has(name))
+          const preflight = await fetch(input, {
+            method: 'OPTIONS',
+            headers: {
+              origin,
+              'access-control-request-method': init.method ?? 'GET',
+              'access-control-request-headers': names.sort().join(','),
+            },
+          })
+          const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(/, */)
+          const refused = names.filter((name) => !allowed.includes(name))
+          if (refused.length > 0) throw new TypeError(`Failed to fetch: ${refused} not allowed`)
+          for (const name of names) asked.add(name)
+          return fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), origin } })
+        }
       const messages = [{ role: 'user' as const, content: 'Hi' }]
       const ask = async (origin: string) => {
         const parts = { apiKey: 'aic_none', fetch: fromPage(origin), dangerouslyAllowBrowser: true, maxRetries: 0 }
