@@ -59,9 +59,12 @@ function explain(thrown: unknown, cli: Cli): AppError {
   const error = withOptions(toAppError(thrown), cli)
   const { path } = (thrown ?? {}) as { path?: unknown }
   // Names the file here only: clients of the service must not learn its path.
-  return error.code === 'io' && error !== thrown && typeof path === 'string'
-    ? new AppError('io', error.message, { details: [`File: ${path}`, ...error.details], cause: thrown })
-    : error
+  if (error.code !== 'io' || error === thrown || typeof path !== 'string') return error
+  const elsewhere = cli.io.environment['AICHAT_HOME'] ? [] : ['Or choose another folder: export AICHAT_HOME=FOLDER']
+  return new AppError('io', error.message, {
+    details: [`File: ${path}`, ...error.details, ...elsewhere],
+    cause: thrown,
+  })
 }
 
 /** The same failure with the options of the command in place of the fields of its request, where it has them. */
