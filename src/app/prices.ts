@@ -26,7 +26,14 @@ export interface PriceAreaParts {
 }
 
 /** The part of the composition root that deals with prices. */
-export async function openPrices({ storage, plugins, models, shippedFile, now, warn }: PriceAreaParts): Promise<PriceArea> {
+export async function openPrices({
+  storage,
+  plugins,
+  models,
+  shippedFile,
+  now,
+  warn,
+}: PriceAreaParts): Promise<PriceArea> {
   const prices = await createPrices({
     store: storage.prices,
     mark: () => storage.changes.mark('prices'),

@@ -231,9 +231,9 @@ export async function list(
         ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
         ['CONTENT', (row) => row.content],
       ],
-      options.category === undefined
-        ? `no memories yet; add one: aichat persona memory add ${id} TEXT`
-        : 'no memories of that category',
+      Object.values(options).some((value) => value !== undefined) || offset > 0
+        ? 'no memory meets these conditions'
+        : `no memories yet; add one: aichat persona memory add ${id} TEXT`,
     ),
   )
   if (found.total > found.memories.length)

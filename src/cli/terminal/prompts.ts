@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts'
-import { textOfBytes } from '../../formats/text-bytes.ts'
 import type { Cli } from './cli.ts'
 import { stripControls } from './io.ts'
 import { noText, readStdin } from './stdin.ts'
@@ -73,6 +72,7 @@ export async function askSecret(
 
 /** Reads secrets from stdin, one a line. Throws `usage` when there are fewer. */
 export async function readSecrets(cli: Cli, count: number): Promise<readonly string[]> {
+  const { textOfBytes } = await import('../../formats/text-bytes.ts')
   const text = textOfBytes(await readStdin(cli, longest))
   if (text === undefined) throw noText('Standard input')
   const lines = text.split(/\r?\n/)

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
-import { textOfBytes } from '../../formats/text-bytes.ts'
 import type { Cli } from './cli.ts'
 import { note } from './output.ts'
 
@@ -30,7 +29,8 @@ export async function readStdinText(cli: Cli, limit = defaultLimit): Promise<str
  * The text of bytes in UTF-8, or in UTF-16 behind its byte order mark, without the mark. Bytes that UTF-8 does not have, as
  * in a log, are read as U+FFFD, and stderr says so. Throws `invalid` for a NUL, which no text has.
  */
-export function textFrom(cli: Cli, bytes: Uint8Array, name: string): string {
+export async function textFrom(cli: Cli, bytes: Uint8Array, name: string): Promise<string> {
+  const { textOfBytes } = await import('../../formats/text-bytes.ts')
   const text = textOfBytes(bytes)
   if (text !== undefined) return text
   const likely = textOfBytes(bytes, undefined, true)

@@ -43,7 +43,7 @@ test('doctor finds a folder that cannot be made, and a command that needs one na
   assert.match(stdout, /^failed +folder: \/dev\/null\/\S+ cannot be created: \/dev\/null cannot be written$/m)
   assert.match(stdout, /set AICHAT_HOME to another folder/)
   assert.is(refused.code, 74)
-  assert.match(refused.stderr, /File: \/dev\/null\/[^]*Or choose another folder: export AICHAT_HOME=FOLDER\n$/)
+  assert.match(refused.stderr, /File: \/dev\/null\/.*\n.*\n {2}Or choose another folder: export AICHAT_HOME=FOLDER\n$/)
 })
 
 test.run()
