@@ -192,6 +192,10 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const speechCounts = createSpeechCounts()
   const imports = createImportCounts()
   const remarkListeners = new Set<RemarkListener>()
+  const onRemark: RemarkListener = (message, fields) => {
+    for (const tell of remarkListeners) tell(message, fields)
+  }
+  const warn = (message: string) => onRemark(message, {})
   let opened = shared
   const storage = once(async () => {
     opened ??= await openStorage(storageSettings, useOf(options))
@@ -225,9 +229,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
         settledClock: await settled(),
       },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
-      onRemark: (message, fields) => {
-        for (const tell of remarkListeners) tell(message, fields)
-      },
+      onRemark,
     })
     return closing(personaArea)
   })
@@ -258,7 +260,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const shippedFile = join(packageFolder('src'), 'usage', 'prices', 'shipped.json')
   const prices: App['prices'] = once(async () => {
     const [stores, { openPrices }] = await Promise.all([storage(), import('./prices.ts')])
-    return openPrices({ storage: stores, plugins, models, shippedFile, now })
+    return openPrices({ storage: stores, plugins, models, shippedFile, now, warn })
   })
   const usage: App['usage'] = once(async () => {
     // A command on an installation without a database makes none to note a chat. Where there is one, limits and prices of
@@ -270,7 +272,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     const stores = { storage: () => opened, openStorage: storage, prices: list }
     return closing(
       await openUsage({
-        ...{ settings, plugins, ...stores, tokens, isService, maintains, now, desk: options.worker?.desk },
+        ...{ settings, plugins, ...stores, tokens, isService, maintains, now, warn, desk: options.worker?.desk },
         settledClock: await settled(),
       }),
     )

@@ -21,17 +21,26 @@ export interface PriceAreaParts {
   readonly shippedFile: string
   /** Milliseconds, monotonic. */
   readonly now: () => number
+  /** Tells the operator about a trouble that needs no answer of its own. */
+  readonly warn: (message: string) => void
 }
 
 /** The part of the composition root that deals with prices. */
-export async function openPrices({ storage, plugins, models, shippedFile, now }: PriceAreaParts): Promise<PriceArea> {
+export async function openPrices({
+  storage,
+  plugins,
+  models,
+  shippedFile,
+  now,
+  warn,
+}: PriceAreaParts): Promise<PriceArea> {
   const prices = await createPrices({
     store: storage.prices,
     mark: () => storage.changes.mark('prices'),
     shipped: reader(shippedFile),
     now,
     clock: Date.now,
-    warn: (message) => process.emitWarning(message),
+    warn,
   })
   return {
     prices,

@@ -43,6 +43,8 @@ export interface UsageAreaParts {
   readonly settledClock: () => number
   /** Milliseconds, monotonic. */
   readonly now: () => number
+  /** Tells the operator about a trouble that needs no answer of its own. */
+  readonly warn: (message: string) => void
 }
 
 /**
@@ -65,10 +67,9 @@ const mostJournals = 50
 
 /** The part of the composition root that counts. */
 export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
-  const { settings, plugins, storage, openStorage, prices, tokens, isService, maintains, now } = parts
+  const { settings, plugins, storage, openStorage, prices, tokens, isService, maintains, now, warn } = parts
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
-  const warn = (message: string) => process.emitWarning(message)
   // A command leaves its attempts in the journal, unless it is about usage: to load the ledger takes longer than many chats.
   let isWanted = isService
   const ledger = createLedger({ journal, store: () => (isWanted ? storage()?.ledger : undefined), warn, now })

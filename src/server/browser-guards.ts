@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
@@ -11,6 +12,8 @@ import { isRepeated, type RequestContext } from './request-context.ts'
 export function checkHost({ request }: RequestContext, settings: Settings): void {
   // RFC 9112, section 3.2: a request with two hosts is invalid.
   if (isRepeated(request, 'host')) throw new AppError('invalid', 'The request has two Host headers')
+  // No browser leaves the header out, and HTTP/1.0 has none: balancers ask for /ready without one. Node refuses HTTP/1.1 so.
+  if (request.headers.host === undefined) return
   if (isOwnName(hostOf(request.headers.host ?? ''), settings)) return
   throw new AppError('forbidden', 'Unknown host name', {
     details: ['Use localhost or the address of the machine, or add the name to PUBLIC_HOSTS'],
@@ -66,7 +69,8 @@ function isUnspecified(address: string): boolean {
 const exposedHeaders = [
   'Retry-After, RateLimit, RateLimit-Policy, X-Should-Retry, X-Request-Id',
   'X-Aichat-Plugin, X-Aichat-Model, X-Aichat-Attempts, X-Aichat-Fallback, X-Aichat-Memories',
-  'X-Aichat-Cost, X-Aichat-Budget',
+  'X-Aichat-Cost, X-Aichat-Budget, X-Aichat-Warnings, X-Aichat-Local-Only',
+  'X-Speech-Engine, X-Speech-Chunks, X-Speech-Skipped, X-Speech-Rerolls',
   ...['limit', 'remaining', 'reset'].flatMap((field) => [
     ...['Requests', 'Tokens'].map((kind) => `X-RateLimit-${field}-${kind}`),
     ...['Requests', 'Tokens', 'Input-Tokens', 'Output-Tokens'].map((kind) => `Anthropic-RateLimit-${kind}-${field}`),
@@ -88,10 +92,7 @@ export function checkOrigin({ request, response }: RequestContext, settings: Set
   if (request.method === 'OPTIONS') {
     if (isListed && request.headers['access-control-request-method']) {
       response.setHeader('access-control-allow-methods', 'GET, POST, PUT, DELETE')
-      response.setHeader(
-        'access-control-allow-headers',
-        'Authorization, Content-Type, X-Api-Key, Anthropic-Version, X-Request-Id, X-Aichat-Conversation',
-      )
+      response.setHeader('access-control-allow-headers', allowedHeaders(request.headers))
       response.setHeader('access-control-max-age', '600')
     }
     response.statusCode = 204
@@ -106,6 +107,22 @@ export function checkOrigin({ request, response }: RequestContext, settings: Set
     })
   return false
 }
+
+/**
+ * The headers that a listed page asks for: the libraries of OpenAI and Anthropic add a dozen of their own (`x-stainless-os`,
+ * `anthropic-dangerous-direct-browser-access`), MCP clients `mcp-protocol-version`, and no list knows all. Left out is the
+ * console's, whose cookie no other origin uses.
+ */
+function allowedHeaders(headers: IncomingHttpHeaders): string {
+  const asked = String(headers['access-control-request-headers'] ?? '').split(',')
+  return asked
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => headerName.test(name) && name !== 'x-aichat-console')
+    .join(', ')
+}
+
+/** A token of RFC 9110, section 5.6.2. */
+const headerName = /^[!#$%&'*+.^_`|~\w-]+$/
 
 /** Whether the origin is the host of this request, which `checkHost` has checked, or one of PUBLIC_HOSTS. */
 function isOwnOrigin(origin: string, host: string, { publicHosts }: Settings): boolean {

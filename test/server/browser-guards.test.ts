@@ -1,4 +1,8 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
@@ -91,6 +95,65 @@ test('our own pages, listed ones and programs may change something', async () =>
     assert.is((await ask(daemon.url, 'POST', '/api/auth/logout', headers)).status, status, JSON.stringify(headers))
   await daemon.close()
 })
+
+test('a listed page may send what the libraries of OpenAI and Anthropic add in a browser, and no other page may', () =>
+  withDaemon(
+    async ({ url }) => {
+      const asked = new Set<string>()
+      // Sends as a browser does: each header that is not safelisted has to be allowed by a preflight (Fetch standard, section 4.8).
+      const fromPage =
+        (origin: string) =>
+        async (input: string | URL | Request, init: RequestInit = {}) => {
+          const names = [...new Headers(init.headers).keys()].filter((name) => !safelisted.has(name))
+          const preflight = await fetch(input, {
+            method: 'OPTIONS',
+            headers: {
+              origin,
+              'access-control-request-method': init.method ?? 'GET',
+              'access-control-request-headers': names.sort().join(','),
+            },
+          })
+          const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(/, */)
+          const refused = names.filter((name) => !allowed.includes(name))
+          if (refused.length > 0) throw new TypeError(`Failed to fetch: ${refused} not allowed`)
+          for (const name of names) asked.add(name)
+          return fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), origin } })
+        }
+      const messages = [{ role: 'user' as const, content: 'Hi' }]
+      const ask = async (origin: string) => {
+        const parts = { apiKey: 'aic_none', fetch: fromPage(origin), dangerouslyAllowBrowser: true, maxRetries: 0 }
+        const openai = new OpenAI({ ...parts, baseURL: `${url}/v1` }).chat.completions.create({ model: 'm', messages })
+        const anthropic = new Anthropic({ ...parts, baseURL: url }).messages.create({
+          model: 'm',
+          max_tokens: 9,
+          messages,
+        })
+        return (await Promise.allSettled([openai, anthropic])).map((outcome) =>
+          outcome.status === 'rejected' ? outcome.reason.status : 200,
+        )
+      }
+      // The key is wrong; what counts is that the server says so, and not the browser.
+      assert.equal(await ask('https://app.example'), [401, 401])
+      assert.ok(asked.has('x-stainless-os') && asked.has('anthropic-dangerous-direct-browser-access'))
+      assert.equal(await ask(evil), [undefined, undefined])
+    },
+    { CORS_ORIGIN: 'https://app.example' },
+  ))
+
+test('HTTP/1.0 without a host is answered, as balancers ask whether the server is ready', () =>
+  withDaemon(async ({ url }) => {
+    const { hostname, port } = new URL(url)
+    const asked = async (lines: string) => {
+      const socket = connect(Number(port), hostname)
+      socket.write(`${lines}\r\n\r\n`)
+      return (await text(socket)).split('\r\n', 1)[0]
+    }
+    assert.is(await asked('GET /ready HTTP/1.0'), 'HTTP/1.1 200 OK')
+    assert.is(await asked('OPTIONS / HTTP/1.0'), 'HTTP/1.1 204 No Content')
+    assert.is(await asked('GET /ready HTTP/1.0\r\nHost: evil.example'), 'HTTP/1.1 403 Forbidden')
+    assert.is(await asked('GET /ready HTTP/1.0\r\nHost:'), 'HTTP/1.1 403 Forbidden')
+    assert.is(await asked('GET /ready HTTP/1.1\r\nConnection: close'), 'HTTP/1.1 400 Bad Request')
+  }))
 
 test('a host is an address of this machine or a name of ours, and 0.0.0.0 and [::] are neither', async () => {
   const daemon = await openDaemon({ PUBLIC_HOSTS: 'chat.example', HOST: '0.0.0.0' })
@@ -209,6 +272,9 @@ test('the query of a mutation holds what its operation declares, and nothing els
 })
 
 test.run()
+
+/** Headers that a page may send unasked, and those that the browser itself sets. */
+const safelisted = new Set(['accept', 'accept-language', 'content-language', 'user-agent', 'content-length'])
 
 interface Heard {
   readonly status: number | undefined

@@ -5,7 +5,7 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import type { Parameters, Variables } from '../terminal/parameters.ts'
 import { given } from '../terminal/parsers.ts'
-import { emptyInput, readStdin } from '../terminal/stdin.ts'
+import { emptyInput, readStdinText } from '../terminal/stdin.ts'
 import { type Attached, nothingAttached } from './files/attachment.ts'
 
 /** The options of `chat`. */
@@ -106,7 +106,7 @@ export async function readQuestion(
   if (named > 1) throw new AppError('usage', 'Standard input can be read only once: use - in one place')
   const attached = await attachedOf(cli, files)
   const isText = words === '-' || (named === 0 && cli.io.stdinIsPiped())
-  const piped = isText ? (await readStdin(cli)).toString('utf8').trimEnd() : ''
+  const piped = isText ? (await readStdinText(cli)).trimEnd() : ''
   if (words === '-' && piped === '') throw emptyInput('ask')
   return { text: [words === '-' ? '' : words, piped].filter(Boolean).join('\n\n'), attached }
 }

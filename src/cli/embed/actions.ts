@@ -1,8 +1,9 @@
 import { AppError } from '../../errors.ts'
+import { textOfBytes } from '../../formats/text-bytes.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readInput } from '../terminal/files.ts'
 import { print } from '../terminal/output.ts'
-import { readStdin } from '../terminal/stdin.ts'
+import { noText, readStdin } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { cosineOf, type Embedded, vectorsOf } from './vectors.ts'
 
@@ -104,9 +105,8 @@ async function rank(
 
 async function textIn(cli: Cli, path: string): Promise<string> {
   const bytes = path === '-' ? await readStdin(cli) : await readInput(cli, path)
-  const text = bytes.toString('utf8')
-  if (text.includes('\0') || text.includes('\ufffd'))
-    throw new AppError('invalid', `${path === '-' ? 'Standard input' : path} is no text in UTF-8`)
+  const text = textOfBytes(bytes)
+  if (text === undefined) throw noText(path === '-' ? 'Standard input' : path)
   return text
 }
 

@@ -4,7 +4,7 @@ import { adaptPersona, listAdaptations, showState } from '../../operations/adapt
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { readStdin } from '../terminal/stdin.ts'
+import { readStdinText } from '../terminal/stdin.ts'
 import { table, timeText } from '../terminal/table.ts'
 
 export async function state(cli: Cli, id: string, { log, limit }: { log?: boolean; limit: number }): Promise<void> {
@@ -31,7 +31,7 @@ export async function adapt(
   id: string,
   options: { type: string; trigger: string; changes: string; key?: string },
 ): Promise<void> {
-  const text = options.changes === '-' ? (await readStdin(cli)).toString('utf8') : options.changes
+  const text = options.changes === '-' ? await readStdinText(cli) : options.changes
   const adapted = await cli.ask(adaptPersona, {
     id,
     adaptation_type: options.type,

@@ -15,7 +15,7 @@ import { editText } from '../terminal/editor.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { askTerminal, canAsk, confirm } from '../terminal/prompts.ts'
-import { emptyInput, readStdin } from '../terminal/stdin.ts'
+import { emptyInput, readStdinText } from '../terminal/stdin.ts'
 import { labelled, table, timeText } from '../terminal/table.ts'
 
 /** The most evicted memories that are named one by one; further ones are counted. */
@@ -181,7 +181,7 @@ const mostCandidates = 5
 
 /** The text of `--content`, or stdin for `-`. */
 async function contentGiven(cli: Cli, text: string | undefined): Promise<string | undefined> {
-  return text === '-' ? (await readStdin(cli)).toString('utf8').trim() : text
+  return text === '-' ? (await readStdinText(cli)).trim() : text
 }
 
 /** The text after it was edited. Throws `found` where it was left as it was. */
@@ -231,9 +231,9 @@ export async function list(
         ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
         ['CONTENT', (row) => row.content],
       ],
-      options.category === undefined
-        ? `no memories yet; add one: aichat persona memory add ${id} TEXT`
-        : 'no memories of that category',
+      Object.values(options).some((value) => value !== undefined) || offset > 0
+        ? 'no memory meets these conditions'
+        : `no memories yet; add one: aichat persona memory add ${id} TEXT`,
     ),
   )
   if (found.total > found.memories.length)
@@ -303,7 +303,7 @@ async function contentOf(cli: Cli, text: string): Promise<string> {
   if (text !== '-' && text !== '') return text
   if (text === '' && !cli.io.stdinIsPiped())
     throw new AppError('usage', 'Nothing to remember: give a text, or - to read stdin')
-  const piped = (await readStdin(cli)).toString('utf8').trim()
+  const piped = (await readStdinText(cli)).trim()
   if (piped === '') throw emptyInput('remember')
   return piped
 }

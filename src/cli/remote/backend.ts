@@ -28,7 +28,7 @@ async function openServerBackend(cli: Cli, target: Target) {
 async function openLocalBackend(cli: Cli): Promise<Backend> {
   const { as } = cli.globals()
   const app = await openApp(await cli.settings())
-  app.remarkListeners.add((message, { reason = '' }) => note(cli, `aichat: ${message}: ${reason}`))
+  app.remarkListeners.add((message, { reason }) => note(cli, `aichat: ${message}${reason ? `: ${reason}` : ''}`))
   let caller: Promise<Caller> | undefined
   const callerOf: LocalCaller = ({ impersonal }) => {
     if (impersonal && as === undefined) return localOwner

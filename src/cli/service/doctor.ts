@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
 import { toAppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
@@ -41,14 +41,21 @@ export async function examine(cli: Cli, { backup = false, service = false }: Doc
 }
 
 async function examineInstallation(settings: Settings, findings: Finding[]): Promise<void> {
-  findings.push(...folders(settings))
+  const found = folders(settings)
+  findings.push(...found)
+  const isRefused = found.some(({ status }) => status === 'failed')
   // A database that instances share holds the plugins too: without it, there is no app to examine.
   const app = settings.database
     ? await runCheck(findings, 'database', async () => {
         const value = await openApp(settings, { examines: true })
         return { value, detail: await detailOrClose(value) }
       })
-    : await openApp(settings)
+    : isRefused
+      ? await runCheck(findings, 'installation', async () => ({
+          value: await openApp(settings),
+          detail: 'can be read',
+        }))
+      : await openApp(settings)
   try {
     if (app) await examineApp(app, findings)
     await runCheck(findings, 'onnxruntime-node', nativeRuntime, 'warning')
@@ -108,23 +115,32 @@ async function runCheck<T>(
 
 function folders({ paths }: Settings): readonly Finding[] {
   return [...new Set([paths.config, paths.data])].map((folder) => {
-    const stat = statSync(folder, { throwIfNoEntry: false })
-    if (!stat) return { check: 'folder', status: 'ok', detail: `${folder} will be created at first use` }
+    const stat = existsSync(folder) ? statSync(folder) : undefined
+    const place = stat ? folder : nearestTo(folder)
     try {
-      accessSync(folder, constants.W_OK)
+      accessSync(place, constants.W_OK)
+      // A folder is made in a folder alone.
+      if (!statSync(place).isDirectory()) throw new Error('no folder')
     } catch {
       return {
         check: 'folder',
         status: 'failed',
-        detail: `${folder} cannot be written`,
-        fix: `chown it to the user of aichat`,
+        detail: stat ? `${folder} cannot be written` : `${folder} cannot be created: ${place} cannot be written`,
+        fix: stat ? 'chown it to the user of aichat' : 'set AICHAT_HOME to another folder',
       }
     }
+    if (!stat) return { check: 'folder', status: 'ok', detail: `${folder} will be created at first use` }
     const open = process.platform !== 'win32' && (stat.mode & 0o077) !== 0
     return open
       ? { check: 'folder', status: 'warning', detail: `${folder} can be read by others`, fix: `chmod 700 ${folder}` }
       : { check: 'folder', status: 'ok', detail: folder }
   })
+}
+
+/** The part of a path that exists. */
+function nearestTo(folder: string): string {
+  const above = dirname(folder)
+  return above === folder || existsSync(above) ? above : nearestTo(above)
 }
 
 /** Days after which a key without a use is worth a look. */

@@ -11,7 +11,7 @@ import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { emptyInput, readStdin } from '../terminal/stdin.ts'
+import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import { openPlayer } from './player.ts'
@@ -214,9 +214,9 @@ async function readText(cli: Cli, words: readonly string[], { input }: TextOptio
   const text = words.join(' ')
   if (text !== '' && input !== undefined) throw new AppError('usage', 'Use either a text or -i, not both')
   if (text !== '' && text !== '-') return text
-  if (input !== undefined && input !== '-') return (await readInput(cli, input, textLimit)).toString('utf8')
+  if (input !== undefined && input !== '-') return textFrom(cli, await readInput(cli, input, textLimit), input)
   if (text === '-' || input === '-' || cli.io.stdinIsPiped()) {
-    const piped = (await readStdin(cli, textLimit)).toString('utf8')
+    const piped = await readStdinText(cli, textLimit)
     if (piped.trim() === '') throw emptyInput('speak')
     return piped
   }

@@ -59,9 +59,12 @@ function explain(thrown: unknown, cli: Cli): AppError {
   const error = withOptions(toAppError(thrown), cli)
   const { path } = (thrown ?? {}) as { path?: unknown }
   // Names the file here only: clients of the service must not learn its path.
-  return error.code === 'io' && error !== thrown && typeof path === 'string'
-    ? new AppError('io', error.message, { details: [`File: ${path}`, ...error.details], cause: thrown })
-    : error
+  if (error.code !== 'io' || error === thrown || typeof path !== 'string') return error
+  const elsewhere = cli.io.environment['AICHAT_HOME'] ? [] : ['Or choose another folder: export AICHAT_HOME=FOLDER']
+  return new AppError('io', error.message, {
+    details: [`File: ${path}`, ...error.details, ...elsewhere],
+    cause: thrown,
+  })
 }
 
 /** The same failure with the options of the command in place of the fields of its request, where it has them. */
@@ -89,7 +92,7 @@ function usage({ thrown, command }: UsageError): AppError {
     const names = command.commands.map((sub) => sub.name()).join(', ')
     return new AppError('usage', `aichat ${path.join(' ')} needs a command: ${names}`, { details: [seeHelp] })
   }
-  const [problem = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n')
+  const [problem = '', suggestion] = thrown.message.replace(/^error: /, '').split(/\n(?=\(Did you mean )/)
   const message = choicesMessage(problem) ?? problem.charAt(0).toUpperCase() + problem.slice(1)
   const word = /^Unknown command '(.*)'$/.exec(message)?.[1]
   const unknown = path.length === 0 ? word : undefined
@@ -97,6 +100,8 @@ function usage({ thrown, command }: UsageError): AppError {
   return new AppError('usage', message.replace(/\.$/, ''), {
     details: [
       ...(known ? [known] : suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
+      // No option has a space: it is a text, such as an entry of a list.
+      ...(/^Unknown option '-.*\s.*'$/s.test(message) ? ['To give it as a text, put -- before it'] : []),
       ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat "${unknown}"`]),
       seeHelp,
     ],

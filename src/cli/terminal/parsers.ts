@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { AppError } from '../../errors.ts'
+import { isoTime } from '../../formats/iso-time.ts'
 
 /** The longest delay of a timer, about 24 days: milliseconds. */
 const longestTimer = 2 ** 31 - 1
@@ -22,8 +23,7 @@ export function parseNumber(text: string): number {
 
 /** An option's time in milliseconds since 1970 UTC: an ISO 8601 day or time, or that number. Throws as `parseNumber`. */
 export function parseTime(text: string): number {
-  const isIso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?$/.test(text.trim())
-  const value = isIso ? Date.parse(text.trim()) : Number(text.trim() || Number.NaN)
+  const value = isoTime(text.trim()) ?? Number(text.trim() || Number.NaN)
   if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('Use a time such as 2024-05-08 or 2024-05-08T17:30')
   return value
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Cli } from './cli.ts'
 import { stripControls } from './io.ts'
-import { readStdin } from './stdin.ts'
+import { noText, readStdin } from './stdin.ts'
 
 /** The longest secret read from stdin: bytes. */
 const longest = 64 * 1024
@@ -72,7 +72,10 @@ export async function askSecret(
 
 /** Reads secrets from stdin, one a line. Throws `usage` when there are fewer. */
 export async function readSecrets(cli: Cli, count: number): Promise<readonly string[]> {
-  const lines = (await readStdin(cli, longest)).toString('utf8').split(/\r?\n/)
+  const { textOfBytes } = await import('../../formats/text-bytes.ts')
+  const text = textOfBytes(await readStdin(cli, longest))
+  if (text === undefined) throw noText('Standard input')
+  const lines = text.split(/\r?\n/)
   const secrets = lines.slice(0, count)
   if (secrets.length < count || secrets.some((secret) => secret === ''))
     throw new AppError('usage', count === 1 ? 'Nothing was piped in' : `Pipe in ${count} lines`)

@@ -20,6 +20,30 @@ export async function readStdin(cli: Cli, limit = defaultLimit): Promise<Buffer>
   return Buffer.concat(pieces)
 }
 
+/** Reads all of stdin as a text, as `readStdin` and `textFrom` do. */
+export async function readStdinText(cli: Cli, limit = defaultLimit): Promise<string> {
+  return textFrom(cli, await readStdin(cli, limit), 'Standard input')
+}
+
+/**
+ * The text of bytes in UTF-8, or in UTF-16 behind its byte order mark, without the mark. Bytes that UTF-8 does not have, as
+ * in a log, are read as U+FFFD, and stderr says so. Throws `invalid` for a NUL, which no text has.
+ */
+export async function textFrom(cli: Cli, bytes: Uint8Array, name: string): Promise<string> {
+  const { textOfBytes } = await import('../../formats/text-bytes.ts')
+  const text = textOfBytes(bytes)
+  if (text !== undefined) return text
+  const likely = textOfBytes(bytes, undefined, true)
+  if (likely === undefined) throw noText(name)
+  note(cli, `aichat: ${name} is not all UTF-8: what is none became U+FFFD; iconv -t UTF-8 converts other encodings`)
+  return likely
+}
+
+/** The failure of an input that has to be a text: `invalid`. */
+export function noText(name: string): AppError {
+  return new AppError('invalid', `${name} is no text`, { details: ['Give UTF-8, or UTF-16 with its byte order mark'] })
+}
+
 /** A limit in words: whole MiB, or KiB below one. */
 export function sizeOf(bytes: number): string {
   return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`

@@ -1,3 +1,4 @@
+import { isoTime } from '../../formats/iso-time.ts'
 import { type Language, languageOf, type UnspacedLanguage, wordsIn } from './language-words.ts'
 import { plain, wordsOf } from './ranking-terms.ts'
 import { type Grammar, grammarOf, isUnspaced, type Meaning, type Rule } from './time-grammar.ts'
@@ -82,7 +83,8 @@ export const timeForms =
  */
 export function timeFromText(text: string, now: number): number | undefined {
   const trimmed = text.trim()
-  if (/^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?$/.test(trimmed)) return numberIn(Date.parse(trimmed))
+  const time = isoTime(trimmed)
+  if (time !== undefined || /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?$/.test(trimmed)) return time
   if (/^-?\d+$/.test(trimmed) && !/^(?:19[789]|20\d)\d$/.test(trimmed)) return numberIn(Number(trimmed))
   const [, count, unit] = /^(\d+(?:\.\d+)?)\s*([smhdw])$/.exec(trimmed) ?? []
   if (count === undefined) return timeFromWords(trimmed, now)

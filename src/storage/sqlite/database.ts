@@ -5,6 +5,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { ownSecret } from '../files/own-secret.ts'
 import type { Database } from './connection.ts'
+import { translated } from './errors.ts'
 import type { Migration } from './migration.ts'
 import { migrations } from './migrations.ts'
 import { keepSeals, sealKeyOf } from './seals.ts'
@@ -150,7 +151,8 @@ function explain(reason: unknown, path: string): unknown {
     return new AppError('configuration', `The native database does not load: run \`${rebuilding()}\``, {
       cause: reason,
     })
-  return reason
+  const known = translated(reason)
+  return known instanceof AppError && known.code === 'internal' ? reason : known
 }
 
 /** The command that builds the native database in the folder into which it was installed. */

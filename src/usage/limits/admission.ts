@@ -255,7 +255,7 @@ export class Admitted implements Admission, Counted {
       const { owner, budget } = owned[at]!
       const spend = spends[at]!
       this.#ground.warn(
-        `the budget of ${owner.subject} is at ${percent(budget, spend)} %: ${usdOf(spend.spent)} of ${usdOf(budget.nano)} USD a ${budget.period}`,
+        `The budget of ${owner.subject} is at ${percent(budget, spend)} %: ${usdOf(spend.spent)} of ${usdOf(budget.nano)} USD a ${budget.period}`,
       )
     }
   }

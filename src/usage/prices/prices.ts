@@ -130,7 +130,7 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
     looked = now()
     if (looking || !hasChanged()) return
     const failed = (reason: unknown) =>
-      parts.warn(`aichat: changed prices could not be read, so that the old ones stay: ${reason}`)
+      parts.warn(`Changed prices could not be read, so that the old ones stay: ${reason}`)
     try {
       const loading = load()
       if (!(loading instanceof Promise)) return

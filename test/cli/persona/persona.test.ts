@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { openHome } from '../../command.ts'
 import { callApi } from '../../daemon.ts'
 import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
 import { openInstallation, pluginAt } from '../../installation.ts'
@@ -175,6 +176,23 @@ test('an invalid memory, limit or date has its exit code, and nothing is stored'
     assert.is(await code(['wipe', id, '--before', 'someday', '--yes']), 64)
     assert.equal(await rest(`/api/personas/${id}/memory`), { memories: [], total: 0 })
   }))
+
+test('a time without a zone is in UTC wherever it is typed, as it is shown, and a day is one of the calendar', async () => {
+  const home = openHome({ TZ: 'Asia/Tokyo' })
+  await home.aichat(['persona', 'create', '--name', 'Mia', '--model', 'm'])
+  const memory = async (...words: readonly string[]) => {
+    const { code, stdout, stderr } = await home.aichat(['persona', 'memory', ...words])
+    return `${code} ${stdout}${stderr}`
+  }
+  await memory('add', 'Mia', 'tea', '--timestamp', '2024-05-08T17:30')
+  assert.match(await memory('list', 'Mia'), / 2024-05-08 17:30 .* tea\n/)
+  assert.match(await memory('list', 'Mia', '--after', '2024-05-08T17:30'), / tea\n/)
+  assert.is(await memory('list', 'Mia', '--after', '2024-05-08T17:31'), '0 aichat: no memory meets these conditions\n')
+  for (const day of ['2024-02-30', '2023-02-29', '2024-04-31T10:00'])
+    assert.match(await memory('add', 'Mia', 'never', '--timestamp', day), /^64 aichat: .*Use a time such as/)
+  assert.match(await memory('list', 'Mia', '--after', '2024-02-30'), /^64 aichat: Invalid time "2024-02-30"/)
+  home.remove()
+})
 
 test('a memory may be of another day, and a wipe before a day takes it', () =>
   scene(async ({ run, rest }) => {

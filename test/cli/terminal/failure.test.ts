@@ -44,6 +44,18 @@ test('names every option where several are wrong', async () => {
   }
 })
 
+test('says how to give a text that begins with a dash', async () => {
+  const home = openFastHome()
+  const refused = await home.aichat(['chat', '- milk\n- bread'])
+  assert.is(refused.code, 64)
+  assert.match(refused.stderr, /^ {2}To give it as a text, put -- before it$/m)
+  const misspelt = await home.aichat(['chat', '--modle', 'm', 'Hi'])
+  assert.not.match(misspelt.stderr, /put --/)
+  const given = await home.aichat(['chat', '--dry-run', '-m', 'openai:gpt-4.1', '--', '- milk'])
+  assert.is(JSON.parse(given.stdout).body.messages[0].content, '- milk')
+  home.remove()
+})
+
 test('is told in the same words from a daemon, whose API names the field', async () => {
   const home = openFastHome()
   const installation = openInstallation({})

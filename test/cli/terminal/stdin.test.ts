@@ -62,6 +62,38 @@ test('a stdin that is closed is an empty one', async () => {
   assert.equal(await once(child, 'exit'), [64, null])
 })
 
+test('a text is read as its byte order mark says, without it, and stray bytes are named', async () => {
+  const asked = async (input: Uint8Array) => {
+    const { code, stdout, stderr } = await home.aichat(['chat', '--dry-run', '-m', 'openai:gpt-4.1-mini'], { input })
+    return code === 0 ? [JSON.parse(stdout).body.messages[0].content, stderr] : [code, stderr]
+  }
+  const utf16 = Buffer.from('\ufeffEs hält \u{1f44d}', 'utf16le')
+  assert.equal(await asked(utf16), ['Es hält \u{1f44d}', ''])
+  assert.equal(await asked(Buffer.from(utf16).swap16()), ['Es hält \u{1f44d}', ''])
+  assert.equal(await asked(Buffer.from('\ufeffHi\r\nthere\r\n')), ['Hi\r\nthere', ''])
+  const [stray, said] = await asked(Buffer.from('caf\xe9', 'latin1'))
+  assert.is(stray, 'caf\ufffd')
+  assert.match(said, /^aichat: Standard input is not all UTF-8: .*iconv/)
+  const [code, refused] = await asked(Buffer.from('a\0b'))
+  assert.is(code, 65)
+  assert.match(refused, /^aichat: Standard input is no text\n/)
+})
+
+test('speech, memories, vectors and passwords read their texts likewise', async () => {
+  const both = async (words: readonly string[], text: string) => {
+    const plain = await home.aichat(words, { input: text })
+    const marked = await home.aichat(words, { input: Buffer.from(`\ufeff${text}`, 'utf16le') })
+    assert.is(plain.code, 0, plain.stderr)
+    assert.equal(marked, plain, words.join(' '))
+    assert.is((await home.aichat(words, { input: 'a\0b' })).code, 65, words.join(' '))
+  }
+  await both(['tts'], 'Hello.')
+  await both(['tts', '-i', '-'], 'Hello.')
+  await both(['embed', '-f', '-'], 'Hello.')
+  const password = Buffer.from('\ufeffPassw0rd\r\n')
+  assert.is((await home.aichat(['setup', '--username', 'ada', '--password-stdin'], { input: password })).code, 0)
+})
+
 test.run()
 
 /** Starts the command with a stdin that never ends. */

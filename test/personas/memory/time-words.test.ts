@@ -195,6 +195,8 @@ test('alone are a time in any language; whatever else stands there is none', () 
     '+275761-01-01',
     'last week tea',
     '2024-13-45',
+    '2024-02-30',
+    '2023-02-29T10:00',
     '9'.repeat(40),
     'x'.repeat(1e6),
     'last '.repeat(1e5),

@@ -268,7 +268,7 @@ test('a budget that reaches its warning tells the client, and the log once in it
     await storage.ledger.append([row('a', 1, { cost: { nano: 8.5 * usd, source: 'shipped', priceId: null } })])
     assert.is(await headersAfter(), 'day;used=85;amount=10;scope=user')
     assert.is(await headersAfter(), 'day;used=85;amount=10;scope=user')
-    assert.equal(warned, ['the budget of user:ada is at 85 %: 8.5 of 10 USD a day'])
+    assert.equal(warned, ['The budget of user:ada is at 85 %: 8.5 of 10 USD a day'])
     assert.is((await limits.list())[0]?.budgets[0]?.warning, true)
     clock.wall += 86_400_000
     assert.is(await headersAfter(), undefined)
