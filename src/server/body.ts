@@ -42,22 +42,25 @@ function readPieces<Read>(
         stop(reason)
       }
     }
+    // The rest of a refused body is read and dropped: its end makes nothing of the part that was taken.
     const stop = (reason: unknown) => {
       forget()
       request.off('data', onData)
+      request.off('end', onEnd)
       request.pause()
       reject(reason)
     }
-    const forget = whenTooSlow(request, stop)
-    request.on('data', onData)
-    request.on('end', () => {
+    const onEnd = () => {
       forget()
       try {
         resolve(end())
       } catch (reason) {
         reject(reason)
       }
-    })
+    }
+    const forget = whenTooSlow(request, stop)
+    request.on('data', onData)
+    request.on('end', onEnd)
     request.on('error', stop)
     request.on('close', () => {
       if (!request.complete) stop(new AppError('invalid', 'The body ended too early'))
