@@ -29,6 +29,7 @@ import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
 import { workersOf } from './worker-count.ts'
+import { keepNewObjectsYoung } from './young-objects.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -59,6 +60,7 @@ export async function serve(
   names: readonly string[],
   options: ServeOptions,
 ): Promise<void> {
+  keepNewObjectsYoung()
   const plan = planServers(settings, names, options)
   const api = plan.find(({ name }) => name === 'api')
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
