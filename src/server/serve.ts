@@ -144,8 +144,10 @@ export async function serve(
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
     schedule = api && scheduleBackups(app, log)
-    // Loading the language detector, which speech needs, blocks the event loop for 300 ms.
-    stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
+    // Loading the language detector, which speech needs, blocks the event loop for 300 ms. The API alone loads it with the
+    // first text that needs it: few such services speak, and it takes 100 MB.
+    if (services.length > 0)
+      stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
     state.phase = 'ready'
     crew?.ready()
     const status = () => statusLine(app, plan, listening, count)
