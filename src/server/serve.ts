@@ -29,6 +29,7 @@ import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
 import { workersOf } from './worker-count.ts'
+import { keepNewObjectsYoung } from './young-objects.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -59,6 +60,7 @@ export async function serve(
   names: readonly string[],
   options: ServeOptions,
 ): Promise<void> {
+  keepNewObjectsYoung()
   const plan = planServers(settings, names, options)
   const api = plan.find(({ name }) => name === 'api')
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
@@ -142,8 +144,10 @@ export async function serve(
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
     schedule = api && scheduleBackups(app, log)
-    // Loading the language detector, which speech needs, blocks the event loop for 25 ms.
-    stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
+    // Loading the language detector, which speech needs, blocks the event loop for 25 ms. The API alone loads it with the
+    // first text that needs it, since few such services speak.
+    if (services.length > 0)
+      stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
     state.phase = 'ready'
     crew?.ready()
     const status = () => statusLine(app, plan, listening, count)

@@ -21,6 +21,7 @@ import { readTls } from './tls.ts'
 import { type Channel, openChannel } from './worker-channel.ts'
 import { isOfOwner, listenForOthers, passOn, pathOf, responseIn } from './worker-forwarding.ts'
 import type { WorkerOrder } from './worker-process.ts'
+import { keepNewObjectsYoung } from './young-objects.ts'
 
 /** A worker that serves. */
 interface Serving {
@@ -40,6 +41,7 @@ interface Serving {
  * Throws the reason why it cannot serve, and tells it to the owner too.
  */
 export async function runWorker(io: ServiceIo, owner: NodeJS.Process): Promise<void> {
+  keepNewObjectsYoung()
   let serving: Serving | undefined
   let isOver = false
   let end = () => {}
