@@ -1,5 +1,13 @@
 import type { StreamReader } from '../../protocol/dialect.ts'
-import { isObject, type JsonObject, objectOf, parseEvent, parseObject, restOf, stringOf } from '../../protocol/json-object.ts'
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  parseEvent,
+  parseObject,
+  restOf,
+  stringOf,
+} from '../../protocol/json-object.ts'
 import type { ChatChunk, Delta, Message } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { contentIn, cutAt, mark, marked, type TextFrame } from '../../protocol/text-frame.ts'
@@ -67,7 +75,8 @@ function readEvents(now: number): StreamReader {
   /** Parses an event, and keeps it as the frame where it is a piece of text or thinking in a block of that kind. */
   function parse(data: string): JsonObject {
     const isThinking = data.includes('"thinking_delta"')
-    const cut = isThinking || data.includes('"text_delta"') ? cutAt(isThinking ? thinkingBegin : textBegin, data) : undefined
+    const cut =
+      isThinking || data.includes('"text_delta"') ? cutAt(isThinking ? thinkingBegin : textBegin, data) : undefined
     const event = cut && parseCut(cut, isThinking)
     const isOfBlock = event && blocks.get(event['index'])?.type === (isThinking ? 'thinking' : 'text')
     frame = isOfBlock ? { ...cut, isThinking } : undefined

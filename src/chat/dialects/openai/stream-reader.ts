@@ -95,7 +95,9 @@ function readEvents(): StreamReader {
     const usage = readUsage(fields)
     const wireChoices = objectsOf(fields['choices'])
     const changes: Changes = { made: !isOutlined(fields) }
-    const read = present(wireChoices.map((choice) => readChoice(choice, stateOf(wholeOf(choice['index']) ?? 0), fields, changes)))
+    const read = present(
+      wireChoices.map((choice) => readChoice(choice, stateOf(wholeOf(choice['index']) ?? 0), fields, changes)),
+    )
     changes.made ||= read.length !== (fields['choices'] as readonly unknown[]).length
     if (usage) {
       const own = wireChoices.length === 0

@@ -92,8 +92,7 @@ class StreamOrJson implements StreamReader {
     const start = bytes.findIndex((byte) => !blanks.includes(byte))
     if (start === -1) return []
     const first = bytes[start]
-    if (first === angle)
-      throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
+    if (first === angle) throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
     this.#chosen = first === brace || first === bracket ? this.#json() : this.#stream
     return this.#chosen.push(start === 0 ? bytes : bytes.subarray(start))
   }
