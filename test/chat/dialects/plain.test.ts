@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { anthropic } from '../../../src/chat/dialects/anthropic/dialect.ts'
 import { openai } from '../../../src/chat/dialects/openai/dialect.ts'
 import { keepSource } from '../../../src/chat/protocol/source.ts'
 import { fc } from '../../properties.ts'
@@ -143,5 +144,80 @@ test('a chunk of a stream like the one before it says what its JSON says', () =>
     { numRuns: 2000 },
   )
 })
+
+test('a chunk of a stream that is not mended is what mending would make of it', () => {
+  const outline = { id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  const some = (names: readonly string[]) => fc.dictionary(fc.constantFrom(...names), odd, { maxKeys: 1 })
+  const top = some(['id', 'object', 'created', 'model', 'usage', 'error', 'statusCode', 'service_tier', 'choices'])
+  const ofChoice = some(['index', 'error', 'logprobs', 'finish_reason', 'z'])
+  const ofDelta = some(['role', 'content', 'refusal', 'reasoning', 'tool_calls', 'z'])
+  const delta = fc.constantFrom<object>({ role: 'assistant', content: '' }, { content: 'a' }, { content: 'b' }, {})
+  const finish = fc.constantFrom<unknown>(null, null, null, 'stop', 'length', 'unknown', '')
+  const chunk = fc.tuple(top, ofChoice, ofDelta, delta, finish).map(([fields, choice, more, own, finish_reason]) => ({
+    ...outline,
+    choices: [{ index: 0, delta: { ...own, ...more }, finish_reason, ...choice }],
+    ...fields,
+  }))
+  const usual = delta.map((own) => ({ ...outline, choices: [{ index: 0, delta: own, finish_reason: null }] }))
+  const stream = fc.array(fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: chunk }), { maxLength: 6 })
+  const read = (chunks: readonly object[]) => {
+    const events = chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`)
+    const told = openai.createStreamReader().push(Buffer.from(events.join('')))
+    return JSON.parse(JSON.stringify(told.map(({ x_groq: _groq, ...rest }) => rest)))
+  }
+  fc.assert(
+    fc.property(stream, (chunks) => {
+      // Groq's own field, even an empty one, has a chunk mended.
+      const mended = outcome(() => read(chunks.map((each) => ({ ...each, x_groq: null }))))
+      assert.equal(
+        outcome(() => read(chunks)),
+        mended,
+      )
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test("a piece of Anthropic's stream like the one before it says what its JSON says", () => {
+  const begin = (index: number, type: string) =>
+    JSON.stringify({ type: 'content_block_start', index, content_block: { type, [type]: '' } })
+  const begun = [
+    JSON.stringify({ type: 'message_start', message: { id: 'a', model: 'm', content: [] } }),
+    begin(0, 'text'),
+    begin(1, 'thinking'),
+    begin(2, 'other'),
+  ]
+  const contents = ['a', 'ab', '', 'é', '\\n', '\\u00e9', '\\"', '\\', 'a"', '","text":"z', '"},"x":{"text":"', '\t']
+  const kinds = [
+    '"type":"text_delta","text":',
+    '"type":"thinking_delta","thinking":',
+    '"x":{"text":"a"},"type":"text_delta","text":',
+    '"text":"b","type":"text_delta","thinking":',
+  ]
+  const event = fc
+    .tuple(fc.constantFrom(0, 0, 0, 1, 2, 3), fc.constantFrom(...kinds), fc.constantFrom(...contents))
+    .map(([index, kind, text]) => `{"type":"content_block_delta","index":${index},"delta":{${kind}"${text}"}}`)
+  const events = fc.array(fc.oneof(event, fc.constantFrom(...begun.slice(1))), { maxLength: 8 })
+  const start = () => {
+    const reader = anthropic.createStreamReader(0)
+    reader.push(eventsOf(begun))
+    return reader
+  }
+  fc.assert(
+    fc.property(events, (told) => {
+      const reader = start()
+      const read = outcome(() => told.flatMap((each) => reader.push(eventsOf([each]))))
+      // An event between two others leaves nothing to compare the second with.
+      const fresh = start()
+      const parsed = outcome(() => told.flatMap((each) => fresh.push(eventsOf([each, '{"type":"ping"}']))))
+      assert.equal(read, parsed)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+function eventsOf(texts: readonly string[]): Buffer {
+  return Buffer.from(texts.map((text) => `data: ${text}\n\n`).join(''))
+}
 
 test.run()
