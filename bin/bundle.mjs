@@ -1,5 +1,5 @@
 // Bundles the program: each module that starts as a process of its own becomes a file of `dist/bundle`, beside the files that
-// they share. A command then loads some sixty files in place of 240, and takes a fifth less CPU time.
+// they share, of which merge.mjs joins those that are loaded together. A command then loads some forty files in place of 240.
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'

@@ -20,16 +20,16 @@ const database = ['better-sqlite3', 'sqlite-vec']
 
 /** The ten most used commands, beside `--help` and `--version`, which load no package at all. */
 export const mostUsed: readonly MostUsed[] = [
-  { words: ['chat', 'What is a monad?'], files: 175, kibibytes: 2900, packages: database },
-  { words: ['persona', 'memory', 'search', 'Ada', 'cat'], files: 154, kibibytes: 1600, packages: database },
-  { words: ['persona', 'memory', 'add', 'Ada', 'Dogs bark'], files: 154, kibibytes: 1600, packages: database },
-  { words: ['persona', 'list'], files: 147, kibibytes: 1500, packages: database },
-  { words: ['session', 'list'], files: 165, kibibytes: 2800, packages: database },
-  { words: ['usage'], files: 138, kibibytes: 1300, packages: database },
-  { words: ['status'], files: 162, kibibytes: 2850, packages: database },
-  { words: ['models', 'list'], files: 88, kibibytes: 970, packages: [] },
-  { words: ['plugin', 'list'], files: 72, kibibytes: 940, packages: [] },
-  { words: ['tts', 'Hello.'], files: 137, kibibytes: 2500, packages: ['better-sqlite3', 'eld', 'sqlite-vec'] },
+  { words: ['chat', 'What is a monad?'], files: 59, kibibytes: 2150, packages: database },
+  { words: ['persona', 'memory', 'search', 'Ada', 'cat'], files: 45, kibibytes: 1500, packages: database },
+  { words: ['persona', 'memory', 'add', 'Ada', 'Dogs bark'], files: 45, kibibytes: 1500, packages: database },
+  { words: ['persona', 'list'], files: 41, kibibytes: 1420, packages: database },
+  { words: ['session', 'list'], files: 49, kibibytes: 1510, packages: database },
+  { words: ['usage'], files: 39, kibibytes: 1230, packages: database },
+  { words: ['status'], files: 52, kibibytes: 2080, packages: database },
+  { words: ['models', 'list'], files: 30, kibibytes: 920, packages: [] },
+  { words: ['plugin', 'list'], files: 18, kibibytes: 860, packages: [] },
+  { words: ['tts', 'Hello.'], files: 38, kibibytes: 3750, packages: database },
 ]
 
 /** Makes a home in which each of them does what people use it for: a persona with memories, and a provider at this address. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { PluginHost } from '../plugins/host.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Price } from '../usage/prices/price.ts'
 import { type PriceFile, priceOf } from '../usage/prices/price-file.ts'
 import { createPrices, type Prices, type ShippedPrices, shippedPriceList } from '../usage/prices/prices.ts'
 import { createPriceRefresh, type PriceRefresh } from '../usage/prices/refresh.ts'
@@ -62,6 +63,16 @@ function reader(path: string): () => ShippedPrices {
   }
 }
 
-function shippedOf({ prices, source, fetched_at: fetchedAt }: PriceFile): ShippedPrices {
-  return { prices: prices.map(priceOf), source, fetchedAt }
+/** The prices of a file, each made of its row at the first use. */
+function shippedOf({ prices: rows, source, fetched_at: fetchedAt }: PriceFile): ShippedPrices {
+  let all: readonly Price[] | undefined
+  return {
+    get prices() {
+      all ??= rows.map(priceOf)
+      return all
+    },
+    of: (plugin) => rows.filter((row) => row.plugin === plugin).map(priceOf),
+    source,
+    fetchedAt,
+  }
 }

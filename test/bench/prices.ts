@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
-import { priceOf } from '../../src/usage/prices/price-file.ts'
+import { type PriceFile, priceOf } from '../../src/usage/prices/price-file.ts'
 import { createPriceList } from '../../src/usage/prices/price-list.ts'
 import type { Amounts } from '../../src/usage/usage.ts'
 import { shippedPath } from '../usage/prices/ship.ts'
@@ -8,15 +8,18 @@ import { shippedPath } from '../usage/prices/ship.ts'
 /** The time of a price: for a known place, with all parts and a tier, for the first call of a place, and of the start. */
 export async function bench(): Promise<void> {
   const text = readFileSync(shippedPath, 'utf8')
-  const load = () => createPriceList({ shipped: JSON.parse(text).prices.map(priceOf) })
-  for (let round = 0; round < 20; round++) load()
-  const begun = performance.now()
-  for (let round = 0; round < 20; round++) load()
-  line('all shipped prices read and indexed', ((performance.now() - begun) / 20) * 1e3)
-
-  const list = load()
+  const load = () => {
+    const { prices } = JSON.parse(text) as PriceFile
+    return createPriceList({ shipped: (plugin) => prices.filter((row) => row.plugin === plugin).map(priceOf) })
+  }
   const now = Date.now()
   const place = { plugin: 'anthropic', model: 'claude-sonnet-4-5-20250929' }
+  for (let round = 0; round < 20; round++) load().priceFor(place, now)
+  const begun = performance.now()
+  for (let round = 0; round < 20; round++) load().priceFor(place, now)
+  line('shipped prices read, those of a plugin indexed', ((performance.now() - begun) / 20) * 1e3)
+
+  const list = load()
   const simple: Amounts = { input: 1200, output: 300 }
   const full: Amounts = {
     ...simple,

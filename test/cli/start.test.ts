@@ -99,7 +99,7 @@ test('a command loads the store that it asks, and no other', async () => {
     const files = new Set(
       [...whoami(aichatCommand).matchAll(/\/dist\/bundle\/([\w.-]+)\.js\b/g)].map(([, name]) => name),
     )
-    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 90, `${files.size} files of the bundle`)
+    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 30, `${files.size} files of the bundle`)
   } finally {
     made.remove()
   }

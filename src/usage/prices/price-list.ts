@@ -8,7 +8,8 @@ import { costOf, type FlatPrice, flatPrice, mostFor } from './tariffs.ts'
 export interface PriceLayers {
   readonly operator?: readonly KnownPrice[]
   readonly refreshed?: readonly KnownPrice[]
-  readonly shipped?: readonly Price[]
+  /** Those of a plugin: they are asked for at the first look-up there, since a command asks for one of twenty plugins. */
+  readonly shipped?: (plugin: string) => readonly Price[]
 }
 
 /** Prices that do not change; see `createPriceList`. */
@@ -27,11 +28,8 @@ const mostPlaces = 4096
  * for a place some more.
  */
 export function createPriceList(layers: PriceLayers): FixedPriceList {
-  const indexes: readonly Index[] = [
-    indexOf(layers.operator ?? []),
-    indexOf(layers.refreshed ?? []),
-    indexOf(layers.shipped ?? []),
-  ]
+  const { operator = [], refreshed = [], shipped = () => [] } = layers
+  const indexes: readonly Index[] = [indexOf(among(operator)), indexOf(among(refreshed)), indexOf(shipped)]
   const known = new Map<string, Map<string, Found>>()
   let places = 0
 
@@ -107,27 +105,42 @@ interface Names {
   readonly rules: Rule[]
 }
 
-/** The prices of one source, by plugin. */
-type Index = ReadonlyMap<string, Names>
+/** The prices of one source for a plugin; undefined where it has none. */
+type Index = (plugin: string) => Names | undefined
 
-function indexOf(prices: readonly (Price | KnownPrice)[]): Index {
-  const index = new Map<string, Names>()
+function among(prices: readonly KnownPrice[]) {
+  return (plugin: string) => prices.filter((price) => price.plugin === plugin)
+}
+
+/** An index that is made plugin by plugin, at the first look-up for each. */
+function indexOf(pricesOf: (plugin: string) => readonly (Price | KnownPrice)[]): Index {
+  const known = new Map<string, Names | undefined>()
+  return (plugin) => {
+    if (!known.has(plugin)) {
+      const prices = pricesOf(plugin)
+      known.set(plugin, prices.length > 0 ? namesOf(prices) : undefined)
+    }
+    return known.get(plugin)
+  }
+}
+
+function namesOf(prices: readonly (Price | KnownPrice)[]): Names {
+  const exact = new Map<string, Entry[]>()
+  const rules: Rule[] = []
   for (const price of prices) {
-    const names: Names = index.get(price.plugin) ?? { exact: new Map(), rules: [] }
-    index.set(price.plugin, names)
     const entry = entryOf(price)
     for (const text of [price.model, ...(price.also ?? [])]) {
-      if (isPattern(text)) names.rules.push({ pattern: patternOf(text), entry })
+      if (isPattern(text)) rules.push({ pattern: patternOf(text), entry })
       else {
         const name = text.toLowerCase()
-        const same = names.exact.get(name)
+        const same = exact.get(name)
         if (same) same.push(entry)
-        else names.exact.set(name, [entry])
+        else exact.set(name, [entry])
       }
     }
   }
-  for (const { rules } of index.values()) rules.sort((a, b) => b.pattern.weight - a.pattern.weight)
-  return index
+  rules.sort((a, b) => b.pattern.weight - a.pattern.weight)
+  return { exact, rules }
 }
 
 function entryOf(price: Price | KnownPrice): Entry {
@@ -160,7 +173,7 @@ function lookUp(indexes: readonly Index[], plugin: string, model: string, at: nu
   const name = model.toLowerCase()
   const names = model.length > longestName ? [] : [name, withDashedDates(name)].filter((each) => each !== undefined)
   for (const index of indexes) {
-    const known = index.get(plugin)
+    const known = index(plugin)
     if (!known) continue
     for (const each of names) {
       // A later price for the name may begin while one for a pattern holds.

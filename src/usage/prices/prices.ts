@@ -9,7 +9,10 @@ import type { NewPrice, PriceKey, PriceStore, StoredPrice } from './store.ts'
 
 /** The prices that come with the program. */
 export interface ShippedPrices {
+  /** All of them. */
   readonly prices: readonly Price[]
+  /** Those of a plugin. */
+  of(plugin: string): readonly Price[]
   readonly source: string
   /** A day: `2026-01-31`. */
   readonly fetchedAt: string
@@ -69,7 +72,7 @@ const lookEvery = 1000
 
 /** Prices without a store, for a command on an installation that keeps nothing yet. */
 export function shippedPriceList(shipped: () => ShippedPrices): PriceList {
-  return lazily(() => createPriceList({ shipped: shipped().prices }))
+  return createPriceList({ shipped: (plugin) => shipped().of(plugin) })
 }
 
 /** Opens the prices of this installation. */
@@ -164,7 +167,7 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
       createPriceList({
         operator: rows.filter(({ source }) => source === 'operator'),
         refreshed: rows.filter(({ source }) => source === 'refreshed'),
-        shipped: parts.shipped().prices,
+        shipped: (plugin) => parts.shipped().of(plugin),
       }),
     )
   }

@@ -30,7 +30,7 @@ const own: readonly PriceRow[] = [
 ]
 
 const list = createPriceList({
-  shipped: prices.map(priceOf),
+  shipped: (plugin) => prices.filter((row) => row.plugin === plugin).map(priceOf),
   operator: own.map((row, at) => ({ ...priceOf(row), id: `p${at}`, source: 'operator' }) satisfies KnownPrice),
 })
 

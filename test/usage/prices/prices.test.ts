@@ -39,7 +39,11 @@ async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
         const prices = await createPrices({
           store: storage.prices,
           mark: () => storage.changes.mark('prices'),
-          shipped: () => ({ prices: [priceOf(row('2'))], source: 'the shipped file', fetchedAt: '2026-09-23' }),
+          shipped: () => {
+            const prices = [priceOf(row('2'))]
+            const of = (plugin: string) => prices.filter((price) => price.plugin === plugin)
+            return { prices, of, source: 'the shipped file', fetchedAt: '2026-09-23' }
+          },
           now: () => passed,
           clock: () => noon,
           warn: (message) => warnings.push(message),

@@ -11,7 +11,9 @@ const test = suite('shipped prices')
 
 const text = readFileSync(shippedPath, 'utf8')
 const file: PriceFile = JSON.parse(text)
-const list = createPriceList({ shipped: file.prices.map(priceOf) })
+const list = createPriceList({
+  shipped: (plugin) => file.prices.filter((row) => row.plugin === plugin).map(priceOf),
+})
 const today = Date.UTC(2026, 10, 22)
 const plugins = Object.keys(providers) as (keyof typeof providers)[]
 
@@ -77,7 +79,7 @@ test('dated versions are found by pattern, also with the dashes of another house
 
 test('a price that says the same has the same id, and no two share one', () => {
   const ids = file.prices.map((row) => {
-    const one = createPriceList({ shipped: [priceOf(row)] })
+    const one = createPriceList({ shipped: () => [priceOf(row)] })
     const at = row.valid_from === undefined ? today : Math.max(today, Date.parse(row.valid_from))
     return one.priceFor({ plugin: row.plugin, model: row.model.replaceAll('*', '').replaceAll('#', '1') }, at)!.id
   })
