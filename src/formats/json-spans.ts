@@ -29,7 +29,7 @@ const mostMembers = 1000
 
 /** The object that a whole file is, as the spans of its values by key. Throws when it is no object or a key is there twice. */
 export function memberSpans(file: number, size: number): ReadonlyMap<string, Span> {
-  const inside = insideOf(file, { start: 0, end: size }, '{}', 'The package')
+  const inside = insideOf(file, { start: markOf(file, size), end: size }, '{}', 'The package')
   const members = new Map<string, Span>()
   for (const span of splitSpans(file, inside)) {
     const { key, value } = readMember(file, span)
@@ -39,6 +39,11 @@ export function memberSpans(file: number, size: number): ReadonlyMap<string, Spa
     members.set(key, value)
   }
   return members
+}
+
+/** The bytes of a byte order mark in UTF-8, which editors on Windows write before JSON: 3, or 0 without one. */
+function markOf(file: number, size: number): number {
+  return size > 3 && readSpan(file, { start: 0, end: 3 }, 3, 'The mark').toString('latin1') === '\xef\xbb\xbf' ? 3 : 0
 }
 
 /** The spans of the items of an array, in order. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
+import { isoTime } from '../formats/iso-time.ts'
 import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
 import { exportedRows } from '../usage/ledger/export.ts'
 import { type RowQuery, type UsageColumn, usageColumns } from '../usage/ledger/ledger.ts'
@@ -17,7 +18,7 @@ const day = z
   .union([z.int().min(0).max(latest), z.string().trim().min(1).max(100)], timeRule)
   .transform((given, context) => {
     if (typeof given === 'number') return given
-    if (/^\d{4}-\d\d-\d\d$/.test(given) && Number.isFinite(Date.parse(given))) return given
+    if (/^\d{4}-\d\d-\d\d$/.test(given) && isoTime(given) !== undefined) return given
     const time = timeFromText(given, Date.now())
     if (time !== undefined && time >= 0 && time <= latest) return time
     context.addIssue(timeRule)

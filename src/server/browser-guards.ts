@@ -67,7 +67,7 @@ function isUnspecified(address: string): boolean {
 }
 
 const exposedHeaders = [
-  'Retry-After, RateLimit, RateLimit-Policy, X-Should-Retry, X-Request-Id',
+  'Retry-After, RateLimit, RateLimit-Policy, X-Should-Retry, X-Request-Id, Request-Id',
   'X-Aichat-Plugin, X-Aichat-Model, X-Aichat-Attempts, X-Aichat-Fallback, X-Aichat-Memories',
   'X-Aichat-Cost, X-Aichat-Budget, X-Aichat-Warnings, X-Aichat-Local-Only',
   'X-Speech-Engine, X-Speech-Chunks, X-Speech-Skipped, X-Speech-Rerolls',

@@ -1,3 +1,4 @@
+import { personaPrefix } from '../chat/model-address.ts'
 import { AppError } from '../errors.ts'
 import { type ClientModel, clientModels } from '../operations/client-models.ts'
 import type { Call } from '../operations/operation.ts'
@@ -13,9 +14,18 @@ export async function answerModels(call: Call, context: RequestContext): Promise
     const list = isAnthropic ? pageOf(models, context.query) : { object: 'list', data: models.map(openaiModel) }
     return sendJson(context, 200, list)
   }
-  const found = models.find((model) => model.id === id)
+  const listed = models.find((model) => model.id === id) ?? models.find((model) => isNamed(model, id))
+  // The name that was asked for, which clients compare.
+  const found = listed && { ...listed, id }
   if (!found) throw new AppError('not_found', 'Model not found', { details: ['GET /v1/models lists them'] })
   sendJson(context, 200, isAnthropic ? anthropicModel(found) : openaiModel(found))
+}
+
+/** Whether a chat takes the name for that model: the active plugin's may be named with it, personas by their id. */
+function isNamed({ id, plugin, persona }: ClientModel, name: string): boolean {
+  return (
+    (plugin !== null && name === `${plugin}:${id}`) || (persona !== undefined && name === personaPrefix + persona.id)
+  )
 }
 
 function openaiModel({ id, plugin, persona, created }: ClientModel) {

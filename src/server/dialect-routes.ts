@@ -73,6 +73,8 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       path,
       errorBody,
       handle(context) {
+        // Anthropic's header beside ours: its libraries show it as `_request_id`.
+        if (errorBody === anthropicError) context.response.setHeader('request-id', context.id)
         const identity = identify(context, rule)
         return identity instanceof Promise
           ? identity.then((known) => answer(context, known))

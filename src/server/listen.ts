@@ -152,6 +152,7 @@ function answerBy(server: Server, handler: NodeHandler): Bag<ServerResponse> {
   })
   acceptLateRequests(server)
   keepUsedConnections(server)
+  answerHalfClosed(server)
   server.headersTimeout = 10_000
   // Each body has its own timeouts (body-watch.ts): an upload may take longer than any fixed time.
   server.requestTimeout = 0
@@ -256,6 +257,31 @@ export function keepUsedConnections(server: Server): void {
     // The poll phase, which reads buffered bytes, runs between two immediates.
     setImmediate(() => setImmediate(check))
   })
+}
+
+/** How long the answer to a client that has ended its side may take: milliseconds. */
+const halfClosedMs = 10_000
+
+/**
+ * Answers reads of a client that ends its side of the connection behind its request, as `nc -N` and socat do; Node drops
+ * them. Any other request ends with that side, which is all that is seen of a client that has gone: a model would go on
+ * answering, and its provider be paid.
+ */
+export function answerHalfClosed(server: Server): void {
+  const methods = new WeakMap<Socket, string | undefined>()
+  // Not in Node's documentation: without it Node ends the connection with its client's side (lib/_http_server.js).
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.prependListener('request', ({ socket, method }) => {
+    if (!methods.has(socket)) socket.once('end', () => ended(socket))
+    methods.set(socket, method)
+  })
+
+  function ended(socket: Socket): void {
+    const method = methods.get(socket)
+    if (method !== 'GET' && method !== 'HEAD') return void socket.end()
+    const timer = setTimeout(() => socket.destroy(), halfClosedMs).unref()
+    socket.once('close', () => clearTimeout(timer))
+  }
 }
 
 /** Node's default for `clientError`. */

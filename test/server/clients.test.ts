@@ -54,11 +54,14 @@ test('OpenAI’s client gets tool calls, whole and streamed', () =>
   }))
 
 test('OpenAI’s client lists models and fetches one', () =>
-  withClients(plainProvider, async ({ openai }) => {
+  withClients(plainProvider, async ({ openai, anthropic }) => {
     const ids = []
     for await (const model of openai.models.list()) ids.push(model.id)
     assert.ok(ids.includes('custom-model'))
     assert.is((await openai.models.retrieve('custom-model')).id, 'custom-model')
+    // The name that -m and `aichat connect` take, while the list shows the active plugin's without it.
+    assert.is((await openai.models.retrieve('custom:custom-model')).id, 'custom:custom-model')
+    assert.is((await anthropic.models.retrieve('custom:custom-model')).id, 'custom:custom-model')
   }))
 
 test('OpenAI’s client understands our refusals as its own errors', () =>
@@ -70,6 +73,18 @@ test('OpenAI’s client understands our refusals as its own errors', () =>
     assert.match((failure as Error).message, /messages/)
     const missing = await openai.models.retrieve('nope').catch((reason: unknown) => reason)
     assert.instance(missing, OpenAI.NotFoundError)
+  }))
+
+test('Anthropic’s client finds the id of an answer and of a failure in its own header', () =>
+  withClients(plainProvider, async ({ anthropic }) => {
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    const reply = await anthropic.messages.create({ model: 'custom-model', max_tokens: 9, messages })
+    assert.match(String(reply._request_id), /^[\w-]{36}$/)
+    const failure = await anthropic.messages
+      .create({ model: 'custom-model', max_tokens: 0, messages })
+      .catch((reason: unknown) => reason)
+    assert.instance(failure, Anthropic.BadRequestError)
+    assert.match(String((failure as { requestID: unknown }).requestID), /^[\w-]{36}$/)
   }))
 
 test('Anthropic’s client asks a provider of the other dialect', () =>

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { acceptLateRequests, keepUsedConnections } from '../../src/server/listen.ts'
+import { acceptLateRequests, answerHalfClosed, keepUsedConnections } from '../../src/server/listen.ts'
 import { openInstallation } from '../installation.ts'
 import { suite } from '../suite.ts'
 
@@ -41,6 +41,39 @@ test('an idle connection whose next request came while its time ran out is answe
     server.emit('timeout', silent.ours)
     assert.is(await toTheEnd(silent.theirs), '')
   }))
+
+test('a client that ends its side behind its request is answered where it reads, and gone where it changes something', async () => {
+  const answers: (() => void)[] = []
+  const server = createServer((_, response) => {
+    response.once('close', () => gone.push(response.writableFinished))
+    answers.push(() => response.end('ok'))
+  })
+  const gone: boolean[] = []
+  answerHalfClosed(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    for (const [method, isAnswered] of [
+      ['GET', true],
+      ['HEAD', true],
+      ['POST', false],
+      ['DELETE', false],
+    ] as const) {
+      const { ours, theirs } = await connected(server, (server.address() as { port: number }).port)
+      const heard = toTheEnd(theirs)
+      const end = once(ours, 'end')
+      theirs.end(`${method} / HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+      await end
+      if (!isAnswered) await once(ours, 'close')
+      answers.pop()!()
+      assert.is((await heard).startsWith('HTTP/1.1 200 '), isAnswered, method)
+      assert.is(gone.pop(), isAnswered, method)
+    }
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
 
 test('what is no HTTP is 400, and headers without end are 431', () =>
   withServer(async (_, port) => {

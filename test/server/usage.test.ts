@@ -75,7 +75,15 @@ test('usage is asked by columns, days, models and plugins; others are refused', 
       const byDay = (await ada('GET', '/api/usage?since=2026-01-01')).body
       assert.is(byDay.since, '2026-01-01')
       assert.match(byDay.rows[0].day, /^\d{4}-\d\d-\d\d$/)
-      for (const query of ['by=price', 'by=day;model', 'since=nonsense', 'since=2026-13-01', 'until=1e99', 'key='])
+      for (const query of [
+        'by=price',
+        'by=day;model',
+        'since=nonsense',
+        'since=2026-13-01',
+        'since=2026-02-30',
+        'until=1e99',
+        'key=',
+      ])
         assert.is((await ada('GET', `/api/usage?${query}`)).status, 400, query)
       const backwards = await ada('GET', '/api/usage?since=2026-02-01&until=2026-01-01')
       assert.equal(backwards.body.details, ['until: 2026-01-01 is before since, 2026-02-01'])

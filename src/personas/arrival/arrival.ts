@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { isoTime } from '../../formats/iso-time.ts'
 import { parseJson } from '../../formats/json.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import type { CardPersona } from '../card/card.ts'
@@ -97,17 +98,15 @@ export function idOf(...values: readonly unknown[]): string {
 /** The latest time that a memory may have: the end of the year 9999. */
 const latest = 253_402_300_799_999
 
-/** A time in seconds (with fractions) or as an ISO text, in milliseconds; undefined for anything else. */
+/** A time in seconds (with fractions) or as an ISO text of at most 40 characters, in milliseconds; undefined for anything else. */
 export function timeOf(value: unknown): number | undefined {
   const time =
-    typeof value === 'number' ? Math.round(value * 1000) : typeof value === 'string' ? isoTime(value) : Number.NaN
-  return Number.isSafeInteger(time) && time >= 0 && time <= latest ? time : undefined
-}
-
-/** A time without a zone is UTC: Python writes it so. */
-function isoTime(text: string): number {
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || text.length > 40) return Number.NaN
-  return Date.parse(/T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text) ? `${text}Z` : text)
+    typeof value === 'number'
+      ? Math.round(value * 1000)
+      : typeof value === 'string' && value.length <= 40
+        ? isoTime(value)
+        : undefined
+  return time !== undefined && Number.isSafeInteger(time) && time >= 0 && time <= latest ? time : undefined
 }
 
 /**

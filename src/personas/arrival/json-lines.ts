@@ -1,10 +1,17 @@
 import { fileChunks, textLines } from '../../formats/json-items.ts'
 import { validate } from '../../formats/schema-problems.ts'
 import { memoryInput } from '../memory/memory.ts'
-import { type Arrival, type ArrivalOptions, type ArrivalReport, type ArrivedMemory, parseForeign } from './arrival.ts'
+import {
+  type Arrival,
+  type ArrivalOptions,
+  type ArrivalReport,
+  type ArrivedMemory,
+  parseForeign,
+  timeOf,
+} from './arrival.ts'
 import { longestLine } from './detect.ts'
 
-/** Memories as JSON lines: `{content, timestamp?, importance_score?, metadata?}`, the input of a new memory. */
+/** Memories as JSON lines: `{content, timestamp?, importance_score?, metadata?}`, the input of a new memory; the time may be a text. */
 export function openJsonLines(path: string, { after, now }: ArrivalOptions): Arrival {
   return {
     format: 'jsonl',
@@ -31,6 +38,13 @@ export function openJsonLines(path: string, { after, now }: ArrivalOptions): Arr
   }
 }
 
+/** The input with its time in milliseconds where it is an ISO 8601 text, as most programs write it. */
+function withTime(value: unknown): unknown {
+  const { timestamp } = (value ?? {}) as { timestamp?: unknown }
+  const time = typeof timestamp === 'string' ? timeOf(timestamp) : undefined
+  return time === undefined ? value : { ...(value as object), timestamp: time }
+}
+
 type Line = Omit<ArrivedMemory, 'timestamp'> & { readonly timestamp?: number }
 
 /** Undefined for an empty line, and for a faulty one, after its problem was told to the report. */
@@ -47,7 +61,7 @@ function readLine(bytes: Buffer | undefined, number: number, report: ArrivalRepo
     report.problem(reason instanceof Error ? reason.message : String(reason))
     return undefined
   }
-  const valid = validate(memoryInput, value)
+  const valid = validate(memoryInput, withTime(value))
   if (valid.problems === undefined) return valid.data
   for (const problem of valid.problems) report.problem(`line ${number}: ${problem}`)
   return undefined

@@ -77,7 +77,8 @@ export function readCardPng(png: Uint8Array): Card {
 
 /** A card of a JSON text. */
 export function readCardJson(text: string): Card {
-  return parseCard(parseStrictJson(text, cardLimits))
+  // The byte order mark of an editor is no part of the JSON.
+  return parseCard(parseStrictJson(text.replace(/^\ufeff/, ''), cardLimits))
 }
 
 /** `mend`: cards are written by hand and by programs that cut texts in the middle of a character. */

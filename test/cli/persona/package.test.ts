@@ -229,6 +229,39 @@ test('does the same on a server', async () => {
   }
 })
 
+test('packages, cards and lines of memories may begin with a byte order mark, and times of lines may be texts', () =>
+  withHome(async (home) => {
+    const mark = '\ufeff'
+    const file = join(home.folder, 'ada.json')
+    await home.aichat(['persona', 'export', 'Ada', '-o', file])
+    const marked = join(home.folder, 'marked.json')
+    writeFileSync(marked, mark + readFileSync(file, 'utf8').replaceAll('\n', '\r\n'))
+    assert.match((await home.aichat(['persona', 'verify', marked])).stdout, /^valid /)
+    assert.is((await home.aichat(['persona', 'import', marked])).code, 0)
+    const card = { spec: 'chara_card_v2', spec_version: '2.0', data: { name: 'Bob', description: 'A cook.' } }
+    writeFileSync(marked, mark + JSON.stringify(card))
+    const brought = await home.aichat(['persona', 'import', marked, '--model', 'gpt-x'])
+    assert.is(brought.code, 0, brought.stderr)
+    const lines = [
+      { content: 'of seconds', timestamp: '2024-05-08T17:30:15+02:00' },
+      { content: 'of a day', timestamp: '2024-05-07' },
+      { content: 'of no zone', timestamp: '2024-05-06 17:30' },
+    ]
+    writeFileSync(marked, mark + lines.map((line) => JSON.stringify(line)).join('\r\n'))
+    const added = await home.aichat(['persona', 'import', marked, '--into', 'Bob'])
+    assert.is(added.code, 0, added.stderr)
+    const { memories } = JSON.parse((await home.aichat(['persona', 'memory', 'list', 'Bob', '--json'])).stdout)
+    assert.equal(
+      memories.map(({ timestamp }: { timestamp: number }) => new Date(timestamp).toISOString()),
+      ['2024-05-08T15:30:15.000Z', '2024-05-07T00:00:00.000Z', '2024-05-06T17:30:00.000Z'],
+    )
+    writeFileSync(marked, JSON.stringify({ content: 'never', timestamp: '2024-02-30' }))
+    assert.match(
+      (await home.aichat(['persona', 'import', marked, '--into', 'Bob'])).stderr,
+      /line 1: timestamp: must be/,
+    )
+  }))
+
 test('a file that is no package is named by its format, and nothing is called damaged', () =>
   withHome(async (home) => {
     const file = join(home.folder, 'notes')
