@@ -15,7 +15,7 @@ import { errorOf, type Failure, failureOf } from './frames.ts'
 export interface Thread<I> {
   /**
    * The next item, undefined behind the last one. Throws the error of the thread's work, and `internal` where the thread says
-   * nothing for a minute.
+   * nothing for ten minutes.
    */
   next(): I | undefined
   /** Ends the thread wherever it is. May be called again. */
@@ -36,8 +36,11 @@ const [sent, taken] = [0, 1]
 /** Items that wait at most: what one turn of their user takes, some megabytes of vectors. */
 const mostWaiting = 24
 
-/** Milliseconds without a message after which a thread is lost: it ran out of memory. */
-const longestSilence = 60_000
+/**
+ * Milliseconds without a message after which a thread is lost: it ran out of memory. Looking through a file of 4 GiB takes a
+ * slow disk more than a minute.
+ */
+const longestSilence = 600_000
 
 /** False from the sources: the loader that they need loads nothing on a thread for which the first one waits. */
 export const canStartThreads = !import.meta.url.endsWith('.ts')
