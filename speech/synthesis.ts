@@ -158,7 +158,9 @@ function checkLanguage({ id, capabilities }: SpeechEngine, language: string, nam
   throw new AppError('unavailable', `The ${id} engine does not speak ${language}`, {
     details: [
       `it speaks ${capabilities.languages.join(', ')}`,
-      ...(named ? [] : ['say which language it is if the text was taken for another']),
+      ...(named
+        ? []
+        : ['if the text was taken for another, name its language: --language, or "language" in a request']),
     ],
   })
 }

@@ -59,7 +59,11 @@ export function createPersonas({
   async function get(owner: string, idOrName: string): Promise<Persona> {
     const byId = await store.find(idOrName)
     if (byId) return requireOwn(byId, owner, idOrName)
-    const named = (await store.list(owner)).filter(({ name }) => name === idOrName)
+    const all = await store.list(owner)
+    const exact = all.filter(({ name }) => name === idOrName)
+    // Names that came from files of a Mac write é as two characters, and keyboards as one: they look the same.
+    const written = idOrName.normalize()
+    const named = exact.length > 0 ? exact : all.filter(({ name }) => name.normalize() === written)
     if (named.length > 1) {
       throw new AppError('invalid', `${named.length} of your personas are named "${idOrName}"`, {
         details: named.map(({ id }) => `use the id ${id}`),

@@ -277,6 +277,21 @@ test('nobody chooses an id or an owner for what they store', () =>
     assert.ok(session.body.user_id === 'bob-2' && session.body.id !== 'chosen')
   }))
 
+test('a persona is found by her name in either form of its accents, first as it is written', () =>
+  withDaemon(async ({ call, register }) => {
+    const { token } = await register('ada')
+    const make = async (name: string) =>
+      (await call('POST', '/api/personas', { token, body: { name, model: 'm' } })).body.id as string
+    const found = async (name: string) =>
+      (await call('GET', `/api/personas/${encodeURIComponent(name)}`, { token })).body.id as string | undefined
+    const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308']
+    const first = await make(decomposed)
+    assert.equal([await found(composed), await found(decomposed)], [first, first])
+    const second = await make(composed)
+    assert.equal([await found(composed), await found(decomposed)], [second, first])
+    assert.is(await found('Zoe'), undefined)
+  }))
+
 test('a name that two personas have asks for an id', () =>
   withUsers(async ({ ada, persona }) => {
     const [one, other] = [await persona(), await persona()]

@@ -70,7 +70,7 @@ test('--similar ranks the lines of a file by their nearness', () =>
 test('wrong input is a clear error', () =>
   withHome(async (home) => {
     const binary = join(home.folder, 'x.bin')
-    writeFileSync(binary, Buffer.from([0xff, 0xfe, 0x80, 0]))
+    writeFileSync(binary, Buffer.from([0x89, 0xff, 0x80, 0]))
     const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
       [[], 64, /Nothing to embed/],
       [['  '], 64, /Nothing to embed/],
