@@ -58,12 +58,24 @@ export class StreamAccount implements Booking {
     if (counts) entry.reportedSoFar(counts)
   }
 
-  end(ending: Ending): void {
+  /** Books a whole answer; its end is told once the promise resolves. */
+  async answered(): Promise<void> {
+    const booked = this.#cost === undefined ? this.#entry?.answered() : undefined
+    this.#cost ??= booked?.cost
+    this.#close('answered')
+    await booked?.noted
+  }
+
+  /** Books an answer that ended in another way. */
+  end(ending: Exclude<Ending, 'answered'>): void {
     this.#cost ??= this.#entry?.ended(ending)
+    this.#close(ending === 'unsent' ? 'failed' : ending)
+  }
+
+  #close(outcome: ChatOutcome): void {
     this.#metered?.end()
     if (this.#isOver) return
     this.#isOver = true
-    const outcome = ending === 'unsent' ? 'failed' : ending
     this.#followed.ended(outcome, this.#cost)
     this.#ended(outcome)
   }
@@ -106,7 +118,8 @@ export class GuardedChunks implements ReadyIterator<ChatChunk> {
     } catch (reason) {
       throw this.#explained(reason)
     }
-    this.#count(next.done ? undefined : next.value)
+    if (next.done) await this.#end()
+    else this.#count(next.value)
     return next
   }
 
@@ -129,12 +142,21 @@ export class GuardedChunks implements ReadyIterator<ChatChunk> {
     })
   }
 
-  /** Counts a chunk, or books the end. Where a budget is spent by it, the provider is not read any further. */
-  #count(chunk: ChatChunk | undefined): void {
+  async #end(): Promise<void> {
     const { account } = this.#parts
     try {
-      if (chunk) account.count(chunk)
-      else account.end('answered')
+      await account.answered()
+    } catch (reason) {
+      account.end('broken')
+      throw reason
+    }
+  }
+
+  /** Counts a chunk. Where a budget is spent by it, the provider is not read any further. */
+  #count(chunk: ChatChunk): void {
+    const { account } = this.#parts
+    try {
+      account.count(chunk)
     } catch (reason) {
       account.end('broken')
       this.#iterator.return?.()?.catch(() => undefined)
