@@ -8,7 +8,7 @@ import { type ArrivalImportParts, importArrival } from './import-arrival.ts'
 import { importPackage, type PackageImportParts } from './import-package.ts'
 import type { Imported } from './imported.ts'
 import { diskBytes, isSmallPackage } from './package-size.ts'
-import { isForetold, openForetold, Unforetold } from './read-ahead.ts'
+import { isAsDeclared, openDeclared, NotAsDeclared } from './read-ahead.ts'
 import type { Scratch } from './scratch.ts'
 import { failedVerification, type VerifyResult } from './verify.ts'
 import { decryptPackage, openForImport, type PlainPackage, verifyPlain } from './verify-file.ts'
@@ -39,7 +39,7 @@ export function createImport(parts: ImportParts): Import {
       const { openByKind, openByNames } = await import('../arrival/open.ts')
       const foreign = orInvalid(() => openByKind(plain.path, plain.kind, options))
       if (foreign) return await importArrival(parts, owner, foreign, request, signal)
-      const early = await importForetold(owner, plain, request, signal)
+      const early = await importDeclared(owner, plain, request, signal)
       if (early) return early
       const { result, source } = await openForImport(plain)
       if (!source) {
@@ -61,13 +61,13 @@ export function createImport(parts: ImportParts): Import {
   }
 
   /** Imports a large package while it is verified; undefined for a package that has to be verified first. */
-  async function importForetold(
+  async function importDeclared(
     owner: string,
     plain: PlainPackage,
     request: ImportRequest,
     signal: AbortSignal | undefined,
   ): Promise<Imported | undefined> {
-    const opened = await openForetold(plain)
+    const opened = await openDeclared(plain)
     if (!opened) return undefined
     const { result, source } = opened
     try {
@@ -77,9 +77,9 @@ export function createImport(parts: ImportParts): Import {
     } catch (reason) {
       signal?.throwIfAborted()
       // What is wrong with the package itself is said before anything else, and what it says of itself falsely is no failure.
-      const verified = (reason instanceof Unforetold ? reason.result : undefined) ?? (await verifyPlain(plain))
+      const verified = (reason instanceof NotAsDeclared ? reason.result : undefined) ?? (await verifyPlain(plain))
       if (!verified.valid) throw invalidPackage(verified)
-      if (isForetold(verified, result)) throw reason
+      if (isAsDeclared(verified, result)) throw reason
       return undefined
     } finally {
       source.close()

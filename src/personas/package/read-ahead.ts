@@ -11,15 +11,15 @@ import { digestOfHead, isReadTwice, openPlain, type PlainFile, type ReadPackage,
 export type ReadAhead = { readonly memories: readonly PackageMemory[] } | ReadPackage
 
 /** A package that is verified while it is imported. */
-export interface ForetoldPackage {
+export interface DeclaredPackage {
   /** The outcome of the verification if the package is what it says that it is. */
   readonly result: VerifyResult
-  /** Its first `memories()` throws an `Unforetold` at its end for any other outcome. */
+  /** Its first `memories()` throws a `NotAsDeclared` at its end for any other outcome. */
   readonly source: PackageSource
 }
 
 /** The package is not what it says that it is. Nothing of it may be kept. */
-export class Unforetold extends Error {
+export class NotAsDeclared extends Error {
   /** The outcome of the verification, where it came to its end. */
   readonly result: VerifyResult | undefined
 
@@ -34,7 +34,7 @@ export class Unforetold extends Error {
  * memories over before it knows whether the package is valid. A caller writes them where no reader sees them, and removes
  * them where the source throws. Undefined for any other package, which is verified first.
  */
-export async function openForetold({ path, kind }: PlainFile): Promise<ForetoldPackage | undefined> {
+export async function openDeclared({ path, kind }: PlainFile): Promise<DeclaredPackage | undefined> {
   const file = { path, kind }
   if (!canStartThreads || !isReadTwice(file)) return undefined
   let source: PackageSource
@@ -44,12 +44,12 @@ export async function openForetold({ path, kind }: PlainFile): Promise<ForetoldP
     if (reason instanceof FileError) return undefined
     throw reason
   }
-  const result = foretold(source)
+  const result = declaredResult(source)
   if (!result) source.close()
   return result && { result, source: { ...source, ...reading(file, source, result) } }
 }
 
-function foretold({ form, head: { metadata } }: PackageSource): VerifyResult | undefined {
+function declaredResult({ form, head: { metadata } }: PackageSource): VerifyResult | undefined {
   const { checksum, content_hash, counts, record_digests: digests, version } = metadata
   if (!isFields(counts) || !isFields(digests)) return undefined
   const { memories, adaptation_log: adaptations } = counts
@@ -109,7 +109,7 @@ function reading(
         if ('memories' in item) {
           count += item.memories.length
           // Rows for which no room was asked are not even staged.
-          if (count > result.memories) throw new Unforetold()
+          if (count > result.memories) throw new NotAsDeclared()
           yield* item.memories
         } else {
           refuseOther(item, source.head, result)
@@ -123,13 +123,13 @@ function reading(
 }
 
 /** Whether a package is valid and holds what it says. */
-export function isForetold(result: VerifyResult, expected: VerifyResult): boolean {
+export function isAsDeclared(result: VerifyResult, expected: VerifyResult): boolean {
   const compared = ['expected', 'content_hash', 'memories', 'adaptations'] as const
   return result.valid && compared.every((name) => result[name] === expected[name])
 }
 
-/** Holds the outcome, and the small parts as the thread read them, to what was foretold. */
+/** Holds the outcome, and the small parts as the thread read them, to what was declared. */
 function refuseOther({ result, head }: ReadPackage, own: PackageHead, expected: VerifyResult): void {
-  if (!isForetold(result, expected)) throw new Unforetold(result)
+  if (!isAsDeclared(result, expected)) throw new NotAsDeclared(result)
   if (head !== digestOfHead(own)) throw damaged('The package was changed while it was read')
 }

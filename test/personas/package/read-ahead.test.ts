@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import * as assert from 'uvu/assert'
 import { fileKindOf } from '../../../src/formats/file-kind.ts'
-import { openForetold, Unforetold } from '../../../src/personas/package/read-ahead.ts'
+import { openDeclared, NotAsDeclared } from '../../../src/personas/package/read-ahead.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { rejects } from '../../rejection.ts'
 import { suite } from '../../suite.ts'
@@ -49,14 +49,14 @@ async function withLarge(use: (large: Large) => Promise<void>): Promise<void> {
   }
 }
 
-const open = (path: string) => openForetold({ path, kind: fileKindOf(path) })
+const open = (path: string) => openDeclared({ path, kind: fileKindOf(path) })
 
 early('are the same persona in either form, and hold each vector', () =>
   withLarge(async ({ shop, persona, container, document }) => {
     const { content_hash } = await shop.packages.verifyStored(persona)
     for (const path of [container, document]) {
-      const foretold = await open(path)
-      foretold!.source.close()
+      const declared = await open(path)
+      declared!.source.close()
       const { persona_id, imported, duplicates } = await shop.packages.import('u2', path, asNew)
       assert.equal([imported.memories, imported.adaptations, duplicates], [many, 3, 0])
       const copy = await shop.packages.verifyStored((await shop.find(persona_id))!)
@@ -95,7 +95,7 @@ early('leave nothing where their last record was changed, and every problem is n
       [put(container, zip), /vectors\.f32/],
     ] as const
     for (const [path, problem] of cases) {
-      assert.instance(await readAll(path).catch((reason: unknown) => reason), Unforetold)
+      assert.instance(await readAll(path).catch((reason: unknown) => reason), NotAsDeclared)
       await rejects(shop.packages.import('u2', path, asNew), 'invalid', problem)
       assert.equal(shop.dump(), before, 'something was stored')
     }
