@@ -185,7 +185,8 @@ atTerminal('at a terminal each call is asked about, with its arguments, until th
         ['chat', '--mcp', 'tools', 'Go'],
         [
           [/Call it\?/, ''],
-          [/Call it\?/, 'always'],
+          // A prompt may be drawn more than once: the second is known by its arguments.
+          [/again[^]*Call it\?/, 'always'],
         ],
         { ...environment, OLLAMA_HOST: '127.0.0.1:9' },
       )
