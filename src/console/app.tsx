@@ -23,7 +23,11 @@ export function App() {
   const enter = useCallback(async (hasEnded = false) => {
     try {
       const [system, me] = await Promise.all([systemInfo(), findMe()])
-      setState(me && !system.needs_setup ? { at: 'inside', me } : { at: 'entrance', system, hasEnded })
+      setState((now) => {
+        if (me && !system.needs_setup) return { at: 'inside', me }
+        // Another tab may hand its secret over late: its login has ended as well, and the entrance goes on saying so.
+        return { at: 'entrance', system, hasEnded: hasEnded || (now.at === 'entrance' && now.hasEnded) }
+      })
     } catch (reason) {
       setState({ at: 'trouble', problem: problemOf(reason) })
     }
