@@ -13,10 +13,13 @@ const stored = [
 ]
 const persona = [...stored, 'src/app/personas.ts', 'src/app/models.ts']
 const priced = ['src/app/usage.ts', 'src/app/prices.ts', 'src/storage/sqlite/prices.ts']
+/** The program behind a Tab. */
+const tab = ['src/cli/complete.ts', 'src/cli/remote/target.ts', 'src/settings/model-aliases.ts']
+const hub = ['src/model-hub/known-models.ts', 'src/model-hub/record.ts']
 const chat = [...stored, ...priced, 'src/app/chat.ts', 'src/app/models.ts']
 
 /**
- * What the most used commands (test/most-used.ts) and the daemon load: entries that are imported on demand. Files that the same
+ * What the most used commands (test/most-used.ts), the names behind a Tab and the daemon load: entries that are imported on demand. Files that the same
  * ones of them load are joined, so that none of them loads more than before; a list that misses an entry joins less.
  */
 const loads = [
@@ -41,6 +44,9 @@ const loads = [
     ),
     'src/cli/service/serve.ts',
   ],
+  [...tab, 'speech/servers/manifest.ts'],
+  [...tab, ...hub, 'src/app/names.ts', 'src/cli/help/topics.ts', 'src/cli/help/overview.ts'],
+  [...tab, 'src/app/names.ts', 'src/storage/sqlite/names.ts'],
 ]
 
 /** Entries of processes that load little, which shall not load more. */

@@ -5,7 +5,7 @@ import { buildProgram } from '../../src/cli/program.ts'
 import type { Cli } from '../../src/cli/terminal/cli.ts'
 import { aichatCommand, openHome } from '../command.ts'
 import { completion, json, openStandIn } from '../fake-provider.ts'
-import { furnish, loadedBy, mostUsed } from '../most-used.ts'
+import { behindTab, furnish, loadedBy, mostUsed } from '../most-used.ts'
 import { suite } from '../suite.ts'
 import { runMain } from '../terminal.ts'
 
@@ -99,13 +99,13 @@ test('a command loads the store that it asks, and no other', async () => {
     const files = new Set(
       [...whoami(aichatCommand).matchAll(/\/dist\/bundle\/([\w.-]+)\.js\b/g)].map(([, name]) => name),
     )
-    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 30, `${files.size} files of the bundle`)
+    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 36, `${files.size} files of the bundle`)
   } finally {
     made.remove()
   }
 })
 
-test('each of the ten most used commands loads the packages that it needs, and so much of the bundle', async () => {
+test('each of the ten most used commands, and each Tab, loads the packages that it needs, and so much of the bundle', async () => {
   const key = { CUSTOM_API_KEY: 'sk-canary-0123456789' }
   const provider = await openStandIn((_request, response) => json(response, 200, completion('Read')))
   const made = openHome(key)
@@ -129,6 +129,12 @@ test('each of the ten most used commands loads the packages that it needs, and s
       const held = loaded.files.map((path) => readFileSync(path, 'utf8')).join('\n')
       for (const library of ['h3', 'prom-client', 'listhen', 'inquirer', 'conf', 'ky', 'jose', 'iconv-lite'])
         assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
+    }
+    for (const { kind, packages, kibibytes } of behindTab) {
+      const loaded = await loadedBy(aichatCommand, ['--timeout', '1s', '__complete', kind], environment)
+      assert.is(loaded.code, 0, kind)
+      if (unbundled === aichatCommand) continue
+      assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
     }
   } finally {
     made.remove()
