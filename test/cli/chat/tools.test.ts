@@ -186,7 +186,7 @@ atTerminal('at a terminal each call is asked about, with its arguments, until th
         [
           [/Call it\?/, ''],
           // A prompt may be drawn more than once: the second is known by its arguments.
-          [/again[^]*Call it\?/, 'always'],
+          [/again[\s\S]*Call it\?/, 'always'],
         ],
         { ...environment, OLLAMA_HOST: '127.0.0.1:9' },
       )
