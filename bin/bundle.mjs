@@ -29,7 +29,7 @@ const dispatcherAlone = {
 }
 
 /**
- * listhen without what it is not asked for: its own certificates (node-forge), a tunnel, a clipboard, a page that it opens, and a
+ * listhen without the parts that it is not asked for: its own certificates (node-forge), a tunnel, a clipboard, a page that it opens, and a
  * server for development. Each of them would fail to load.
  */
 const listenerAlone = {

@@ -19,7 +19,7 @@ const hub = ['src/model-hub/known-models.ts', 'src/model-hub/record.ts']
 const chat = [...stored, ...priced, 'src/app/chat.ts', 'src/app/models.ts']
 
 /**
- * What the most used commands (test/most-used.ts), the names behind a Tab and the daemon load: entries that are imported on demand. Files that the same
+ * The loads of the most used commands (test/most-used.ts), of the names behind a Tab and of the daemon: entries that are imported on demand. Files that the same
  * ones of them load are joined, so that none of them loads more than before; a list that misses an entry joins less.
  */
 const loads = [
@@ -86,7 +86,7 @@ export async function joinFiles(build, folder, metafile) {
   const entriesBetween = names.filter((name) => isEntry(name) && imported.has(name)).map((name) => reachedFrom([name]))
   const groups = new Map()
   for (const name of names.filter((each) => !isEntry(each))) {
-    // What reaches a file reaches all that it imports, so that no group leads back to itself by way of another, or of an entry.
+    // An entry that reaches a file reaches all that it imports, so that no group leads back to itself by way of another, or of an entry.
     const by = loaded.map((files) => Number(files.has(name)))
     const behind = entriesBetween.map((files) => Number(files.has(name)))
     const key = by.includes(1) ? [...by, ...behind].join('') : name
@@ -103,7 +103,7 @@ export async function joinFiles(build, folder, metafile) {
 
 /** Writes the file of a group, and notes for each member where its exports are now. */
 async function joinGroup(build, folder, members, outputs, places) {
-  // The members' names hold digests of what they are.
+  // The members' names hold digests of their texts.
   const file = `joined-${createHash('sha256').update(members.join('\n')).digest('hex').slice(0, 8)}.js`
   const taken = new Set()
   const lines = members.map((member) => {

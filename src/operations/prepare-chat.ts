@@ -50,7 +50,7 @@ export function prepareChat(
   }
 }
 
-/** Makes a request ready for the router, with what is known of its persona. */
+/** Makes a request ready for the router, with the facts of its persona. */
 type RouteRequest = (
   request: OpenRequest,
   ofPersona?: Pick<RequestFacts, 'persona' | 'memories'>,

@@ -33,7 +33,7 @@ interface ThreadData {
 /** Places of `counts`: messages that were sent, and those that were taken. */
 const [sent, taken] = [0, 1]
 
-/** Items that wait at most: what one turn of their user takes, some megabytes of vectors. */
+/** Items that wait at most: those of one turn of their user, some megabytes of vectors. */
 const mostWaiting = 24
 
 /**
@@ -58,7 +58,7 @@ export function startThread<I>({ beside, name }: ChildModule, task: unknown): Th
     env: {},
   })
   thread.unref()
-  // What it throws reaches `next`; an event that nothing hears would end the process.
+  // Its errors reach `next`; an event that nothing hears would end the process.
   thread.on('error', () => {})
   return {
     next() {

@@ -2,7 +2,7 @@
 const mostUses = 64
 
 /**
- * The same function, called once in each turn of the event loop: for what costs a system call and is asked for by each of the
+ * The same function, called once in each turn of the event loop: for a value that costs a system call and is asked for by each of the
  * requests that are read together. One that was sent after a change is read in a later turn, and sees it.
  */
 export function oncePerTurn<T>(read: () => T): () => T {

@@ -14,7 +14,7 @@ import { chargeBody, userOf } from './request-holder.ts'
 export const defaultLimit = 1024 * 1024
 
 /**
- * Passes the bytes of a body to `take` as they arrive, and resolves with what `end` makes of them. Throws `too_large` above `limit`, before the rest is read,
+ * Passes the bytes of a body to `take` as they arrive, and resolves with the result of `end`. Throws `too_large` above `limit`, before the rest is read,
  * `unsupported_media` at the first byte of another media type than `types`, `too_slow` on a timeout, `rate_limited` above the
  * limit of bytes in flight, and the errors of `take`.
  */

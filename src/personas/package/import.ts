@@ -76,7 +76,7 @@ export function createImport(parts: ImportParts): Import {
       return await importPackage(parts, { owner, request, source, result, weight, signal })
     } catch (reason) {
       signal?.throwIfAborted()
-      // What is wrong with the package itself is said before anything else, and what it says of itself falsely is no failure.
+      // A problem of the package itself is told before any other, and a false declaration alone is no failure.
       const verified = (reason instanceof NotAsDeclared ? reason.result : undefined) ?? (await verifyPlain(plain))
       if (!verified.valid) throw invalidPackage(verified)
       if (isAsDeclared(verified, result)) throw reason

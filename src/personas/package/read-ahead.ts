@@ -7,30 +7,30 @@ import type { PackageSource } from './source.ts'
 import type { VerifyResult } from './verify.ts'
 import { digestOfHead, isReadTwice, openPlain, type PlainFile, type ReadPackage, unchanged } from './verify-file.ts'
 
-/** What the thread sends: memories of a package that is sound so far, and at the end whether it is valid. */
+/** A message of the thread: memories of a package that is sound so far, and at the end whether it is valid. */
 export type ReadAhead = { readonly memories: readonly PackageMemory[] } | ReadPackage
 
 /** A package that is verified while it is imported. */
 export interface DeclaredPackage {
-  /** The outcome of the verification if the package is what it says that it is. */
+  /** The outcome of the verification if the package is as it declares. */
   readonly result: VerifyResult
   /** Its first `memories()` throws a `NotAsDeclared` at its end for any other outcome. */
   readonly source: PackageSource
 }
 
-/** The package is not what it says that it is. Nothing of it may be kept. */
+/** The package is not as it declares. Nothing of it may be kept. */
 export class NotAsDeclared extends Error {
   /** The outcome of the verification, where it came to its end. */
   readonly result: VerifyResult | undefined
 
   constructor(result?: VerifyResult) {
-    super('The package is not what it says that it is')
+    super('The package is not as it declares')
     this.result = result
   }
 }
 
 /**
- * Opens a large package that says what is in it, as those of aichat do: a thread reads it once, verifies it, and hands its
+ * Opens a large package that declares its contents, as those of aichat do: a thread reads it once, verifies it, and hands its
  * memories over before it knows whether the package is valid. A caller writes them where no reader sees them, and removes
  * them where the source throws. Undefined for any other package, which is verified first.
  */
@@ -122,13 +122,13 @@ function reading(
   }
 }
 
-/** Whether a package is valid and holds what it says. */
+/** Whether a package is valid and as it declares. */
 export function isAsDeclared(result: VerifyResult, expected: VerifyResult): boolean {
   const compared = ['expected', 'content_hash', 'memories', 'adaptations'] as const
   return result.valid && compared.every((name) => result[name] === expected[name])
 }
 
-/** Holds the outcome, and the small parts as the thread read them, to what was declared. */
+/** Holds the outcome, and the small parts as the thread read them, to the declaration. */
 function refuseOther({ result, head }: ReadPackage, own: PackageHead, expected: VerifyResult): void {
   if (!isAsDeclared(result, expected)) throw new NotAsDeclared(result)
   if (head !== digestOfHead(own)) throw damaged('The package was changed while it was read')

@@ -36,7 +36,7 @@ export function createStageMemories(db: Database, scope: Scope) {
   const insert = createRowsInsert(db, 'memory', columns)
   const carry = createRowsInsert(db, 'memory_carried', 'memory_id, fields')
   const names = columns.split(', ') as (keyof ReturnType<typeof rowOf>)[]
-  // What the last batch that was written has shown: the stage's scope, its next number, and the spaces of its vectors.
+  // Known from the batch that was written last: the stage's scope, its next number, and the spaces of its vectors.
   let next: { readonly scopeId: number; readonly number: number } | undefined
   const spaces = new Map<string, { readonly id: number; readonly dimension: number }>()
   /** Memories that are prepared and not written. */

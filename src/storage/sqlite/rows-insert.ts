@@ -4,7 +4,7 @@ import type { Database } from './connection.ts'
  * Inserts several rows by one statement. A table with triggers or foreign keys has each statement keep a copy of every page that it
  * changes, so that it can be taken back: rows of one statement share the copies.
  * @param columns a comma between them
- * @param verb what is done with a row that is there
+ * @param verb decides about a row that is there
  */
 export function createRowsInsert(
   db: Database,

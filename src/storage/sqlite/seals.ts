@@ -104,7 +104,7 @@ export function keepSeals(db: Database, secret: string, now: () => number = Date
   makers.set(db, maker)
 }
 
-/** Connections that keep seals, with what makes them. */
+/** Connections that keep seals, with their makers. */
 const makers = new WeakMap<Database, SealMaker>()
 
 /** Connections whose new memories are sealed together right now, see `sealTogether`. */
