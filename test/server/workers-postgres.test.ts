@@ -166,7 +166,16 @@ async function onPostgres(
 ): Promise<void> {
   const url = await server().newDatabase()
   const environment = { DATABASE_URL: url, JWT_SECRET: secret }
-  await withWorkers(answer, (daemon) => work(daemon, new URL(url).pathname.slice(1)), environment)
+  const whenReady = async (daemon: WorkerDaemon) => {
+    // A worker learns of the plugin with its next look at the database.
+    for (const client of [daemon.first, daemon.second])
+      await until(
+        () => client.call('GET', '/api/plugins/active/current'),
+        ({ status, body }) => status === 200 && body.id === 'custom',
+      )
+    await work(daemon, new URL(url).pathname.slice(1))
+  }
+  await withWorkers(answer, whenReady, environment)
 }
 
 /** Another process hears of a change in its own time. */
