@@ -60,7 +60,13 @@ export async function withWorkers(
     const plugin = pluginAt(provider.url, { retry: { attempts: 1 } })
     await daemon.call('POST', '/api/plugins/install', { token, body: plugin })
     await daemon.call('POST', '/api/plugins/activate/custom', { token })
-    const workers = async () => (await daemon.call('GET', '/api/status', { token })).body.workers
+    const workers = async () => {
+      for (;;) {
+        const { status, body } = await daemon.call('GET', '/api/status', { token })
+        // The first process, which is none of the two, finds a database that was away in its own time.
+        if (status !== 503) return body.workers
+      }
+    }
     const logged = async (message: string, most = 1) => {
       for (;;) {
         const lines = daemon.output.stderr.split('\n').filter((line) => line.includes(`"msg":"${message}"`))

@@ -171,7 +171,7 @@ async function onPostgres(
     for (const client of [daemon.first, daemon.second])
       await until(
         () => client.call('GET', '/api/plugins/active/current'),
-        ({ status, body }) => status === 200 && body.id === 'custom',
+        ({ status, body }) => status === 200 && body?.id === 'custom',
       )
     await work(daemon, new URL(url).pathname.slice(1))
   }
