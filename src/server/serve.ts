@@ -111,6 +111,7 @@ export async function serve(
     if (api) await (await app.responses()).responses.failOrphans()
     // Loads the data of a first chat now: a shared database may be unreachable later.
     if (api && app.database) await app.chat()
+    const addresses = () => listening.map(({ localUrl }, at) => ({ name: plan[at]!.name, url: localUrl }))
     for (const place of plan) {
       const { name } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
@@ -132,6 +133,7 @@ export async function serve(
           : await openServer(handler, listenOptions)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
+      app.service?.update({ servers: addresses() })
       const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
       log.notice(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}`, { server: name })
       lines.flush()
@@ -156,7 +158,6 @@ export async function serve(
     app.service?.update({
       phase: 'ready',
       reloads_on_hangup: isReloading,
-      servers: plan.map(({ name }, at) => ({ name, url: listening[at]!.localUrl })),
     })
     supervisor.ready(status())
     if (!io.signal.aborted) await Promise.race([once(io.signal, 'abort'), ...(crew ? [crew.broken] : [])])
