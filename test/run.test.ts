@@ -123,6 +123,33 @@ test('runs the files with the word in their path', () => {
   assert.is(run(files, {}, ['a.test']).last, '1 passed, 0 failed, 0 skipped')
 })
 
+test('with AICHAT_TEST_AGAIN a file that passes alone at the end is named as unsteady, and one that fails again fails', () => {
+  const firstFails = [
+    "import { existsSync, writeFileSync } from 'node:fs'",
+    "import { tmpdir } from 'node:os'",
+    "const mark = tmpdir() + '/ran'",
+    file(
+      "test('late', () => { if (!existsSync(mark)) { writeFileSync(mark, ''); throw new Error('the first attempt') } })",
+    ),
+  ].join('\n')
+  const files = { 'a.test.js': firstFails, 'b.test.js': file("test('one', () => {})") }
+  const unsteady = run(files, { AICHAT_TEST_AGAIN: '1' })
+  assert.is(unsteady.status, 0)
+  assert.is(unsteady.last, '1 unsteady, passed at the second attempt: a.test.js')
+  assert.match(unsteady.output, 'the first attempt')
+  assert.match(unsteady.output, '\n2 passed, 0 failed, 0 skipped\n')
+  assert.is(run(files).last, '1 passed, 1 failed, 0 skipped', 'by default nothing is tried twice')
+
+  const failing = file("test('never', () => { throw new Error('no') })")
+  const broken = run({ 'a.test.js': failing }, { AICHAT_TEST_AGAIN: '1' })
+  assert.is(broken.status, 1)
+  assert.match(broken.output, 'FAIL a.test.js again')
+  const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [`${name}.test.js`, failing]))
+  const refused = run(many, { AICHAT_TEST_AGAIN: '1' })
+  assert.is(refused.last, '0 passed, 6 failed, 0 skipped')
+  assert.not.match(refused.output, ' again ')
+})
+
 test.run()
 
 function file(body: string): string {
