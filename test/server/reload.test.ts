@@ -149,7 +149,7 @@ async function withService(files: Record<string, string>, work: (service: Servic
   for (const name of Object.values(files)) writeFileSync(join(home, name), contents[name]!)
   const paths = Object.fromEntries(Object.entries(files).map(([variable, name]) => [variable, join(home, name)]))
   const daemon = await spawnDaemon(paths, home)
-  while (!existsSync(join(home, 'services', `${daemon.child.pid}.json`))) await daemon.call('GET', '/ready')
+  while ((await service(home, 'status')).code === 75);
   try {
     await work({
       daemon,

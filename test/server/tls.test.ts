@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -124,15 +124,17 @@ async function withHttps(work: (https: Https) => Promise<void>): Promise<void> {
     folder,
   )
   const ca = readFileSync(join(folder, 'cert.pem'))
+  const service = (command: string) =>
+    runMain(['service', command], { environment: { AICHAT_HOME: folder, HOME: folder } })
   try {
-    while (!existsSync(join(folder, 'services', `${daemon.child.pid}.json`))) await get(`${daemon.url}/ready`, ca)
+    while ((await service('status')).code === 75);
     assert.match(daemon.url, /^https:/)
     await work({
       url: daemon.url,
       port: Number(new URL(daemon.url).port),
       folder,
       ca,
-      reload: () => runMain(['service', 'reload'], { environment: { AICHAT_HOME: folder, HOME: folder } }),
+      reload: () => service('reload'),
     })
     assert.is(await daemon.stop(), 0)
   } finally {

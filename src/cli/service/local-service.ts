@@ -21,9 +21,11 @@ export function localServices({ paths }: Settings): readonly ServiceRecord[] {
 
 /**
  * Has a service of this machine reload by SIGHUP; resolves with its record once it has told the outcome. Throws `forbidden`
- * for a service of another user, `unavailable` for one that a terminal would end, and `timeout`.
+ * for a service of another user, `unavailable` for one that a terminal would end or that is still starting, and `timeout`.
  */
 export async function reloadBySignal(settings: Settings, service: ServiceRecord): Promise<ServiceRecord> {
+  if (service.phase === 'starting')
+    throw new AppError('unavailable', `The service ${service.pid} is still starting: try again once it is ready`)
   if (!service.reloads_on_hangup)
     throw new AppError('unavailable', `The service ${service.pid} belongs to a terminal: SIGHUP would end it`, {
       details: [`Log in and ask it: aichat --server ${service.servers[0]?.url ?? 'URL'} service reload`],
