@@ -5,7 +5,7 @@ import type { Circuits, Refusal } from './circuit.ts'
 import { isOfKey } from './key-pool.ts'
 import { classifyFailure, type Failure } from './protocol/failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
-import { type ReadyIterator, readyIn } from './protocol/ready.ts'
+import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { RefusedReply, type Target } from './provider.ts'
 import { textLength } from './text-length.ts'
 
@@ -302,6 +302,10 @@ class ResumedChunks implements ReadyIterator<ChatChunk> {
 
   ready(): ChatChunk | undefined {
     return this.#given < this.#held.length ? this.#held[this.#given++] : readyIn(this.#rest)
+  }
+
+  isEnding(): boolean {
+    return this.#given === this.#held.length && isEnding(this.#rest)
   }
 
   next(): Promise<IteratorResult<ChatChunk>> {

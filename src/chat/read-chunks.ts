@@ -37,6 +37,10 @@ export class ReadChunks implements ReadyIterator<ChatChunk> {
     return this.#at < this.#chunks.length ? this.#named(this.#chunks[this.#at++]!) : undefined
   }
 
+  isEnding(): boolean {
+    return this.#at >= this.#chunks.length && (this.#isOver || (this.#reader.complete && !this.#mayGoOn))
+  }
+
   async next(): Promise<IteratorResult<ChatChunk, undefined>> {
     while (this.#at >= this.#chunks.length) {
       if (this.#isOver) return { done: true, value: undefined }

@@ -11,7 +11,7 @@ import {
   type MeteredCall,
 } from './metering.ts'
 import type { ChatChunk } from './protocol/messages.ts'
-import { type ReadyIterator, readyIn } from './protocol/ready.ts'
+import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 
@@ -109,6 +109,10 @@ export class GuardedChunks implements ReadyIterator<ChatChunk> {
     const chunk = readyIn(this.#iterator)
     if (chunk !== undefined) this.#count(chunk)
     return chunk
+  }
+
+  isEnding(): boolean {
+    return isEnding(this.#iterator)
   }
 
   async next(): Promise<IteratorResult<ChatChunk>> {

@@ -1,6 +1,6 @@
-import { readyIn } from '../chat/protocol/ready.ts'
+import { isEnding, readyIn } from '../chat/protocol/ready.ts'
 import type { AppError } from '../errors.ts'
-import { drained, errorBody, failureOf, type RequestContext } from './request-context.ts'
+import { drained, encodingOf, errorBody, failureOf, type RequestContext } from './request-context.ts'
 
 /** The format of a stream; by default server-sent events. */
 export interface EventFormat {
@@ -42,23 +42,29 @@ export async function sendEvents<T>(
   response.socket?.setNoDelay(true)
   const heartbeat = setInterval(() => response.write(signOfLife), heartbeatMs).unref()
   let pending = ''
+  let willFlush = false
   const flush = () => {
+    willFlush = false
     if (pending === '') return
-    response.write(pending)
+    response.write(pending, encodingOf(pending))
     pending = ''
   }
-  const end = (text: string) => {
+  const end = (last: string) => {
     clearInterval(heartbeat)
-    response.end(pending + text)
+    const text = pending + last
     pending = ''
+    response.end(text, encodingOf(text))
   }
   try {
     for await (const chunk of chunks) {
       heartbeat.refresh()
-      // Events that arrive together are written together: each write costs more than the events in it.
-      if (pending === '') process.nextTick(flush)
       pending += encoder.push(chunk)
       for (let more = readyIn(chunks); more !== undefined; more = readyIn(chunks)) pending += encoder.push(more)
+      // Events that arrive together are written together, also with the end: each write costs more than the events in it.
+      if (!willFlush && !isEnding(chunks)) {
+        willFlush = true
+        process.nextTick(flush)
+      }
       if (response.writableNeedDrain && !response.destroyed) await drained(response)
       context.throwIfAborted()
     }

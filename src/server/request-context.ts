@@ -187,11 +187,16 @@ async function sendHeavy({ request, response }: RequestContext, status: number, 
   response.end()
 }
 
-/** Head and text leave together; one that is ASCII alone needs no encoding on the way. */
+/** Head and text leave together. */
 function endText(context: RequestContext, status: number, text: string): void {
   const bytes = Buffer.byteLength(text)
   setJsonHead(context, status, bytes)
-  context.response.end(text, bytes === text.length ? 'latin1' : 'utf8')
+  context.response.end(text, encodingOf(text, bytes))
+}
+
+/** The encoding in which a text of so many bytes in UTF-8 is sent: one that is ASCII alone needs none on the way. */
+export function encodingOf(text: string, bytes: number = Buffer.byteLength(text)): 'latin1' | 'utf8' {
+  return bytes === text.length ? 'latin1' : 'utf8'
 }
 
 function setJsonHead({ response }: RequestContext, status: number, bytes: number): void {
