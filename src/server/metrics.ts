@@ -37,10 +37,14 @@ export interface OtherMetrics {
   readonly sources: readonly MetricSource[]
 }
 
-/** The metrics of a service: answers, chats, speech, stored data, and the process (`process_*`, `nodejs_*`). */
+/**
+ * The metrics of a service: answers, chats, speech, stored data, and the process (`process_*`, `nodejs_*`). Those of the
+ * process begin with the first reader: watching the event loop wakes the process a hundred times a second, which nothing
+ * needs to pay for where nothing reads them.
+ */
 export function createMetrics(app: App, version: string, others?: OtherMetrics): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  let hasReader = false
   const servers = new Map<string, HttpCounts>()
   const sources: readonly MetricSource[] = [
     {
@@ -59,7 +63,14 @@ export function createMetrics(app: App, version: string, others?: OtherMetrics):
     ...(others?.sources ?? []),
   ]
   for (const source of sources) register(registry, source)
-  const snapshot = async () => (await registry.getMetricsAsJSON()).map(whole) as unknown as Snapshot
+  const watchProcess = () => {
+    if (!hasReader) collectDefaultMetrics({ register: registry })
+    hasReader = true
+  }
+  const snapshot = async () => {
+    watchProcess()
+    return (await registry.getMetricsAsJSON()).map(whole) as unknown as Snapshot
+  }
   return {
     http(server) {
       const known = servers.get(server) ?? createHttpCounts()
@@ -69,6 +80,7 @@ export function createMetrics(app: App, version: string, others?: OtherMetrics):
     sources,
     snapshot,
     async text() {
+      watchProcess()
       const type = registry.contentType
       if (!others) return { type, body: await registry.metrics() }
       const all = await Promise.all([snapshot(), others.snapshots()])

@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { createLineWriter } from '../../src/server/line-writer.ts'
 import { createLog, type LogFormat } from '../../src/server/log.ts'
-import { goodPassword, removeHome, type ServingDaemon, serveHere } from '../daemon.ts'
+import { goodPassword, removeHome, type ServingDaemon, serveHere, spawnDaemon } from '../daemon.ts'
 import { haveProgram } from '../debian.ts'
 import { type Answer, completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
@@ -37,6 +38,30 @@ test('a line for each answer names route, status, client, user, plugin, model an
     assert.not.ok(routes.some((route) => route.startsWith('/health')))
     assert.not.match(daemon.output.stderr, /personal/)
   }))
+
+test('a service that nobody asks sleeps; only a reader of its metrics has it watch its event loop', async () => {
+  if (process.platform !== 'linux') return
+  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const daemon = await spawnDaemon({}, home)
+  /** How often its main thread has gone to sleep. */
+  const sleeps = () =>
+    Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(`/proc/${daemon.child.pid}/status`, 'utf8'))![1])
+  const inQuarter = async () => {
+    const before = sleeps()
+    await sleep(250)
+    return sleeps() - before
+  }
+  try {
+    // The work after a start ends first.
+    while ((await inQuarter()) > 3);
+    assert.is((await daemon.call('GET', '/metrics')).status, 200)
+    while ((await inQuarter()) < 6);
+    assert.match(await metricsOf(daemon), /^nodejs_eventloop_lag_p50_seconds 0\.0/m)
+  } finally {
+    await daemon.stop()
+    removeHome(daemon)
+  }
+})
 
 test('behind a named proxy the line names the client', () =>
   withChats(plain, { TRUST_PROXY: 'loopback' }, async (daemon) => {
@@ -250,7 +275,7 @@ function has(text: string, line: string): void {
   )
 }
 
-async function metricsOf({ url }: ServingDaemon): Promise<string> {
+async function metricsOf({ url }: Pick<ServingDaemon, 'url'>): Promise<string> {
   return (await fetch(`${url}/metrics`)).text()
 }
 
