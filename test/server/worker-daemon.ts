@@ -69,7 +69,9 @@ export async function withWorkers(
     }
     const logged = async (message: string, most = 1) => {
       for (;;) {
-        const lines = daemon.output.stderr.split('\n').filter((line) => line.includes(`"msg":"${message}"`))
+        // The last piece may be the begin of a line.
+        const whole = daemon.output.stderr.split('\n').slice(0, -1)
+        const lines = whole.filter((line) => line.includes(`"msg":"${message}"`))
         if (lines.length >= most) return lines.map((line) => JSON.parse(line))
         await once(daemon.child.stderr!, 'data')
       }

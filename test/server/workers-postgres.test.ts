@@ -56,7 +56,7 @@ test('what one ends or changes is so for the other; a database that crashes unde
     assert.is((await first.call('POST', '/api/plugins/install', { body: plugin })).status, 201)
     assert.is((await first.call('POST', '/api/plugins/activate/other')).status, 200)
     const current = () => second.call('GET', '/api/plugins/active/current')
-    await until(current, ({ body }) => body.id === 'other')
+    await until(current, ({ body }) => body?.id === 'other')
     const asked = { body: { model: 'other-model', messages } }
     assert.is((await second.call('POST', '/v1/chat/completions', asked)).status, 200)
     assert.is((await second.call('POST', '/api/plugins/activate/custom')).status, 200)
