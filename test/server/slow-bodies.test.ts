@@ -60,7 +60,7 @@ test('an ordinary body that comes byte by byte ends, and a package goes on as lo
     assert.not(upload.isOver)
     upload.socket.write('x'.repeat(1000 - upload.sent - 6))
     // The server would keep this connection for the next request.
-    await once(upload.socket, 'data')
+    await Promise.race([once(upload.socket, 'data'), upload.heard])
     upload.socket.destroy()
     // Whole, and no package.
     assert.match(await upload.heard, /^HTTP\/1\.1 400 /)
