@@ -111,7 +111,10 @@ export interface SpawnedDaemon {
   readonly call: CallApi
   /** Its output so far. */
   readonly output: { stdout: string; stderr: string }
-  /** Ends it with a signal and resolves with its exit code. */
+  /**
+   * Ends it with a signal and resolves with its exit code; its output is whole then, except of SIGKILL, after which processes
+   * that it started may write on.
+   */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -146,9 +149,13 @@ export async function spawnDaemon(
       output[name] += text
     })
   const ended = once(child, 'exit')
+  const closed = once(child, 'close')
   const listening = /serves the API on (https?:\/\/\S+:\d+)/
   while (!listening.test(output.stderr)) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new DaemonEnded(child.exitCode, output.stderr)
+    if (child.exitCode !== null || child.signalCode !== null) {
+      await closed
+      throw new DaemonEnded(child.exitCode, output.stderr)
+    }
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   const url = listening.exec(output.stderr)![1]!
@@ -160,7 +167,7 @@ export async function spawnDaemon(
     output,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
-      await ended
+      await (signal === 'SIGKILL' ? ended : closed)
       return child.exitCode
     },
   }

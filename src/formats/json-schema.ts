@@ -49,6 +49,9 @@ export async function openSchemaCheck(
     close: () => child.kill(),
   }
   try {
+    // The process starts first: on a busy machine that takes a second or more, which is no fault of the schema.
+    const start = { seconds: longestSeconds, signal, subject: name }
+    await inTime(start, (both) => child.request('compile', {}, both))
     await inTime({ seconds, signal, subject: name }, (both) => child.request('compile', schema, both))
     return check
   } catch (reason) {

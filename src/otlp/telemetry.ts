@@ -48,7 +48,7 @@ const mostInBatch = 512
 /** Characters of a fact of a span, such as a model's name. */
 const longestFact = 512
 /** How long the last export may take: milliseconds. */
-const closingMs = 2_000
+const closingMs = 5_000
 
 /** Sends traces and metrics by OTLP over HTTP. A collector that hangs or refuses costs the chats nothing. */
 export function openTelemetry({ settings, version, send, metrics, tell }: TelemetryParts): Telemetry {

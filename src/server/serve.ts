@@ -90,7 +90,7 @@ export async function serve(
   const origin = clientOrigins(proxiesOf(app.settings))
   let telemetry: TelemetryArea | undefined
   const listening: Listening[] = []
-  const services: SpeechService[] = []
+  const services = new Map<string, SpeechService>()
   let schedule: Schedule | undefined
   let stopLooking: (() => void) | undefined
   try {
@@ -115,7 +115,7 @@ export async function serve(
     for (const place of plan) {
       const { name } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
-      if (service) services.push(service)
+      if (service) services.set(name, service)
       const observe = requestLog(log, app, name)
       const handler = await handlerOf({ ...parts, observe }, service, accounts?.identify)
       const listenOptions = {
@@ -134,21 +134,11 @@ export async function serve(
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
       app.service?.update({ servers: addresses() })
-      const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
-      log.notice(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}`, { server: name })
-      lines.flush()
-      if (!service) await accounts?.announceSetup(server.localUrl)
-      if (service && server.host === '0.0.0.0')
-        log.warn('this server needs no token: any client that reaches this machine can use it', {
-          server: name,
-          host: server.host,
-        })
-      void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
     schedule = api && scheduleBackups(app, log)
     // Loading the language detector, which speech needs, blocks the event loop for 25 ms. The API alone loads it with the
     // first text that needs it, since few such services speak.
-    if (services.length > 0)
+    if (services.size > 0)
       stopLooking = whenIdle(state.open, async () => (await import('../../speech/text/languages.ts')).loadDetector())
     state.phase = 'ready'
     crew?.ready()
@@ -160,6 +150,22 @@ export async function serve(
       reloads_on_hangup: isReloading,
     })
     supervisor.ready(status())
+    // Only now: what reads of an address here may use it at once, ask for a reload, and look the service up in its record.
+    for (const [at, server] of listening.entries()) {
+      const { name } = plan[at]!
+      const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
+      const served = services.has(name) ? name : 'the API'
+      log.notice(`aichat ${version()} serves ${served} on ${server.url}${local}`, { server: name })
+      lines.flush()
+      const service = services.get(name)
+      if (!service) await accounts?.announceSetup(server.localUrl)
+      if (service && server.host === '0.0.0.0')
+        log.warn('this server needs no token: any client that reaches this machine can use it', {
+          server: name,
+          host: server.host,
+        })
+      void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
+    }
     if (!io.signal.aborted) await Promise.race([once(io.signal, 'abort'), ...(crew ? [crew.broken] : [])])
     log.info('stopping: answers in flight are finished first')
   } finally {
@@ -176,7 +182,7 @@ export async function serve(
     await Promise.all(listening.map((server) => server.finish(drainMs)))
     await cutAnswers(state.open, log)
     await Promise.all(listening.map((server) => server.close()))
-    await Promise.all(services.map((service) => service.close()))
+    await Promise.all([...services.values()].map((service) => service.close()))
     await telemetry?.close()
     await app.close()
     app.service?.remove()

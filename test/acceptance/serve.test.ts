@@ -40,7 +40,7 @@ test('a taken port is exit 69 and names the port; no other port is picked', asyn
   const { port } = blocker.address() as { port: number }
   const child = start({}, ['--port', String(port)])
   const output = collect(child)
-  const [code] = await once(child, 'exit')
+  const [code] = await once(child, 'close')
   assert.is(code, 69)
   assert.match(output.stderr, new RegExp(`port ${port} is taken`))
   blocker.close()

@@ -203,7 +203,7 @@ async function withProvider(
       pluginAt(`${provider.url}/${encodeURIComponent(fault)}`, {
         // Short where the provider stays silent for good, and otherwise longer than a slow machine needs.
         timeouts: /^silence/.test(fault)
-          ? { connect: 10_000, first_byte: 400, idle: 400, total: 20_000 }
+          ? { connect: 10_000, first_byte: 1000, idle: 1000, total: 20_000 }
           : { connect: 10_000, first_byte: 10_000, idle: 10_000, total: 20_000 },
         retry: { attempts: 2, budget_ms: 2_000 },
       }),

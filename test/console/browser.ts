@@ -39,7 +39,7 @@ export async function openBrowser(): Promise<TestBrowser> {
     async open(url, options = {}) {
       const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options })
       const page = await context.newPage()
-      page.setDefaultTimeout(15_000)
+      page.setDefaultTimeout(30_000)
       const troubles: string[] = []
       const { host } = new URL(url)
       page.on('pageerror', ({ message }) => troubles.push(`error: ${message}`))

@@ -18,21 +18,21 @@ if (haveBrowser)
       const { page } = visit
       const { keyboard } = page
       await page.getByRole('heading', { name: 'Set up aichat' }).waitFor()
-      assert.is(await focused(visit), 'User name', 'the first field has the focus')
+      await hasFocus(visit, 'User name', 'the first field has the focus')
       await tabTo(visit, 'Password')
       await keyboard.type(goodPassword)
       await keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Now' }).waitFor()
 
       await keyboard.press('Tab')
-      assert.is(await focused(visit), 'Skip to the content')
+      await hasFocus(visit, 'Skip to the content')
       await tabTo(visit, 'Personas')
       await keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Personas' }).waitFor()
       await tabTo(visit, 'New persona')
       await keyboard.press('Enter')
       await page.getByRole('dialog').waitFor()
-      assert.is(await focused(visit), 'Name')
+      await hasFocus(visit, 'Name')
       for (let times = 0; times < 30; times++) {
         await keyboard.press('Tab')
         assert.ok(
@@ -41,7 +41,7 @@ if (haveBrowser)
       }
       await keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      assert.is(await focused(visit), 'New persona', 'the focus goes back to where it was')
+      await hasFocus(visit, 'New persona', 'the focus goes back to where it was')
       await keyboard.press('Enter')
       await page.getByRole('dialog').waitFor()
       await keyboard.type('Mia')
@@ -108,10 +108,10 @@ if (haveBrowser)
         const opener = await focused(visit)
         await keyboard.press('Enter')
         await page.getByRole('dialog').waitFor()
-        assert.ok(await page.evaluate(`!!document.activeElement.closest('dialog')`), `${name}: the focus is inside`)
+        await page.waitForFunction(`!!document.activeElement.closest('dialog')`)
         await keyboard.press('Escape')
         await page.getByRole('dialog').waitFor({ state: 'detached' })
-        assert.is(await focused(visit), opener)
+        await hasFocus(visit, opener)
       }
 
       await goTo(visit, `personas/${persona}/keeping`, 'Mia')
@@ -170,6 +170,14 @@ async function tabTo(visit: Visit, name: string | RegExp, key = 'Tab'): Promise<
     await visit.page.keyboard.press(key)
   }
   assert.unreachable(`${name} was not reached by ${key}: ${[...new Set(seen)].join(' | ')}`)
+}
+
+/** Waits until the element with this name has the focus: a dialog gives and takes it a moment after it is shown or gone. */
+async function hasFocus(visit: Visit, name: string, why?: string): Promise<void> {
+  let found = await focused(visit)
+  for (const begun = performance.now(); found !== name && performance.now() - begun < 20_000; )
+    found = await focused(visit)
+  assert.is(found, name, why)
 }
 
 /** The name of the focused element. */

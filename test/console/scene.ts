@@ -43,7 +43,8 @@ const provider: Answer = async ({ body }, response) => {
   response.write(opening + first)
   while (!response.destroyed) {
     response.write(word)
-    await sleep(20)
+    // A busy browser draws ten frames a second: what is to be clicked stands still between two words.
+    await sleep(300)
   }
 }
 

@@ -176,19 +176,24 @@ http('others are answered in the middle of a large import', async () => {
   const bytes = new Uint8Array(readFileSync(path))
   shop.close()
   const id = await newPersona()
-  const events: string[] = []
-  const importing = ask('POST', '/import', bytes).then((answer) => {
-    events.push('import')
-    return answer
-  })
   const reader = openReader(join(installation.home, 'aichat.db'))
   const arrived = reader.prepare("SELECT sum(memories) FROM memory_scope WHERE user_id LIKE '~arriving/%'").pluck()
-  while (!arrived.get() && events.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  let events: string[] = []
+  // On a busy machine the process of an import may be done before this one has its turn.
+  for (let round = 0; round < 5 && events[0] !== 'others'; round++) {
+    const seen: string[] = []
+    const importing = ask('POST', '/import', bytes).then((answer) => {
+      seen.push('import')
+      return answer
+    })
+    while (!arrived.get() && seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    assert.is((await fetch(`${url}/health`)).status, 200)
+    assert.is((await ask('POST', `/${id}/memory`, { content: `Meanwhile ${round}` })).status, 201)
+    seen.push('others')
+    assert.is((await importing).status, 201)
+    events = seen
+  }
   reader.close()
-  assert.is((await fetch(`${url}/health`)).status, 200)
-  assert.is((await ask('POST', `/${id}/memory`, { content: 'Meanwhile' })).status, 201)
-  events.push('others')
-  assert.is((await importing).status, 201)
   assert.equal(events, ['others', 'import'])
 })
 

@@ -40,7 +40,6 @@ test('a plugin file edited on the disk to name a variable of ours is not used: t
       pluginAt(stand.url, { auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'JWT_SECRET' } }),
     ),
   )
-  await new Promise((resolve) => setTimeout(resolve, 10))
   const { router } = await installation.app.chat()
   await router.complete({ request: question, plugin: 'custom' })
   assert.equal(

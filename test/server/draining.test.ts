@@ -112,8 +112,8 @@ test.run()
 
 interface EndlessChat {
   readonly daemon: SpawnedDaemon
-  /** A stream that the provider stalls for good. */
-  readonly chat: Promise<Answered>
+  /** A stream that the provider stalls for good; its first word has come. */
+  readonly chat: Promise<Pick<Answered, 'status' | 'body'>>
   readonly ended: Promise<unknown>
 }
 
@@ -121,25 +121,31 @@ async function withEndlessChat(
   environment: Record<string, string>,
   work: (endless: EndlessChat) => Promise<void>,
 ): Promise<void> {
-  let arrived = () => {}
-  const arrival = new Promise<void>((resolve) => {
-    arrived = resolve
-  })
   const provider = await openStandIn((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event('Hel'))
-    arrived()
   })
   const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
-  const ended = once(daemon.child, 'exit')
+  const ended = once(daemon.child, 'close')
   try {
     const login = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: 'Passw0rd' } })
     const { token } = login.body as { token: string }
     await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
     assert.is((await daemon.call('POST', '/api/plugins/activate/custom', { token })).status, 200)
     const body = { stream: true, messages: [{ role: 'user', content: 'x' }] }
-    const chat = daemon.call('POST', '/api/chat', { token, body })
+    const response = await fetch(`${daemon.url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    })
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('"Hel"')) text += (await reader.read()).value
+    const read = async () => {
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) text += piece.value
+      return { status: response.status, body: text }
+    }
+    const chat = read()
     chat.catch(() => {})
-    await arrival
     await work({ daemon, chat, ended })
   } finally {
     daemon.child.kill('SIGKILL')

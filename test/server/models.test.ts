@@ -47,7 +47,6 @@ test('a running daemon sees a list that another process refreshed, and never hal
         assert.is(new Set(body.models.map(({ id }: { id: string }) => id.split('-')[1])).size, 1)
       }
       assert.is((await running).code, 0)
-      await new Promise((resolve) => setTimeout(resolve, 10))
       const { body } = await ask(url, '/api/models?plugin=custom')
       assert.is(body.models[0].id, `model-${round}-0`)
     }

@@ -232,7 +232,6 @@ test('a broken file in the data folder is reported and stops no other plugin', (
     const { writeFileSync } = await import('node:fs')
     writeFileSync(join(home, 'plugins', 'broken.json'), '{"id": ')
     writeFileSync(join(home, 'plugins', 'wrong.json'), '{"id": "wrong"}')
-    await new Promise((resolve) => setTimeout(resolve, 10))
     const { plugins, broken } = (await get('/api/plugins')).body as { plugins: unknown[]; broken: { id: string }[] }
     assert.is(plugins.length, 11)
     assert.equal(

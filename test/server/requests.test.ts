@@ -43,8 +43,8 @@ test('a stream under way is seen while it answers, with its tokens so far, and e
         body: JSON.stringify({ messages: message, stream: true }),
         signal: controller.signal,
       })
-      const reader = response.body!.getReader()
-      await reader.read()
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+      for (let heard = ''; !heard.includes('first words'); ) heard += (await reader.read()).value
       const { body } = await ada('GET', '/api/requests')
       assert.is(body.live, 1)
       assert.is(body.requests[0].state, 'answering')

@@ -27,7 +27,7 @@ test('a listener that leaves ends the work at once', () =>
   }))
 
 test('a slow listener is served on', () =>
-  withListener(2000, async (socket, state) => {
+  withListener(30_000, async (socket, state) => {
     let heard = 0
     for await (const piece of socket) {
       heard += (piece as Buffer).length

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -10,6 +9,7 @@ import { cheapHashes } from '../cheap-bcrypt.ts'
 import { aichatCommand } from '../command.ts'
 import { removeHome, spawnDaemon } from '../daemon.ts'
 import { haveProgram } from '../debian.ts'
+import { freePort } from '../free-port.ts'
 import { rejects } from '../rejection.ts'
 import { suite } from '../suite.ts'
 import { openNotifyReceiver } from './notify-receiver.ts'
@@ -31,7 +31,7 @@ notified('says that it is ready, alive, reloading and stopping, in that order', 
     daemon.child.kill('SIGHUP')
     assert.match((await receiver.next('RELOADING'))['MONOTONIC_USEC']!, /^\d{6,}$/)
     assert.is((await receiver.next('READY'))['READY'], '1')
-    assert.match(daemon.output.stderr, /changed: log\.level/)
+    while (!/changed: log\.level/.test(daemon.output.stderr)) await once(daemon.child.stderr!, 'data')
     assert.is(await daemon.stop(), 0)
     const stopping = await receiver.next('STOPPING')
     assert.ok(Number(stopping['EXTEND_TIMEOUT_USEC']) > 30_000_000)
@@ -97,7 +97,7 @@ activated('takes the sockets that systemd listens on, by the names of the server
     assert.is(((await response.json()) as { name: string }).name, 'aichat-toolkit')
     const speech = await fetch(`http://127.0.0.1:${voice}/`)
     assert.is(((await speech.json()) as { server: string }).server, 'voxb-tts')
-    assert.match(said, `serves the API on http://127.0.0.1:${api}`)
+    while (!said.includes(`serves the API on http://127.0.0.1:${api}`)) await once(child.stderr, 'data')
     child.kill('SIGTERM')
     const [code] = (await ended) as [number | null]
     assert.is(code, 0)
@@ -129,12 +129,3 @@ inner('sockets are taken by name, and refused with every name that fits no serve
 })
 
 inner.run()
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -124,17 +124,14 @@ async function withHttps(work: (https: Https) => Promise<void>): Promise<void> {
     folder,
   )
   const ca = readFileSync(join(folder, 'cert.pem'))
-  const service = (command: string) =>
-    runMain(['service', command], { environment: { AICHAT_HOME: folder, HOME: folder } })
   try {
-    while ((await service('status')).code === 75);
     assert.match(daemon.url, /^https:/)
     await work({
       url: daemon.url,
       port: Number(new URL(daemon.url).port),
       folder,
       ca,
-      reload: () => service('reload'),
+      reload: () => runMain(['service', 'reload'], { environment: { AICHAT_HOME: folder, HOME: folder } }),
     })
     assert.is(await daemon.stop(), 0)
   } finally {

@@ -11,7 +11,7 @@ const test = suite('traces and metrics over OTLP')
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const caller = { traceparent: `00-${traceId}-b7ad6b7169203331-01`, tracestate: 'rojo=00f067aa0ba902b7' }
-const soon = { OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '200', OTEL_EXPORTER_OTLP_TIMEOUT: '150' }
+const soon = { OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '200', OTEL_EXPORTER_OTLP_TIMEOUT: '20000' }
 const chat = { model: 'custom-model', messages: [{ role: 'user', content: 'secret-of-the-prompt' }] }
 
 for (const protocol of ['http/protobuf', 'http/json'])

@@ -58,8 +58,10 @@ export async function withWorkers(
     const login = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
     const { token } = login.body as { token: string }
     const plugin = pluginAt(provider.url, { retry: { attempts: 1 } })
-    await daemon.call('POST', '/api/plugins/install', { token, body: plugin })
-    await daemon.call('POST', '/api/plugins/activate/custom', { token })
+    for (const [path, body] of [['install', plugin], ['activate/custom']] as const) {
+      const answer = await daemon.call('POST', `/api/plugins/${path}`, { token, body })
+      if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    }
     const workers = async () => {
       for (;;) {
         const { status, body } = await daemon.call('GET', '/api/status', { token })
@@ -69,7 +71,9 @@ export async function withWorkers(
     }
     const logged = async (message: string, most = 1) => {
       for (;;) {
-        const lines = daemon.output.stderr.split('\n').filter((line) => line.includes(`"msg":"${message}"`))
+        // The last piece may be the begin of a line.
+        const whole = daemon.output.stderr.split('\n').slice(0, -1)
+        const lines = whole.filter((line) => line.includes(`"msg":"${message}"`))
         if (lines.length >= most) return lines.map((line) => JSON.parse(line))
         await once(daemon.child.stderr!, 'data')
       }

@@ -25,7 +25,9 @@ test('both answer on one port, say so in their log lines, and status tells what 
       assert.equal((await client.call('POST', '/v1/chat/completions', chat)).body.choices[0].message.content, 'Hello')
     const numbers = (await logged('request', 6)).map(({ worker }) => worker)
     assert.ok(numbers.includes(1) && numbers.includes(2), String(numbers))
-    const told = await workers()
+    let told = await workers()
+    // One that is too busy to tell of itself in time is told without its memory.
+    while (told.some(({ memory_bytes: bytes }) => bytes === 0)) told = await workers()
     assert.equal(
       told.map(({ worker, phase, restarts }) => [worker, phase, restarts]),
       [
@@ -126,6 +128,8 @@ test('limits hold for both together: requests a minute, at a time, and of a plug
     const early = await Promise.race(running)
     assert.is(early.status, 429)
     assert.match((await ask(first)).text, /3 requests at a time/)
+    // A request that was let through may be on its way to the provider still.
+    while (waiting.length < 3) await new Promise(setImmediate)
     assert.is(waiting.length, 3)
     isHeld = false
     for (const response of waiting) json(response, 200, completion('Hello'))
@@ -225,7 +229,11 @@ test('a killed worker costs its own requests alone, and another one takes its pl
     ])
     for (const response of open) response.end(`${lo}${end}${done}`)
     assert.match(await textOf(kept!), /"Hel"[\s\S]*"lo"[\s\S]*\[DONE\]/)
-    const after = sumOf((await fetched(`${url}/metrics`)).text, 'aichat_chats_total')
+    const chats = async () => sumOf((await fetched(`${url}/metrics`)).text, 'aichat_chats_total')
+    let after = await chats()
+    // A worker that is too busy to answer in time is told with its counts of before.
+    for (const begun = performance.now(); after < before + load.answered && performance.now() - begun < 20_000; )
+      after = await chats()
     assert.ok(after >= before + load.answered, `${before} ${after} ${load.answered}`)
     assert.is(child.exitCode, null)
     assert.is(await stop(), 0)
@@ -244,7 +252,10 @@ test('a response in the background is told, followed and cancelled by the worker
     const made = (await first.call('POST', '/v1/responses', make)).body
     assert.is(made.status, 'queued')
     while (open.length === 0) await first.call('GET', `/v1/responses/${made.id}`)
-    assert.is((await second.call('GET', `/v1/responses/${made.id}`)).body.status, 'in_progress')
+    const told = async () => (await second.call('GET', `/v1/responses/${made.id}`)).body.status
+    let status = await told()
+    while (status === 'queued') status = await told()
+    assert.is(status, 'in_progress')
     const followed = await second.open('GET', `/v1/responses/${made.id}?stream=true`)
     open[0]!.end(`${lo}${end}${done}`)
     assert.match(await textOf(followed), /"delta":"Hel"[\s\S]*"delta":"lo"[\s\S]*response\.completed/)

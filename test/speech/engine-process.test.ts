@@ -47,7 +47,7 @@ test('a crash costs one call: the next one finds a new process and its voice pre
   }))
 
 test('an engine that crashes again and again is left alone for a while, then tried again', () =>
-  withEngine({ restMs: 400 }, async (engine, losses) => {
+  withEngine({ restMs: 1000 }, async (engine, losses) => {
     const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
     const codes: string[] = []
     // Sound in between shows that it works: the count begins again.

@@ -180,10 +180,10 @@ test('Ctrl-Z stops the job with the terminal restored, and fg goes on', () =>
 
 test('--timeout is for each answer', () =>
   scene(async ({ talk, messages }) => {
-    const terminal = await talk(['--timeout', '1s'])
+    const terminal = await talk(['--timeout', '2s'])
     for (let round = 0; round < 2; round++) {
       terminal.type('SILENT\r')
-      await terminal.shows(/No answer within 1s[\s\S]*> $/)
+      await terminal.shows(/No answer within 2s[\s\S]*> $/)
     }
     terminal.type('again\r')
     await terminal.shows(/short answer[\s\S]*> $/)

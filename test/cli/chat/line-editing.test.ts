@@ -25,7 +25,8 @@ for (const size of sizes)
         [`world${ctrl('a')}hello ${ctrl('e')}!`, 'hello world!'],
         [`one two three\x1bb\x1bb\x1bd${ctrl('y')}`, 'one two three'],
         [`one two${ctrl('w')}${ctrl('a')}${ctrl('y')} `, 'two one'],
-        [`gone${ctrl('u')}kept`, 'kept'],
+        // Each is another text than the one before, whose answer is on the screen already.
+        [`gone${ctrl('u')}stays`, 'stays'],
         [`kept gone${left.repeat(5)}${ctrl('k')}`, 'kept'],
         [`bc${home}a${end}d`, 'abcd'],
         [`abc${home}${del}\x1bfx`, 'bcx'],

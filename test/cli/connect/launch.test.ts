@@ -219,8 +219,12 @@ async function launch(
   return { child, told: await told, output }
 }
 
+/** Its exit code, once all of its output is here; after a signal, its client may write on. */
 async function codeOf(child: ChildProcess): Promise<number | null> {
+  const isWritten = child.stdout!.closed && child.stderr!.closed
+  const closed = once(child, 'close')
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  if (!isWritten && child.signalCode === null) await closed
   return child.exitCode
 }
 

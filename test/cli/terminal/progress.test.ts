@@ -13,12 +13,13 @@ test('work of more than a second tells its time at a terminal, and the line is g
       shown: true,
       heard(_name, text) {
         written.push(text)
-        if (/chat … 2 s/.test(text)) release()
+        // A busy machine may leave a second out.
+        if (/chat … (?!1 s)\d+ s/.test(text)) release()
       },
     })
     assert.equal([code, stdout], [0, 'Hello\n'])
     const last = written.findLastIndex((text) => text.includes(' … '))
-    assert.match(written[0]!, '\r\x1b[Kchat … 1 s')
+    assert.match(written[0]!, /^\r\x1b\[Kchat … \d+ s/)
     assert.is(written[last + 1], '\r\x1b[K', 'the line is cleared')
     assert.is(written[last + 2], 'Hello\n')
   }))

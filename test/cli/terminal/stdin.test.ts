@@ -29,10 +29,10 @@ const readers: readonly (readonly string[])[] = [
 test('every command that reads stdin ends with SIGTERM while stdin stays open', async () => {
   const ends = await Promise.all(
     readers.map(async (words) => {
-      const child = start(words)
+      const { child, ended } = start(words)
       const waits = await says(child, /waiting for standard input to end/)
       child.kill('SIGTERM')
-      return [words.join(' '), waits, ...(await once(child, 'exit'))]
+      return [words.join(' '), waits, ...(await ended)]
     }),
   )
   assert.equal(
@@ -43,23 +43,23 @@ test('every command that reads stdin ends with SIGTERM while stdin stays open', 
 
 test('Ctrl-C ends it likewise, and --timeout with exit 75', async () => {
   const interrupted = async () => {
-    const child = start(['chat', 'hi'])
+    const { child, ended } = start(['chat', 'hi'])
     await says(child, /waiting for standard input to end/)
     child.kill('SIGINT')
-    assert.equal(await once(child, 'exit'), [130, null])
+    assert.equal(await ended, [130, null])
   }
   const late = async (words: readonly string[]) => {
-    const child = start([...words, '--timeout', '100ms'])
+    const { child, ended } = start([...words, '--timeout', '100ms'])
     assert.ok(await says(child, /aichat: Standard input did not end within the time of --timeout 100ms\n/))
-    assert.equal(await once(child, 'exit'), [75, null])
+    assert.equal(await ended, [75, null])
   }
   await Promise.all([interrupted(), late(['chat', 'hi']), late(['persona', 'import', '-'])])
 })
 
 test('a stdin that is closed is an empty one', async () => {
-  const child = start(['chat', '-'], '<&-')
+  const { child, ended } = start(['chat', '-'], '<&-')
   assert.ok(await says(child, /Nothing to ask/))
-  assert.equal(await once(child, 'exit'), [64, null])
+  assert.equal(await ended, [64, null])
 })
 
 test('a text is read as its byte order mark says, without it, and stray bytes are named', async () => {
@@ -96,13 +96,20 @@ test('speech, memories, vectors and passwords read their texts likewise', async 
 
 test.run()
 
+interface Started {
+  readonly child: ChildProcess
+  /** Its exit code and signal; its end may be seen before its last words. */
+  readonly ended: Promise<readonly unknown[]>
+}
+
 /** Starts the command with a stdin that never ends. */
-function start(words: readonly string[], redirection = ''): ChildProcess {
+function start(words: readonly string[], redirection = ''): Started {
   const command = `exec ${[...aichatCommand, ...words].map((word) => `'${word}'`).join(' ')} ${redirection}`
-  return spawn('sh', ['-c', command], {
+  const child = spawn('sh', ['-c', command], {
     env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' },
     stdio: ['pipe', 'ignore', 'pipe'],
   })
+  return { child, ended: once(child, 'exit') }
 }
 
 /** True when stderr matches before the command ends. */

@@ -97,7 +97,7 @@ export function partOf({ store, topic }: Pick<Rule, 'store' | 'topic'>): string 
 }
 
 /** A change by another connection on a shared database is seen so soon at the latest: milliseconds, generous beside its second. */
-const longestLag = 5000
+const longestLag = 30_000
 
 /** Waits until a connection sees the write of another one; throws where it never does. */
 export async function seen(check: () => boolean, what: string): Promise<void> {

@@ -44,7 +44,7 @@ test('where no further one can be made, a statement waits for one that works; it
 
 test('a network that passes nothing fails a statement of a command too, whose process polls nothing', async () => {
   const way = await openWay(server().port)
-  const db = openDatabase(way.at(await server().newDatabase()), { longestSilence: 200 })
+  const db = openDatabase(way.at(await server().newDatabase()), { longestSilence: 2000 })
   try {
     assert.equal(await db.rows('SELECT 1 AS one'), [{ one: 1 }])
     way.stall()

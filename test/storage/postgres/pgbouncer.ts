@@ -2,7 +2,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { haveProgram } from '../../debian.ts'
-import { freePort, nobody, startProgram } from './program.ts'
+import { freePort } from '../../free-port.ts'
+import { nobody, startProgram } from './program.ts'
 import { databaseUser } from './server.ts'
 
 /** PgBouncer before a server, as Debian installs it but for transactions: each may run on another connection. */

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 
 /** A Debian program that serves until it is signalled. */
 export interface Program {
@@ -59,14 +58,4 @@ export async function runProgram(command: readonly string[]): Promise<string> {
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${output.stderr}`)
   return output.stdout
-}
-
-/** Names a port of loopback on which nothing listens now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -2,7 +2,8 @@ import { chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { haveProgram } from '../../debian.ts'
-import { freePort, nobody, type Program, runProgram, startProgram } from './program.ts'
+import { freePort } from '../../free-port.ts'
+import { nobody, type Program, runProgram, startProgram } from './program.ts'
 
 /** A real PostgreSQL on a port of loopback, with its data in a temporary folder. */
 export interface PostgresServer {

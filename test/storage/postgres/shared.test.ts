@@ -46,6 +46,7 @@ test('a plugin that one activates answers at the other, and a chat without perso
   const name = new URL(database).pathname.slice(1)
   const chats = 40
   const from = server().log().length
+  const begun = performance.now()
   for (let count = 0; count < chats; count++)
     assert.is((await two.call('POST', '/v1/chat/completions', { token, body: chat })).status, 200)
   // The next poll shows that the log holds statements; a fast machine is done before one is due.
@@ -61,7 +62,12 @@ test('a plugin that one activates answers at the other, and a chat without perso
   // Allows for a late poll on a busy machine: entries older than a second are read again.
   assert.ok(perChat.length < chats / 4, `${name}: ${perChat.join('\n')}`)
   const written = others.filter((line) => /INSERT INTO ledger_name/.test(line))
-  assert.ok(written.length < chats / 2, `the ledger was written ${written.length} times for ${chats} chats`)
+  // It is written five times a second at most: those of a slow machine are more than those of a fast one.
+  const seconds = Math.ceil((performance.now() - begun) / 1000)
+  assert.ok(
+    written.length < Math.max(chats / 2, seconds * 5),
+    `the ledger was written ${written.length} times for ${chats} chats`,
+  )
 })
 
 test('a login that ends at one is refused at the other', async () => {
@@ -199,11 +205,11 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** Asks until there is an answer; throws after 10 s, ten times as long as any change may take. */
+/** Asks until there is an answer; throws after 30 s: a change takes a second on a machine with nothing else to do. */
 async function eventually<R>(ask: () => Promise<R | undefined>): Promise<R> {
-  for (const begun = performance.now(); performance.now() - begun < 10_000; ) {
+  for (const begun = performance.now(); performance.now() - begun < 30_000; ) {
     const found = await ask()
     if (found !== undefined) return found
   }
-  throw new Error('not seen within 10 s')
+  throw new Error('not seen within 30 s')
 }

@@ -132,20 +132,30 @@ async function withFolder(work: (folder: string) => Promise<void>): Promise<void
   }
 }
 
-/** Runs a command, and kills it once it says something; without that, waits for its end. */
+/** Runs a command that is killed as it says something, before it does anything more; without that, waits for its end. */
 async function killedAt(folder: string, words: readonly string[], moment?: RegExp): Promise<void> {
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, ...words], {
-    env: { PATH: process.env['PATH'], AICHAT_HOME: folder, HOME: folder },
+    env: { PATH: process.env['PATH'], AICHAT_HOME: folder, HOME: folder, ...(moment && dyingAt(moment)) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let told = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     told += text
-    if (moment?.test(told)) child.kill('SIGKILL')
   })
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
   assert.equal([code, signal], moment ? [null, 'SIGKILL'] : [0, null], told)
+}
+
+/** Has a program kill itself with what it writes to stderr: on a busy machine it would be done before this process reads that. */
+function dyingAt(moment: RegExp): Record<string, string> {
+  const script = `const write = process.stderr.write
+process.stderr.write = function (text, ...rest) {
+  const isTaken = write.call(this, text, ...rest)
+  if (${moment}.test(String(text))) process.kill(process.pid, 'SIGKILL')
+  return isTaken
+}`
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` }
 }
 
 async function sessionsOn(url: string): Promise<number> {

@@ -26,7 +26,13 @@ const leadSeconds = 0.08
 export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest): Promise<Heard> {
   const begunAt = performance.now()
   const context = new AudioContext()
-  signal.addEventListener('abort', () => void context.close())
+  let isOver = false
+  // A context can be closed once: what is heard to its end may be stopped, or left, afterwards.
+  const end = () => {
+    if (!isOver) void context.close()
+    isOver = true
+  }
+  signal.addEventListener('abort', end)
   const response = await send('POST', path, { body: { ...body, stream: true }, signal })
   const reader = response.body!.getReader()
   const pieces: Uint8Array<ArrayBuffer>[] = []
@@ -61,10 +67,7 @@ export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest)
     play(fromPcm16(piece), format.sampleRate)
   }
   // Closes after the audio received so far has been played.
-  setTimeout(
-    () => context.state !== 'closed' && void context.close(),
-    Math.max(0, playAt - context.currentTime + 1) * 1000,
-  )
+  setTimeout(end, Math.max(0, playAt - context.currentTime + 1) * 1000)
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const sampleRate = format?.sampleRate ?? 24_000
   const engine = response.headers.get('x-speech-engine') ?? ''
