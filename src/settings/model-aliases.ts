@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { parseHandWritten } from '../formats/json.ts'
 import { isPrintableLine } from '../formats/terminal-text.ts'
 
 /** Names of the user's own for models, with the models that they stand for. */
@@ -43,7 +44,7 @@ export function readAliases(paths: { readonly config: string }): Aliases {
 
 function entriesOf(text: string): readonly [string, string][] | undefined {
   try {
-    const content: unknown = JSON.parse(text)
+    const content: unknown = parseHandWritten(text)
     if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined
     const entries = Object.entries(content) as [string, string][]
     const areValid = entries.every(
