@@ -97,7 +97,12 @@ export function settingsPaths(environment: Environment): Record<string, string> 
 
 function row(environment: Environment, name: SettingName): SettingRow {
   const { variable, what } = settingNames[name]
-  return { name, ...originOf(name, environment, readSettingsFile(pathsOf(environment))), variable: variable ?? null, what }
+  return {
+    name,
+    ...originOf(name, environment, readSettingsFile(pathsOf(environment))),
+    variable: variable ?? null,
+    what,
+  }
 }
 
 function known(name: string): SettingName {
