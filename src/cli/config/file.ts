@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../../errors.ts'
@@ -10,6 +9,7 @@ import {
   loneTlsFile,
   modelsFolderOf,
   originOf,
+  type Paths,
   pathsOf,
   readSettingsFile,
   type SettingName,
@@ -18,6 +18,7 @@ import {
   settingsFile,
   unknownEntries,
 } from '../../settings/settings.ts'
+import { whileLocked } from '../../storage/files/file-lock.ts'
 
 export interface SettingRow {
   readonly name: string
@@ -65,7 +66,7 @@ export function setSetting(environment: Environment, name: string, value: string
     (problem) => !before.includes(problem) && problem !== loneTlsFile(),
   )
   if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
-  store(paths.config).set(setting, value)
+  change(paths, (file) => file.set(setting, value))
   return row(environment, setting)
 }
 
@@ -74,7 +75,7 @@ export function unsetSetting(environment: Environment, name: string): SettingRow
   const paths = pathsOf(environment)
   const isStray = !Object.hasOwn(settingNames, name) && Object.hasOwn(readSettingsFile(paths), name)
   const removed = isStray ? name : known(name)
-  store(paths.config).delete(removed)
+  change(paths, (file) => file.delete(removed))
   return isStray
     ? { name, value: '', origin: 'default', variable: null, what: 'no setting' }
     : row(environment, known(removed))
@@ -116,10 +117,14 @@ function known(name: string): SettingName {
   )
 }
 
-/** The settings file, written atomically by conf; dots in names are not paths. */
+/** Changes the settings file; conf reads it before, and writes it atomically. */
+function change(paths: Paths, alter: (file: Conf<Record<string, string>>) => void): void {
+  // The lock creates the folder: conf would let other users read it.
+  whileLocked(settingsFile(paths), () => alter(store(paths.config)))
+}
+
+/** The settings file; dots in names are not paths. */
 function store(folder: string): Conf<Record<string, string>> {
-  // conf would create the folder readable by other users.
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   return new Conf<Record<string, string>>({
     cwd: folder,
     configName: 'config',

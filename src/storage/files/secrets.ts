@@ -2,6 +2,7 @@ import { readFileSync, type Stats, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { SecretSource } from '../../plugins/keys.ts'
 import { replaceFile } from './atomic.ts'
+import { whileLocked } from './file-lock.ts'
 
 /** Secrets in a file that only its owner can read: the place of last resort, used where the user asked for it. */
 export interface SecretFile extends SecretSource {
@@ -33,13 +34,16 @@ export function openSecretFile(path: string, { keepsLast = false } = {}): Secret
       if (known?.problem) throw known.problem
     },
     set(name, value) {
-      write(new Map([...secrets(), [name, value]]))
+      whileLocked(path, () => write(new Map([...secrets(), [name, value]])))
     },
     remove(name) {
-      const rest = new Map(secrets())
-      const there = rest.delete(name)
-      if (there) write(rest)
-      return there
+      if (!secrets().has(name)) return false
+      return whileLocked(path, () => {
+        const rest = new Map(secrets())
+        const there = rest.delete(name)
+        if (there) write(rest)
+        return there
+      })
     },
   }
 
