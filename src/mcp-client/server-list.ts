@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { boundedRecord } from '../formats/bounded-record.ts'
+import { parseHandWritten } from '../formats/json.ts'
 import { validate } from '../formats/schema-problems.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
 import { whileLocked } from '../storage/files/file-lock.ts'
@@ -139,9 +140,10 @@ export function openServerList(path: string): ServerList {
     }
     let value: unknown
     try {
-      value = JSON.parse(text)
+      value = parseHandWritten(text)
     } catch (cause) {
-      throw new AppError('configuration', `Invalid JSON in ${path}: correct or remove the file`, { cause })
+      const { details } = cause as AppError
+      throw new AppError('configuration', `Invalid JSON in ${path}: correct or remove the file`, { cause, details })
     }
     const valid = validate(document, value)
     if (valid.problems)

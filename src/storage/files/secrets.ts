@@ -1,5 +1,6 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
+import { parseHandWritten } from '../../formats/json.ts'
 import type { SecretSource } from '../../plugins/keys.ts'
 import { replaceFile } from './atomic.ts'
 import { whileLocked } from './file-lock.ts'
@@ -71,12 +72,13 @@ export function openSecretFile(path: string, { keepsLast = false } = {}): Secret
 
   function read(): ReadonlyMap<string, string> {
     try {
-      const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+      const content = parseHandWritten(readFileSync(path, 'utf8'))
       const entries = Object.entries(content as Record<string, unknown>)
       return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
     } catch (cause) {
       throw new AppError('configuration', `The secrets in ${path} cannot be read: correct or remove the file`, {
         cause,
+        ...(cause instanceof AppError && { details: cause.details }),
       })
     }
   }

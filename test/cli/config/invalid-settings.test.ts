@@ -81,4 +81,31 @@ test('may begin with the byte order mark of an editor, and is told the line of i
   }
 })
 
+const handWritten = [
+  { file: 'model-aliases.json', content: '{ "fast": "openai:gpt-4.1-mini" }', words: ['models', 'alias'] },
+  { file: 'mcp.json', content: '{ "servers": { "files": { "command": "true" } } }', words: ['mcp', 'list'] },
+  { file: 'secrets.json', content: '{ "OPENAI_API_KEY": "value" }', words: ['secret', 'list'] },
+]
+
+for (const { file, content, words } of handWritten)
+  test(`beside it stands ${file}, which may begin so and is told the line of its fault too`, async () => {
+    const home = openFastHome()
+    try {
+      const path = join(home.folder, file)
+      writeFileSync(path, `\ufeff${content}\r\n`, { mode: 0o600 })
+      const read = await home.aichat(words)
+      assert.is(read.code, 0, read.stderr)
+      assert.match(read.stdout, /fast|files|OPENAI_API_KEY/)
+
+      writeFileSync(path, `{\n${content.slice(1, -1)},\n}\n`)
+      const { code, stderr } = await home.aichat(words)
+      assert.is(code, 78)
+      assert.match(stderr, `${path}`)
+      assert.match(stderr, 'the fault is at line 3, column 1\n')
+      assert.not.match(stderr, 'value')
+    } finally {
+      home.remove()
+    }
+  })
+
 test.run()
