@@ -149,7 +149,7 @@ async function withService(files: Record<string, string>, work: (service: Servic
   for (const name of Object.values(files)) writeFileSync(join(home, name), contents[name]!)
   const paths = Object.fromEntries(Object.entries(files).map(([variable, name]) => [variable, join(home, name)]))
   const daemon = await spawnDaemon(paths, home)
-  while (!existsSync(join(home, 'services', `${daemon.child.pid}.json`))) await daemon.call('GET', '/ready')
+  while (!isReady(join(home, 'services', `${daemon.child.pid}.json`))) await daemon.call('GET', '/ready')
   try {
     await work({
       daemon,
@@ -161,6 +161,11 @@ async function withService(files: Record<string, string>, work: (service: Servic
     await daemon.stop('SIGKILL')
     removeHome(daemon)
   }
+}
+
+/** Whether the record of a service says so: it is there from its first address on, while others still start. */
+function isReady(record: string): boolean {
+  return existsSync(record) && JSON.parse(readFileSync(record, 'utf8')).phase === 'ready'
 }
 
 function service(home: string, ...words: readonly string[]) {
