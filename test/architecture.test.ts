@@ -109,6 +109,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
 
 /** Files of the faces that import the edge, each with the reason. */
 const edgeInFaces: Readonly<Record<string, string>> = {
+  'src/cli/config/file.ts': 'changes the settings file while no other command does',
   'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
   'src/cli/connect/config/file.ts': "replaces a client's configuration file atomically",
   'src/cli/connect/record.ts': 'replaces the record of connected clients, and their keys, atomically',

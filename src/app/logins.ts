@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
 import type { Settings } from '../settings/settings.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
+import { whileLocked } from '../storage/files/file-lock.ts'
 import { openSecretFile } from '../storage/files/secrets.ts'
 
 /** A saved login: everything but its token, which is kept in `storage`. */
@@ -46,14 +47,19 @@ export function openLogins({ paths }: Pick<Settings, 'paths'>, keychain: Keychai
       const name = originOf(login.server)
       if (login.storage === 'keychain') await keychain.set(name, token)
       else file.set(name, token)
-      write({ current: current ? login.server : read().current, logins: [...others(login.server), login] })
+      change((before) => ({
+        current: current ? login.server : before.current,
+        logins: [...others(before, login.server), login],
+      }))
     },
     async forget(server) {
       const name = originOf(server)
       if (find(server)?.storage === 'keychain') await keychain.remove(name)
       else file.remove(name)
-      const { current } = read()
-      write({ current: current !== null && originOf(current) === name ? null : current, logins: others(server) })
+      change((before) => {
+        const isCurrent = before.current !== null && originOf(before.current) === name
+        return { current: isCurrent ? null : before.current, logins: others(before, server) }
+      })
     },
   }
 
@@ -61,8 +67,8 @@ export function openLogins({ paths }: Pick<Settings, 'paths'>, keychain: Keychai
     return read().logins.find((login) => originOf(login.server) === originOf(server))
   }
 
-  function others(server: string): readonly SavedLogin[] {
-    return read().logins.filter((login) => originOf(login.server) !== originOf(server))
+  function others({ logins }: ReturnType<Logins['read']>, server: string): readonly SavedLogin[] {
+    return logins.filter((login) => originOf(login.server) !== originOf(server))
   }
 
   function read(): ReturnType<Logins['read']> {
@@ -80,8 +86,8 @@ export function openLogins({ paths }: Pick<Settings, 'paths'>, keychain: Keychai
     }
   }
 
-  function write(content: ReturnType<Logins['read']>): void {
-    replaceFile(path, `${JSON.stringify(content, null, 2)}\n`)
+  function change(alter: (before: ReturnType<Logins['read']>) => ReturnType<Logins['read']>): void {
+    whileLocked(path, () => replaceFile(path, `${JSON.stringify(alter(read()), null, 2)}\n`))
   }
 }
 

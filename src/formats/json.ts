@@ -15,20 +15,27 @@ export function parseJson(text: string, name = 'the body', bounds: Partial<JsonB
 
 /** The same for text that a meter has counted already. `place` tells where the fault is that JSON.parse has found, if it can. */
 export function parseMetered(text: string, name = 'the body', place = placeOf): unknown {
-  const mark = text.charCodeAt(0) === 0xfeff ? 1 : 0
-  let value: unknown
-  try {
-    value = JSON.parse(mark > 0 ? text.slice(mark) : text)
-  } catch (reason) {
-    const position = positionOf(reason)
-    throw notJson(name, place(position === undefined ? undefined : position + mark, text) ?? explain(reason), reason)
-  }
+  const value = parseHandWritten(text, name, place)
   if (mayReachPrototype(text) && reachesPrototype(value)) {
     throw new AppError('invalid', `${capital(name)} holds a forbidden key`, {
       details: ['__proto__ and constructor.prototype are forbidden names'],
     })
   }
   return value
+}
+
+/**
+ * Parses a file that its user may have written by hand, maybe with an editor that puts a byte order mark before it.
+ * Throws an `invalid` AppError whose detail is the place of the fault.
+ */
+export function parseHandWritten(text: string, name = 'the file', place = placeOf): unknown {
+  const mark = text.charCodeAt(0) === 0xfeff ? 1 : 0
+  try {
+    return JSON.parse(mark > 0 ? text.slice(mark) : text)
+  } catch (reason) {
+    const position = positionOf(reason)
+    throw notJson(name, place(position === undefined ? undefined : position + mark, text) ?? explain(reason), reason)
+  }
 }
 
 /** The refusal of a text that does not parse. */

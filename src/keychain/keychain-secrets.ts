@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { SecretSource } from '../plugins/keys.ts'
 import type { Paths } from '../settings/settings.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
+import { whileLocked } from '../storage/files/file-lock.ts'
 import type { Keychain } from './keychain.ts'
 
 /** Secrets in the keychain. Their names are in a file, so that listing them does not open the keychain. */
@@ -29,12 +30,12 @@ export function openKeychainSecrets(path: string, keychain: Keychain): KeychainS
     origin: () => 'keychain',
     async set(name, value) {
       await keychain.set(name, value)
-      write([...new Set([...names(), name])])
+      change((known) => [...new Set([...known, name])])
     },
     async remove(name) {
       if (!names().includes(name)) return false
       await keychain.remove(name)
-      write(names().filter((other) => other !== name))
+      change((known) => known.filter((other) => other !== name))
       return true
     },
   }
@@ -49,7 +50,7 @@ export function openKeychainSecrets(path: string, keychain: Keychain): KeychainS
     }
   }
 
-  function write(names: readonly string[]): void {
-    replaceFile(path, `${JSON.stringify({ names: [...names].sort() }, null, 2)}\n`)
+  function change(alter: (known: readonly string[]) => readonly string[]): void {
+    whileLocked(path, () => replaceFile(path, `${JSON.stringify({ names: [...alter(names())].sort() }, null, 2)}\n`))
   }
 }

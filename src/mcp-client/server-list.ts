@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { boundedRecord } from '../formats/bounded-record.ts'
+import { parseHandWritten } from '../formats/json.ts'
 import { validate } from '../formats/schema-problems.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
+import { whileLocked } from '../storage/files/file-lock.ts'
 
 /** Servers in the list. */
 const mostServers = 100
@@ -81,35 +83,41 @@ export function openServerList(path: string): ServerList {
     set(name, server) {
       const valid = validate(z.strictObject({ name: serverName, server: configuredServer }), { name, server })
       if (valid.problems) throw new AppError('invalid', 'Invalid server', { details: valid.problems })
-      const { servers, decisions } = read()
-      const all = { ...servers, [name]: valid.data.server }
-      if (Object.keys(all).length > mostServers)
-        throw new AppError('invalid', `There may be at most ${mostServers} servers: remove one first`)
-      write({ servers: all, decisions })
+      change(({ servers, decisions }) => {
+        const all = { ...servers, [name]: valid.data.server }
+        if (Object.keys(all).length > mostServers)
+          throw new AppError('invalid', `There may be at most ${mostServers} servers: remove one first`)
+        return { servers: all, decisions }
+      })
       return valid.data.server
     },
     remove(name) {
       get(name)
-      const { servers, decisions } = read()
-      const { [name]: _removed, ...rest } = servers
-      write({ servers: rest, decisions: decisions.filter(({ server }) => server !== name) })
+      change(({ servers, decisions }) => {
+        const { [name]: _removed, ...rest } = servers
+        return { servers: rest, decisions: decisions.filter(({ server }) => server !== name) }
+      })
     },
     decisions: () => read().decisions,
     decide(made) {
-      const { servers, decisions } = read()
-      const others = decisions.filter(
-        ({ server, tool, service }) => server !== made.server || tool !== made.tool || service !== made.service,
-      )
-      write({ servers, decisions: [...others, made] })
+      change(({ servers, decisions }) => {
+        const others = decisions.filter(
+          ({ server, tool, service }) => server !== made.server || tool !== made.tool || service !== made.service,
+        )
+        return { servers, decisions: [...others, made] }
+      })
     },
     forget(name, tools) {
       get(name)
-      const { servers, decisions } = read()
-      const kept = decisions.filter(
-        ({ server, tool }) => server !== name || (tools.length > 0 && !tools.includes(tool)),
-      )
-      if (kept.length < decisions.length) write({ servers, decisions: kept })
-      return decisions.length - kept.length
+      const isKept = ({ server, tool }: Decision) => server !== name || (tools.length > 0 && !tools.includes(tool))
+      if (read().decisions.every(isKept)) return 0
+      let forgotten = 0
+      change(({ servers, decisions }) => {
+        const kept = decisions.filter(isKept)
+        forgotten = decisions.length - kept.length
+        return { servers, decisions: kept }
+      })
+      return forgotten
     },
   }
 
@@ -132,9 +140,10 @@ export function openServerList(path: string): ServerList {
     }
     let value: unknown
     try {
-      value = JSON.parse(text)
+      value = parseHandWritten(text)
     } catch (cause) {
-      throw new AppError('configuration', `Invalid JSON in ${path}: correct or remove the file`, { cause })
+      const { details } = cause as AppError
+      throw new AppError('configuration', `Invalid JSON in ${path}: correct or remove the file`, { cause, details })
     }
     const valid = validate(document, value)
     if (valid.problems)
@@ -144,7 +153,7 @@ export function openServerList(path: string): ServerList {
     return valid.data
   }
 
-  function write(content: Document): void {
-    replaceFile(path, `${JSON.stringify(content, null, 2)}\n`)
+  function change(alter: (before: Document) => Document): void {
+    whileLocked(path, () => replaceFile(path, `${JSON.stringify(alter(read()), null, 2)}\n`))
   }
 }

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { mkdirSync, utimesSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { dropLock, lockMark, tryLock } from '../storage/files/file-lock.ts'
 
 export interface PullLock {
   release(): void
@@ -24,9 +23,9 @@ export async function takePullLock(
     readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   },
 ): Promise<PullLock> {
-  const mark = JSON.stringify({ pid: process.pid, host: hostname(), id: randomUUID() })
+  const mark = lockMark()
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  for (let tries = 0; !tryTake(path, mark); tries++) {
+  for (let tries = 0; !tryLock(path, mark, staleMs); tries++) {
     if (tries === 1) options.onWait?.()
     await options.sleep(askAgainMs, options.signal)
   }
@@ -35,47 +34,8 @@ export async function takePullLock(
   return {
     release() {
       clearInterval(heartbeat)
-      // The lock was taken over by another process.
-      if (read(path) === mark) rmSync(path, { force: true })
+      dropLock(path, mark)
     },
-  }
-}
-
-function tryTake(path: string, mark: string): boolean {
-  try {
-    writeFileSync(path, mark, { flag: 'wx', mode: 0o600 })
-    return true
-  } catch (reason) {
-    if ((reason as NodeJS.ErrnoException).code !== 'EEXIST') throw reason
-  }
-  const held = read(path)
-  if (held !== undefined && isStale(path, held)) takeAway(path, held)
-  return false
-}
-
-/** Removes a dead holder's lock. Two may try it at once: the one that took a living holder's lock puts it back. */
-function takeAway(path: string, held: string): void {
-  const aside = `${path}.${randomUUID()}`
-  try {
-    renameSync(path, aside)
-    if (read(aside) !== held) linkSync(aside, path)
-  } catch {
-    // Another process was faster, or the lock is taken again already.
-  }
-  rmSync(aside, { force: true })
-}
-
-function isStale(path: string, held: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat && Date.now() - stat.mtimeMs > staleMs) return true
-  try {
-    const { pid, host } = JSON.parse(held) as { pid?: number; host?: string }
-    if (host !== hostname() || pid === undefined) return false
-    process.kill(pid, 0)
-    return false
-  } catch (reason) {
-    // Only "no such process" proves that the holder is gone; a half-written lock is a moment old.
-    return (reason as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 
@@ -85,13 +45,5 @@ function touch(path: string): void {
     utimesSync(path, now, now)
   } catch {
     return
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
   }
 }

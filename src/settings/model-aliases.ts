@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { parseHandWritten } from '../formats/json.ts'
 import { isPrintableLine } from '../formats/terminal-text.ts'
 
 /** Names of the user's own for models, with the models that they stand for. */
@@ -36,23 +37,26 @@ export function readAliases(paths: { readonly config: string }): Aliases {
     if ((reason as NodeJS.ErrnoException).code === 'ENOENT') return new Map()
     throw reason
   }
-  const entries = entriesOf(text)
+  const refusal = (more?: { readonly cause: unknown; readonly details: readonly string[] }) =>
+    new AppError('configuration', `Invalid model aliases in ${path}: correct or remove the file`, more)
+  let content: unknown
+  try {
+    content = parseHandWritten(text)
+  } catch (cause) {
+    throw refusal({ cause, details: (cause as AppError).details })
+  }
+  const entries = entriesOf(content)
   if (entries) return new Map(entries)
-  throw new AppError('configuration', `Invalid model aliases in ${path}: correct or remove the file`)
+  throw refusal()
 }
 
-function entriesOf(text: string): readonly [string, string][] | undefined {
-  try {
-    const content: unknown = JSON.parse(text)
-    if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined
-    const entries = Object.entries(content) as [string, string][]
-    const areValid = entries.every(
-      ([name, model]) => isAliasName(name) && typeof model === 'string' && isAliasTarget(model),
-    )
-    return areValid && entries.length <= mostAliases ? entries : undefined
-  } catch {
-    return undefined
-  }
+function entriesOf(content: unknown): readonly [string, string][] | undefined {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return undefined
+  const entries = Object.entries(content) as [string, string][]
+  const areValid = entries.every(
+    ([name, model]) => isAliasName(name) && typeof model === 'string' && isAliasTarget(model),
+  )
+  return areValid && entries.length <= mostAliases ? entries : undefined
 }
 
 /**

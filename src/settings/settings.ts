@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { parseHandWritten } from '../formats/json.ts'
 import { suggestion } from '../formats/nearest-name.ts'
 import { printableLine } from '../formats/terminal-text.ts'
 import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
@@ -366,16 +367,41 @@ export function isSettingName(name: string): name is SettingName {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** Settings by their names, as the settings file holds them. */
+export type StoredSettings = Readonly<Record<string, unknown>>
+
 /**
  * The settings of this process. Throws a `configuration` AppError that names every value that makes no sense.
  * `file` is the content of the settings file as `config set` wrote it.
  */
-export function readSettings(
-  environment: Environment = process.env,
-  file?: Readonly<Record<string, unknown>>,
-): Settings {
-  const paths = findPaths(environment)
+export function readSettings(environment: Environment = process.env, file?: StoredSettings): Settings {
+  const paths = pathsOf(environment)
   const stored = file ?? readSettingsFile(paths)
+  const { settings, problems } = collect(environment, stored, paths)
+  if (problems.length === 0) return Object.freeze(settings)
+  const elsewhere = settingProblems(environment, {})
+  const isInFile = problems.some((problem) => !elsewhere.includes(problem))
+  throw new AppError('configuration', 'Invalid settings', {
+    details: [...problems, ...(isInFile ? [`Correct ${settingsFile(paths)}, or run aichat config unset NAME`] : [])],
+  })
+}
+
+/** A sentence for each value that makes no sense; a program that mends them goes on with those that do. */
+export function settingProblems(environment: Environment, stored: StoredSettings): readonly string[] {
+  try {
+    return collect(environment, stored, pathsOf(environment)).problems
+  } catch (reason) {
+    if (reason instanceof AppError) return [reason.message]
+    throw reason
+  }
+}
+
+/** The settings with a sentence for each value that makes no sense, which stands in them as its default or as nothing. */
+function collect(
+  environment: Environment,
+  stored: StoredSettings,
+  paths: Paths,
+): { readonly settings: Settings; readonly problems: readonly string[] } {
   const problems: string[] = []
   const value = (name: SettingName) => originOf(name, environment, stored).value
 
@@ -423,7 +449,7 @@ export function readSettings(
     databaseGrace: count(value('database.grace'), 'database.grace', problems, 0, longestGrace),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
-    modelsFolder: value('models.folder') || join(paths.data, 'models'),
+    modelsFolder: modelsFolderOf(value('models.folder'), paths),
     hubEndpoint: value('models.hub').replace(/\/+$/, ''),
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
@@ -437,8 +463,7 @@ export function readSettings(
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
     warnings: unknownEntries(stored, settingsFile(paths)),
   }
-  if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
-  return Object.freeze(settings)
+  return { settings, problems }
 }
 
 /** The model that the setting names, by itself or by an alias. */
@@ -446,8 +471,13 @@ function withoutAlias(model: string, paths: Paths): string {
   return model === '' ? '' : resolveAlias(model, paths)
 }
 
+/** The folder of the models, for the value of its setting. */
+export function modelsFolderOf(value: string, paths: Paths): string {
+  return value || join(paths.data, 'models')
+}
+
 /** The warnings on names that no setting has; conf keeps its own entries under `__internal__`. */
-function unknownEntries(stored: Readonly<Record<string, unknown>>, path: string): readonly string[] {
+export function unknownEntries(stored: StoredSettings, path: string): readonly string[] {
   const names = Object.keys(settingNames)
   return Object.keys(stored)
     .filter((name) => !Object.hasOwn(settingNames, name) && name !== '__internal__')
@@ -462,7 +492,7 @@ function unknownEntries(stored: Readonly<Record<string, unknown>>, path: string)
 export function originOf(
   name: SettingName,
   environment: Environment,
-  file: Readonly<Record<string, unknown>>,
+  file: StoredSettings,
 ): { readonly value: string; readonly origin: Origin } {
   const { variable, fallback } = settingNames[name]
   const fromEnvironment = variable && environment[variable]
@@ -495,7 +525,7 @@ export function settingsFile(paths: Paths): string {
 }
 
 /** `AICHAT_HOME`, else the folders systemd gives, else XDG's, all under an id of our own. */
-function findPaths(environment: Environment): Paths {
+export function pathsOf(environment: Environment): Paths {
   const home = environment['AICHAT_HOME']
   if (home) return { config: home, data: home, state: home, cache: join(home, 'cache') }
   const user = environment['HOME'] || homedir()
@@ -515,17 +545,19 @@ function findPaths(environment: Environment): Paths {
 }
 
 /** The settings file as it is; an absent one is empty, a broken one a `configuration` AppError. */
-export function readSettingsFile(paths: Paths): Readonly<Record<string, unknown>> {
+export function readSettingsFile(paths: Paths): StoredSettings {
   const path = settingsFile(paths)
   try {
-    const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    const content = parseHandWritten(readFileSync(path, 'utf8'))
     if (typeof content === 'object' && content !== null && !Array.isArray(content))
       return content as Record<string, unknown>
   } catch (reason) {
     const { code } = reason as NodeJS.ErrnoException
     if (code === 'ENOENT') return {}
-    const advice = code === undefined ? 'it is not valid JSON; correct or remove it' : `the system says ${code}`
-    throw new AppError('configuration', `The settings file ${path} cannot be read: ${advice}`, { cause: reason })
+    const isFault = reason instanceof AppError
+    const advice = isFault ? 'it is not valid JSON; correct or remove it' : `the system says ${code}`
+    const options = { cause: reason, ...(isFault && { details: reason.details }) }
+    throw new AppError('configuration', `The settings file ${path} cannot be read: ${advice}`, options)
   }
   throw new AppError('configuration', `The settings file ${path} must hold a JSON object`)
 }
@@ -569,8 +601,13 @@ const longestDrain = 3600
 
 function tlsFiles(cert: string, key: string, problems: string[]): TlsFiles | undefined {
   if (cert === '' && key === '') return undefined
-  if (cert === '' || key === '') problems.push(`${label('api.tls_cert')} and ${label('api.tls_key')} belong together`)
+  if (cert === '' || key === '') problems.push(loneTlsFile())
   return { cert, key }
+}
+
+/** What is said of one file of TLS without the other, which is so between the two commands that set them. */
+export function loneTlsFile(): string {
+  return `${label('api.tls_cert')} and ${label('api.tls_key')} belong together`
 }
 
 function count(text: string, name: SettingName, problems: string[], least = 1, most = Number.MAX_SAFE_INTEGER): number {

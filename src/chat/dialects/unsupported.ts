@@ -1,7 +1,7 @@
 import type { Dialect } from '../protocol/dialect.ts'
 import { isObject, type JsonObject, stringOf } from '../protocol/json-object.ts'
 import type { ChatRequest, ForeignPart, Tool } from '../protocol/messages.ts'
-import { lostSampling as lostClaudeSampling } from './anthropic/sampling.ts'
+import { changedSampling, lostSampling as lostClaudeSampling } from './anthropic/sampling.ts'
 import { lostToThinking, thinkingFields } from './anthropic/thinking.ts'
 import { thinkingConfig } from './gemini/thinking.ts'
 import { lostSampling as lostOpenaiSampling } from './openai/sampling.ts'
@@ -13,8 +13,8 @@ import { tokenLimitOf } from './shared/request-writer.ts'
 
 /**
  * The parts of a request that a dialect cannot express and leaves out, one sentence each: tools that another provider
- * runs itself, and settings unknown to this one or refused by the model. Content shown to the model is never left out:
- * the dialect refuses the request instead, see media-support.ts.
+ * runs itself, and settings unknown to this one or refused by the model; also the values that it has to change. Content
+ * shown to the model is never left out: the dialect refuses the request instead, see media-support.ts.
  */
 export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
   if (id === 'openai-chat' && asked.tools === undefined) return lostByOpenai(asked, endpoint)
@@ -28,7 +28,8 @@ export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoin
     ...foreignFields(request, own[id]),
   ]
   const refused = [...refusedByModel(request, id, endpoint), ...lostEffort(request, id)]
-  return sentencesOn(request, id, names, refused)
+  const changed = id === 'anthropic-messages' ? changedSampling(request) : []
+  return [...sentencesOn(request, id, names, refused), ...changed]
 }
 
 /** The same for a request without tools to OpenAI's dialect, which knows every other field and passes it on. */

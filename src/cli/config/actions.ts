@@ -1,7 +1,7 @@
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
-import { getSetting, listSettings, setSetting, settingsPaths, unsetSetting } from './file.ts'
+import { getSetting, listSettings, setSetting, settingNotes, settingsPaths, unsetSetting } from './file.ts'
 
 export async function list(cli: Cli): Promise<void> {
   await print(cli, { settings: listSettings(cli.io.environment) }, ({ settings }) =>
@@ -12,21 +12,22 @@ export async function list(cli: Cli): Promise<void> {
       ['MEANING', (row) => row.what],
     ]),
   )
-  await noteUnknown(cli)
+  noteFaults(cli)
 }
 
 export async function get(cli: Cli, name: string): Promise<void> {
   await print(cli, getSetting(cli.io.environment, name), ({ value }) => value)
-  await noteUnknown(cli)
+  noteFaults(cli)
 }
 
 export async function set(cli: Cli, name: string, value: string): Promise<void> {
   await print(cli, setSetting(cli.io.environment, name, value), () => '')
-  await noteUnknown(cli)
+  noteFaults(cli)
 }
 
 export async function unset(cli: Cli, name: string): Promise<void> {
   await print(cli, unsetSetting(cli.io.environment, name), () => '')
+  noteFaults(cli)
 }
 
 export async function path(cli: Cli): Promise<void> {
@@ -38,7 +39,7 @@ export async function path(cli: Cli): Promise<void> {
   )
 }
 
-/** Names the entries of the settings file that have no effect. */
-async function noteUnknown(cli: Cli): Promise<void> {
-  for (const warning of (await cli.settings()).warnings) note(cli, `aichat: ${warning}`)
+/** Names the entries of the settings file that have no effect, and the values that make no sense. */
+function noteFaults(cli: Cli): void {
+  for (const text of settingNotes(cli.io.environment)) note(cli, `aichat: ${text}`)
 }

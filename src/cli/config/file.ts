@@ -1,18 +1,24 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../../errors.ts'
+import { parseHandWritten } from '../../formats/json.ts'
 import { suggestion } from '../../formats/nearest-name.ts'
 import { looksLikeKey } from '../../plugins/key-shapes.ts'
 import {
   type Environment,
+  loneTlsFile,
+  modelsFolderOf,
   originOf,
-  readSettings,
+  type Paths,
+  pathsOf,
   readSettingsFile,
   type SettingName,
   settingNames,
+  settingProblems,
   settingsFile,
+  unknownEntries,
 } from '../../settings/settings.ts'
+import { whileLocked } from '../../storage/files/file-lock.ts'
 
 export interface SettingRow {
   readonly name: string
@@ -32,7 +38,17 @@ export function getSetting(environment: Environment, name: string): SettingRow {
   return row(environment, known(name))
 }
 
-/** Writes a value, after checking all settings with it. Throws `invalid` for a secret, `configuration` for a bad value. */
+/** What a user should know of the settings: entries without effect, and values that make no sense. */
+export function settingNotes(environment: Environment): readonly string[] {
+  const paths = pathsOf(environment)
+  const stored = readSettingsFile(paths)
+  return [...unknownEntries(stored, settingsFile(paths)), ...settingProblems(environment, stored)]
+}
+
+/**
+ * Writes a value, unless it makes no sense; what is wrong with others keeps none from being mended. Throws `invalid` for
+ * a secret, `configuration` for a bad value.
+ */
 export function setSetting(environment: Environment, name: string, value: string): SettingRow {
   const setting = known(name)
   // `config list` prints values, so a secret must not become one.
@@ -40,23 +56,26 @@ export function setSetting(environment: Environment, name: string, value: string
     throw new AppError('invalid', `The value for ${setting} looks like a secret; settings are not secret`, {
       details: ['Store a key under the name of its variable: aichat secret set NAME'],
     })
-  const { paths } = readSettings(environment)
+  const paths = pathsOf(environment)
   // The environment overrides the file, so the value is checked without it.
   const { variable } = settingNames[setting]
-  readSettings(
-    { ...environment, ...(variable && { [variable]: undefined }) },
-    { ...readSettingsFile(paths), [setting]: value },
+  const seen = { ...environment, ...(variable && { [variable]: undefined }) }
+  const { [setting]: _, ...others } = readSettingsFile(paths)
+  const before = settingProblems(seen, others)
+  const problems = settingProblems(seen, { ...others, [setting]: value }).filter(
+    (problem) => !before.includes(problem) && problem !== loneTlsFile(),
   )
-  store(paths.config).set(setting, value)
+  if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
+  change(paths, (file) => file.set(setting, value))
   return row(environment, setting)
 }
 
 /** Removes a value from the settings file, also one that is no setting. Throws `usage` for a name that is neither. */
 export function unsetSetting(environment: Environment, name: string): SettingRow {
-  const { paths } = readSettings(environment)
+  const paths = pathsOf(environment)
   const isStray = !Object.hasOwn(settingNames, name) && Object.hasOwn(readSettingsFile(paths), name)
   const removed = isStray ? name : known(name)
-  store(paths.config).delete(removed)
+  change(paths, (file) => file.delete(removed))
   return isStray
     ? { name, value: '', origin: 'default', variable: null, what: 'no setting' }
     : row(environment, known(removed))
@@ -64,22 +83,27 @@ export function unsetSetting(environment: Environment, name: string): SettingRow
 
 /** The folders and files in use. */
 export function settingsPaths(environment: Environment): Record<string, string> {
-  const { paths, modelsFolder } = readSettings(environment)
+  const paths = pathsOf(environment)
+  const models = originOf('models.folder', environment, readSettingsFile(paths)).value
   return {
     settings: settingsFile(paths),
     secrets: join(paths.config, 'secrets.json'),
     database: join(paths.data, 'aichat.db'),
     plugins: join(paths.data, 'plugins'),
-    models: modelsFolder,
+    models: modelsFolderOf(models, paths),
     state: paths.state,
     cache: paths.cache,
   }
 }
 
 function row(environment: Environment, name: SettingName): SettingRow {
-  const { paths } = readSettings({ ...environment })
   const { variable, what } = settingNames[name]
-  return { name, ...originOf(name, environment, readSettingsFile(paths)), variable: variable ?? null, what }
+  return {
+    name,
+    ...originOf(name, environment, readSettingsFile(pathsOf(environment))),
+    variable: variable ?? null,
+    what,
+  }
 }
 
 function known(name: string): SettingName {
@@ -93,10 +117,14 @@ function known(name: string): SettingName {
   )
 }
 
-/** The settings file, written atomically by conf; dots in names are not paths. */
+/** Changes the settings file; conf reads it before, and writes it atomically. */
+function change(paths: Paths, alter: (file: Conf<Record<string, string>>) => void): void {
+  // The lock creates the folder: conf would let other users read it.
+  whileLocked(settingsFile(paths), () => alter(store(paths.config)))
+}
+
+/** The settings file; dots in names are not paths. */
 function store(folder: string): Conf<Record<string, string>> {
-  // conf would create the folder readable by other users.
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   return new Conf<Record<string, string>>({
     cwd: folder,
     configName: 'config',
@@ -104,5 +132,6 @@ function store(folder: string): Conf<Record<string, string>> {
     projectName: 'aichat-toolkit',
     configFileMode: 0o600,
     accessPropertiesByDotNotation: false,
+    deserialize: (text) => parseHandWritten(text) as Record<string, string>,
   })
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts'
 import { boundedRecord } from '../../formats/bounded-record.ts'
 import type { Paths } from '../../settings/settings.ts'
 import { replaceFile } from '../../storage/files/atomic.ts'
+import { whileLocked } from '../../storage/files/file-lock.ts'
 
 /** A change of a client's file, with the facts to undo it. */
 const writtenFile = z.object({
@@ -67,8 +68,10 @@ export function openConnections({ config }: Pick<Paths, 'config'>): Connections 
   return {
     get: (client) => read()[client],
     set(client, connection) {
-      const { [client]: _before, ...others } = read()
-      replaceFile(path, `${JSON.stringify({ ...others, ...(connection && { [client]: connection }) }, asJson, 2)}\n`)
+      whileLocked(path, () => {
+        const { [client]: _before, ...others } = read()
+        replaceFile(path, `${JSON.stringify({ ...others, ...(connection && { [client]: connection }) }, asJson, 2)}\n`)
+      })
     },
     keyFile,
     readKey(client) {

@@ -12,7 +12,9 @@ import {
   mostAliases,
   readAliases,
 } from '../../settings/model-aliases.ts'
+import type { Paths } from '../../settings/settings.ts'
 import { replaceFile } from '../../storage/files/atomic.ts'
+import { whileLocked } from '../../storage/files/file-lock.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
@@ -34,9 +36,11 @@ export async function alias(
     return print(cli, { name, model: stored }, () => stored)
   }
   const target = await targetOf(cli, known, name, model)
-  if (!known.has(name) && known.size >= mostAliases)
-    throw new AppError('invalid', `There may be at most ${mostAliases} aliases: remove one first`)
-  await write(cli, new Map([...known, [name, target]]))
+  change(paths, (before) => {
+    if (!before.has(name) && before.size >= mostAliases)
+      throw new AppError('invalid', `There may be at most ${mostAliases} aliases: remove one first`)
+    return [...before, [name, target]]
+  })
   await print(cli, { name, model: target }, () => `${name} is ${target}`)
 }
 
@@ -59,13 +63,16 @@ async function remove(cli: Cli, known: Aliases, name: string | undefined, model:
   if (name === undefined || model !== undefined)
     throw new AppError('usage', 'Name one alias to remove: aichat models alias NAME --remove')
   if (!known.has(name)) throw notFound(name, known)
-  await write(cli, new Map([...known].filter(([each]) => each !== name)))
+  const { paths } = await cli.settings()
+  change(paths, (before) => [...before].filter(([each]) => each !== name))
   await print(cli, { name, removed: true as const }, () => name)
 }
 
-async function write(cli: Cli, aliases: Aliases): Promise<void> {
-  const { paths } = await cli.settings()
-  replaceFile(aliasFile(paths), `${JSON.stringify(Object.fromEntries(aliases), null, 2)}\n`)
+function change(paths: Paths, alter: (before: Aliases) => Iterable<readonly [string, string]>): void {
+  const file = aliasFile(paths)
+  // A second entry of a name takes the place of the first.
+  const written = () => JSON.stringify(Object.fromEntries(alter(readAliases(paths))), null, 2)
+  whileLocked(file, () => replaceFile(file, `${written()}\n`))
 }
 
 /** The model that the alias will stand for. Throws `invalid` for a name that means something else, and for an invalid model. */

@@ -1,7 +1,9 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
+import { parseHandWritten } from '../../formats/json.ts'
 import type { SecretSource } from '../../plugins/keys.ts'
 import { replaceFile } from './atomic.ts'
+import { whileLocked } from './file-lock.ts'
 
 /** Secrets in a file that only its owner can read: the place of last resort, used where the user asked for it. */
 export interface SecretFile extends SecretSource {
@@ -33,13 +35,16 @@ export function openSecretFile(path: string, { keepsLast = false } = {}): Secret
       if (known?.problem) throw known.problem
     },
     set(name, value) {
-      write(new Map([...secrets(), [name, value]]))
+      whileLocked(path, () => write(new Map([...secrets(), [name, value]])))
     },
     remove(name) {
-      const rest = new Map(secrets())
-      const there = rest.delete(name)
-      if (there) write(rest)
-      return there
+      if (!secrets().has(name)) return false
+      return whileLocked(path, () => {
+        const rest = new Map(secrets())
+        const there = rest.delete(name)
+        if (there) write(rest)
+        return there
+      })
     },
   }
 
@@ -67,12 +72,13 @@ export function openSecretFile(path: string, { keepsLast = false } = {}): Secret
 
   function read(): ReadonlyMap<string, string> {
     try {
-      const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+      const content = parseHandWritten(readFileSync(path, 'utf8'))
       const entries = Object.entries(content as Record<string, unknown>)
       return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
     } catch (cause) {
       throw new AppError('configuration', `The secrets in ${path} cannot be read: correct or remove the file`, {
         cause,
+        ...(cause instanceof AppError && { details: cause.details }),
       })
     }
   }

@@ -131,6 +131,32 @@ test('sampling that a model refuses is left out and named, neutral values stay',
   assert.equal(unsupportedFields(asked, 'openai-chat', 'https://example.org/v1/chat/completions'), [])
 })
 
+test('a value that Anthropic takes in another form is named with what it gets', () => {
+  const [cut, blank] = [
+    "temperature: 1 in place of 1.7, since Anthropic's scale ends there",
+    'stop: texts of white space alone are left out, since Anthropic refuses them',
+  ]
+  const cases: readonly (readonly [asked: Partial<ChatRequest>, sent: object, words: readonly string[]])[] = [
+    [{ temperature: 1.7 }, { temperature: 1 }, [cut]],
+    [{ temperature: 1, stop: 'END' }, { temperature: 1, stop_sequences: ['END'] }, []],
+    [{ stop: ['\n', 'END'] }, { stop_sequences: ['END'] }, [blank]],
+    [{ stop: '\n' }, { stop_sequences: [] }, [blank]],
+    [{ stop: [] }, { stop_sequences: [] }, []],
+    [
+      { temperature: 1.7, reasoning_effort: 'high', max_tokens: 9000 },
+      {},
+      ['temperature: left out, since claude-sonnet-4-20250514 refuses it'],
+    ],
+  ]
+  for (const [asked, sent, words] of cases) {
+    const request = { model: 'claude-sonnet-4-20250514', messages: [hi], ...asked }
+    const { temperature, stop_sequences: stops } = anthropic.writeRequest(request, endpoint).body
+    assert.equal(JSON.parse(JSON.stringify({ temperature, stop_sequences: stops })), sent)
+    assert.equal(unsupportedFields(request, 'anthropic-messages'), words)
+    assert.not.match(unsupportedFields(request, 'gemini').join(), /temperature|stop/)
+  }
+})
+
 const functions: ChatRequest = {
   model: 'm',
   functions: [{ name: 'f', parameters: { type: 'object', properties: {} } }],

@@ -5,10 +5,10 @@ import { extraOf, groupTurns, isModel, splitSystem } from '../shared/alternation
 import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia } from '../shared/media-support.ts'
 import { notExpressible } from '../shared/request-check.ts'
-import { stopsOf, tokenLimitOf, wireRequest } from '../shared/request-writer.ts'
+import { tokenLimitOf, wireRequest } from '../shared/request-writer.ts'
 import { renameToolIds } from '../shared/tool-ids.ts'
 import { writeAssistant, writeParts } from './content.ts'
-import { samplingOf } from './sampling.ts'
+import { ownStops, samplingOf } from './sampling.ts'
 import { thinkingFields } from './thinking.ts'
 
 /** The version of the API that this dialect is: https://docs.anthropic.com/en/api/versioning */
@@ -37,8 +37,7 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
     system: writeSystem(system, request),
     messages: present(groupTurns(turns, isOwnTurn).map(writeTurn)),
     ...compact(samplingOf(request)),
-    // Anthropic refuses stop sequences of white space alone.
-    stop_sequences: stopsOf(request)?.filter((text) => text.trim() !== ''),
+    stop_sequences: ownStops(request),
     stream: request.stream ?? undefined,
     tools: request.tools && present(request.tools.map(writeTool)),
     tool_choice: writeToolChoice(request),

@@ -1,6 +1,8 @@
 import { compact, type JsonObject } from '../../protocol/json-object.ts'
 import type { ChatRequest } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
+import { stopsOf } from '../shared/request-writer.ts'
+import { lostToThinking } from './thinking.ts'
 
 /** The ways to steer the choice of words that Anthropic's messages have. */
 const names = ['temperature', 'top_p', 'top_k'] as const
@@ -26,6 +28,31 @@ export function samplingOf(request: ChatRequest): Sampling {
 export function lostSampling(request: ChatRequest): readonly string[] {
   const kept: JsonObject = { ...compact(samplingOf(request)), ...extraOf(request, 'anthropic') }
   return names.filter((name) => typeof request[name] === 'number' && request[name] !== 1 && kept[name] === undefined)
+}
+
+/** The texts that end an answer, as Anthropic takes them: it refuses those of white space alone. */
+export function ownStops(request: ChatRequest): readonly string[] | undefined {
+  return stopsOf(request)?.filter(isMoreThanSpace)
+}
+
+/** A sentence for each value that Anthropic gets in another form than it was asked, in sampling that it does take. */
+export function changedSampling(request: ChatRequest): readonly string[] {
+  const { temperature } = samplingOf(request)
+  const asked = request.temperature
+  const isCut = typeof asked === 'number' && temperature !== undefined && asked > temperature
+  const isHeard = !lostToThinking(request).includes('temperature')
+  return [
+    ...(isCut && isHeard
+      ? [`temperature: ${temperature} in place of ${asked}, since Anthropic's scale ends there`]
+      : []),
+    ...(stopsOf(request)?.every(isMoreThanSpace) === false
+      ? ['stop: texts of white space alone are left out, since Anthropic refuses them']
+      : []),
+  ]
+}
+
+function isMoreThanSpace(text: string): boolean {
+  return text.trim() !== ''
 }
 
 /** 407 for claude-opus-4-7 and 500 for claude-sonnet-5; 0 for the third generation, named number first. */
