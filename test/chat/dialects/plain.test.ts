@@ -145,6 +145,74 @@ test('a chunk of a stream like the one before it says what its JSON says', () =>
   )
 })
 
+test('a chunk that the first one of its stream foretells says what its JSON says', () => {
+  const begins = [
+    '{',
+    '{"delta":D,',
+    '{"x":{"finish_reason":null},',
+    '{"x":"\\"delta\\":{",',
+    '{"a\\"delta":D,',
+    '{"choices":[],',
+  ]
+  const ends = [
+    '}',
+    ',"usage":null}',
+    ',"delta":{"content":"z"}}',
+    ',"finish_reason":F}',
+    ',"x":"\\"finish_reason\\":null"}',
+  ]
+  const shapes = [
+    '{"index":0,"delta":D,"finish_reason":F}',
+    '{"index":0,"delta":D,"logprobs":null,"finish_reason":F}',
+    '{"index":0,"delta":D,"logprobs":{"finish_reason":null},"finish_reason":F}',
+    '{"finish_reason":F,"index":0,"delta":D}',
+    '{"index":0,"delta": D,"finish_reason": F}',
+    '{"index":0,"d\\u0065lta":D,"finish_reason":F}',
+    '{"index":0,"delta":{"content":"x"},"delta":D,"finish_reason":F}',
+    '{"index":0,"delta":{"role":"assistant","content":"k"},"finish_reason":F}',
+    '{"index":0,"d\\u0065lta":{"role":"assistant","content":"k"},"finish_reason":F}',
+    '{"finish_reason":null,"index":0,"delta":D}',
+    '{"index":0,"delta":D,"finish_re\\u0061son":null}',
+    '{"index":0,"delta":D,"finish_reason":null,"x":{"finish_reason":F}}',
+  ]
+  const firsts = [
+    '{"role":"assistant","content":""}',
+    '{"role":"assistant","content":"a}{b"}',
+    '{"role":"assistant","content":null,"refusal":null}',
+    '{"role":"assistant","content":""},"x":{"content":""}',
+  ]
+  const deltas = [
+    '{"content":"c"}',
+    '{"content":"é\\""}',
+    '{}',
+    '{"content":"d","x":1}',
+    '{"content":"e"},"x":{"content":"f"}',
+  ]
+  const finishes = ['null', 'null', 'null', '"stop"', '"length"', '"other"', '"a\\"b"', '""', '1']
+  const outline = fc.tuple(fc.constantFrom(...begins), fc.constantFrom(...shapes), fc.constantFrom(...ends))
+  const pieces = fc.array(fc.tuple(fc.constantFrom(...deltas), fc.constantFrom(...finishes)), { maxLength: 4 })
+  fc.assert(
+    fc.property(outline, fc.constantFrom(...firsts), pieces, ([begin, shape, end], first, others) => {
+      const event = (delta: string, finish: string, more = '') =>
+        `data: ${begin}${more}"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[${shape}]${end}\n\n`
+          .replaceAll(':D', () => `:${delta}`)
+          .replaceAll(': D', () => `: ${delta}`)
+          .replaceAll(':F', () => `:${finish}`)
+          .replaceAll(': F', () => `: ${finish}`)
+      // Groq's own field in the first chunk has each of the others parsed.
+      const [quick, slow] = ['', '"x_groq":null,'].map((more) => {
+        const reader = openai.createStreamReader()
+        reader.push(Buffer.from(event(first, 'null', more)))
+        return JSON.stringify(
+          others.map(([delta, finish]) => outcome(() => reader.push(Buffer.from(event(delta, finish))))),
+        )
+      })
+      assert.is(quick, slow)
+    }),
+    { numRuns: 4000 },
+  )
+})
+
 test('a chunk of a stream that is not mended is what mending would make of it', () => {
   const outline = { id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm' }
   const some = (names: readonly string[]) => fc.dictionary(fc.constantFrom(...names), odd, { maxKeys: 1 })

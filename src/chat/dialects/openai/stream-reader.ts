@@ -19,6 +19,7 @@ import { contentIn, cutAt, mark, marked, type TextFrame } from '../../protocol/t
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { errorEvent, throwIfError, truncatedStream } from '../shared/wire-error.ts'
+import { type ChunkFrame, chunkFrames } from './chunk-frames.ts'
 import { splitContent, withFittingFields } from './content.ts'
 import { readFinish, readResponse, readUsage } from './response.ts'
 
@@ -42,7 +43,8 @@ function readEvents(): StreamReader {
   const choices = new Map<number, ChoiceState>()
   let usageChunk: ChatChunk | undefined
   let complete = false
-  let frame: Frame | undefined
+  let frame: ChunkFrame | undefined
+  let finishFrame: ChunkFrame | undefined
   let framesLeft = mostFrames
 
   function finished(): boolean {
@@ -73,6 +75,11 @@ function readEvents(): StreamReader {
     const isUnderWay = known?.finished === false
     const next = frame && isUnderWay ? framed(frame, data) : undefined
     if (next) return void chunks.push(keepSource(next, data))
+    const last = finishFrame && isUnderWay ? finishing(finishFrame, data) : undefined
+    if (last) {
+      known!.finished = true
+      return void chunks.push(keepSource(last, data))
+    }
     const cut = isUnderWay && framesLeft > 0 ? cutAt('"content":"', data) : undefined
     const parsed = cut && parseCut(cut)
     if (cut && !parsed) framesLeft--
@@ -86,6 +93,10 @@ function readEvents(): StreamReader {
     else if (cut && parsed) {
       framesLeft--
       frame = { ...cut, chunk, choice }
+    } else if (!known) {
+      const frames = chunkFrames(chunk, data)
+      frame = frames?.text
+      finishFrame = frames?.finish
     }
     chunks.push(keepSource(chunk, data))
   }
@@ -166,12 +177,6 @@ function isPlainDelta(delta: JsonObject, isFirst: boolean): boolean {
   return refusal == null && (role === 'assistant' || (role === undefined && !isFirst))
 }
 
-/** A chunk of text that was parsed. */
-interface Frame extends TextFrame {
-  readonly chunk: ChatChunk
-  readonly choice: ChatChunk['choices'][number]
-}
-
 /** Frames that are made for one stream: some providers pad each chunk with other text, and none of theirs comes again. */
 const mostFrames = 3
 
@@ -186,11 +191,21 @@ function parseCut(cut: TextFrame): JsonObject | undefined {
 }
 
 /** The chunk whose text is that of the frame around another content. */
-function framed(frame: Frame, data: string): ChatChunk | undefined {
+function framed(frame: ChunkFrame, data: string): ChatChunk | undefined {
   const content = contentIn(frame, data)
   if (content === undefined) return undefined
   const { chunk, choice } = frame
   return { ...chunk, choices: [{ ...choice, delta: { ...choice.delta, content } }] }
+}
+
+/** The chunk whose text is that of the frame around a finish reason. */
+function finishing(frame: ChunkFrame, data: string): ChatChunk | undefined {
+  const told = contentIn(frame, data)
+  if (told === undefined) return undefined
+  const reason = readFinish(told)
+  if (reason !== told) return undefined
+  const { chunk, choice } = frame
+  return { ...chunk, choices: [{ ...choice, finish_reason: reason }] }
 }
 
 interface Changes {
