@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { importOverHttp } from './dna-parts/over-http.ts'
 
 interface Measured {
   readonly ms: number
@@ -23,14 +24,14 @@ export async function bench(): Promise<void> {
   for (const size of sizes) {
     const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-dna-'))
     try {
-      measure(folder, size)
+      await measure(folder, size)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
   }
 }
 
-function measure(folder: string, size: number): void {
+async function measure(folder: string, size: number): Promise<void> {
   for (const name of ['home', ...forms.map((form) => `away-${form}`)]) mkdirSync(join(folder, name))
   const stocked = step('stock', folder, 'container', size)
   process.stdout.write(
@@ -48,8 +49,13 @@ function measure(folder: string, size: number): void {
       ]
       process.stdout.write(`${form.padEnd(11)}${deed.padEnd(8)}${cells.map((cell) => cell.padStart(10)).join('')}\n`)
     }
+    const file = join(folder, `persona.${form}`)
+    const { ms, longestWait, longestTurn } = await importOverHttp(file, folder)
+    process.stdout.write(
+      `${form.padEnd(11)}over HTTP${(ms / 1000).toFixed(2).padStart(9)}   /health waited ${longestWait.toFixed(0)} ms at most, the longest turn took ${longestTurn === 0 ? 'under 20' : longestTurn} ms of processor time of all threads\n`,
+    )
     rmSync(join(folder, `away-${form}`), { recursive: true })
-    rmSync(join(folder, `persona.${form}`))
+    rmSync(file)
   }
 }
 
