@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { KeyRights } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { type ChatChunk, type Message, textOf } from '../chat/protocol/messages.ts'
+import { type ReadyIterator, readyIn } from '../chat/protocol/ready.ts'
 import type { Booking, RouteReport } from '../chat/route-report.ts'
 import { type FailureCode, toAppError } from '../errors.ts'
 import type { AnswerRecord, SentRecord } from '../personas/chat/conversation.ts'
@@ -80,33 +81,85 @@ export async function saveExchange(
  * Passes chunks on and saves the exchange after the last one. With `keep`, where the reader leaves early, the answer so
  * far is saved and marked as cut. Where the provider breaks off, nothing is saved.
  */
-export async function* savedStream(
-  app: Pick<App, 'patiently'>,
-  { chunks, report, booking, answer: final }: ToolStream,
-  ready: ReadyChat,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<ChatChunk> {
-  const seen: ChatChunk[] = []
-  let state: 'open' | 'broken' | 'whole' = 'open'
-  try {
-    for await (const chunk of chunks) {
-      seen.push(chunk)
-      yield chunk
-    }
-    state = 'whole'
-  } catch (reason) {
-    if (!signal?.aborted) state = 'broken'
-    throw reason
-  } finally {
-    if (state === 'open' && ready.order.keep) await saveCut(app, ready, seen, { report, booking })
+export class SavedChunks implements ReadyIterator<ChatChunk> {
+  readonly #app: Pick<App, 'patiently'>
+  readonly #stream: ToolStream
+  readonly #ready: ReadyChat
+  readonly #signal: AbortSignal | undefined
+  readonly #chunks: AsyncIterator<ChatChunk>
+  readonly #seen: ChatChunk[] = []
+  #isOver = false
+
+  constructor(app: Pick<App, 'patiently'>, stream: ToolStream, ready: ReadyChat, signal: AbortSignal | undefined) {
+    this.#app = app
+    this.#stream = stream
+    this.#ready = ready
+    this.#signal = signal
+    this.#chunks = stream.chunks[Symbol.asyncIterator]()
   }
-  const last = seen.at(-1)
-  if (!last) return
-  const { message, finish_reason } = await collected(seen)
-  const answer = final?.() ?? message ?? { role: 'assistant' as const, content: '' }
-  const { warnings, ...place } = await saveExchange(app, ready, answer, { report, booking, finish_reason })
-  const told = { ...(warnings.length > 0 && { warnings }), ...place }
-  if (Object.keys(told).length > 0) yield { ...last, choices: [], usage: null, aichat: told }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  ready(): ChatChunk | undefined {
+    const chunk = this.#isOver ? undefined : readyIn(this.#chunks)
+    if (chunk !== undefined) this.#seen.push(chunk)
+    return chunk
+  }
+
+  /** Never: the exchange is saved before the end, and the last chunk need not wait for that. */
+  isEnding(): boolean {
+    return false
+  }
+
+  async next(): Promise<IteratorResult<ChatChunk>> {
+    if (this.#isOver) return { done: true, value: undefined }
+    try {
+      const next = await this.#chunks.next()
+      if (!next.done) {
+        this.#seen.push(next.value)
+        return next
+      }
+    } catch (reason) {
+      this.#isOver = true
+      if (this.#signal?.aborted) await this.#saveCut()
+      throw reason
+    }
+    this.#isOver = true
+    const told = await this.#save()
+    return told ? { done: false, value: told } : { done: true, value: undefined }
+  }
+
+  async return(): Promise<IteratorResult<ChatChunk>> {
+    if (!this.#isOver) {
+      this.#isOver = true
+      await this.#chunks.return?.()
+      await this.#saveCut()
+    }
+    return { done: true, value: undefined }
+  }
+
+  /** Saves the whole answer; the chunk that tells of it, where there is anything to tell. */
+  async #save(): Promise<ChatChunk | undefined> {
+    const last = this.#seen.at(-1)
+    if (!last) return undefined
+    const { report, booking, answer: final } = this.#stream
+    const { message, finish_reason } = await collected(this.#seen)
+    const answer = final?.() ?? message ?? { role: 'assistant' as const, content: '' }
+    const { warnings, ...place } = await saveExchange(this.#app, this.#ready, answer, {
+      report,
+      booking,
+      finish_reason,
+    })
+    const told = { ...(warnings.length > 0 && { warnings }), ...place }
+    return Object.keys(told).length > 0 ? { ...last, choices: [], usage: null, aichat: told } : undefined
+  }
+
+  async #saveCut(): Promise<void> {
+    const { report, booking } = this.#stream
+    if (this.#ready.order.keep) await saveCut(this.#app, this.#ready, this.#seen, { report, booking })
+  }
 }
 
 async function saveCut(

@@ -3,6 +3,7 @@ import { permitsOf, requireChatPersona, requirePlainChat } from '../accounts/key
 import type { RequestFacts } from '../chat/followed-request.ts'
 import { personaIn } from '../chat/model-address.ts'
 import type { ChatChunk, ChatReply } from '../chat/protocol/messages.ts'
+import { ChangedItems } from '../chat/protocol/ready.ts'
 import type { RouteReport } from '../chat/route-report.ts'
 import type { RoutedReply, RoutedStream } from '../chat/router.ts'
 import { AppError } from '../errors.ts'
@@ -10,7 +11,7 @@ import type { OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts
 import { localOwner } from './ask.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { completeWithTools, streamWithTools } from './chat-tools.ts'
-import { keepPlain, mayKeep, type Saved, savedStream, saveExchange, titleOf } from './keep-chat.ts'
+import { keepPlain, mayKeep, type Saved, SavedChunks, saveExchange, titleOf } from './keep-chat.ts'
 import type { Call } from './operation.ts'
 
 /**
@@ -161,12 +162,9 @@ export async function streamChat(
 ): Promise<RoutedStream> {
   const routed = await streamWithTools(app, ready.routed, ready.chat?.servers, signal)
   if (!ready.finish && ready.model === undefined) return routed
-  const chunks = ready.model === undefined ? routed.chunks : allNamed(routed.chunks, ready)
-  return { ...routed, chunks: ready.finish ? savedStream(app, { ...routed, chunks }, ready, signal) : chunks }
-}
-
-async function* allNamed(chunks: AsyncIterable<ChatChunk>, ready: ReadyChat): AsyncGenerator<ChatChunk> {
-  for await (const chunk of chunks) yield named(chunk, ready)
+  const chunks =
+    ready.model === undefined ? routed.chunks : new ChangedItems(routed.chunks, (chunk) => named(chunk, ready))
+  return { ...routed, chunks: ready.finish ? new SavedChunks(app, { ...routed, chunks }, ready, signal) : chunks }
 }
 
 function named<T extends ChatReply | ChatChunk>(answer: T, { model }: ReadyChat): T {

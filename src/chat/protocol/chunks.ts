@@ -33,12 +33,18 @@ function deltaOf({ tool_calls: calls, ...message }: Message): Delta {
 /** The whole answer that the chunks of a stream make up. */
 export function collectReply(chunks: readonly ChatChunk[]): ChatReply {
   const drafts = new Map<number, Draft>()
-  let reply: ChatReply = { id: '', object: 'chat.completion', created: 0, model: '', choices: [] }
+  const outline = new Map<string, unknown>()
+  let usage: ChatReply['usage']
+  let extra: ExtraContent | undefined
+  let id = ''
   for (const chunk of chunks) {
     // Azure's first chunk names nothing yet.
-    if (chunk.id !== '' || reply.id === '') reply = { ...reply, ...outlineOf(chunk) }
-    if (chunk.usage) reply = { ...reply, usage: chunk.usage }
-    if (chunk.extra_content) reply = { ...reply, extra_content: mergeExtra(reply.extra_content, chunk.extra_content) }
+    if (chunk.id !== '' || id === '') {
+      id = chunk.id
+      for (const name in chunk) if (!ofChunks.has(name)) outline.set(name, chunk[name as keyof ChatChunk])
+    }
+    if (chunk.usage) usage = chunk.usage
+    if (chunk.extra_content) extra = mergeExtra(extra, chunk.extra_content)
     for (const choice of chunk.choices) {
       const draft = drafts.get(choice.index) ?? newDraft()
       drafts.set(choice.index, draft)
@@ -48,16 +54,17 @@ export function collectReply(chunks: readonly ChatChunk[]): ChatReply {
     }
   }
   const choices = [...drafts].sort(([a], [b]) => a - b).map(([index, draft]) => choiceOf(index, draft))
-  return { ...reply, choices }
+  return {
+    ...{ id, object: 'chat.completion', created: 0, model: '' },
+    ...Object.fromEntries(outline),
+    ...(usage && { usage }),
+    ...(extra && { extra_content: extra }),
+    choices,
+  }
 }
 
 /** Fields that are not part of the whole answer; `obfuscation` (OpenAI) and `p` (Mistral) are padding of single chunks. */
 const ofChunks = new Set(['choices', 'object', 'usage', 'extra_content', 'obfuscation', 'p'])
-
-/** A chunk's fields that belong to the whole answer. */
-function outlineOf(chunk: ChatChunk): Partial<ChatReply> {
-  return Object.fromEntries(Object.entries(chunk).filter(([name]) => !ofChunks.has(name)))
-}
 
 interface Draft {
   content: string | null

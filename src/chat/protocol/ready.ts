@@ -9,6 +9,40 @@ export interface ReadyIterator<T> extends AsyncIterableIterator<T> {
   isEnding(): boolean
 }
 
+/** The items of an iteration, each changed. An iterator by hand: a generator makes three promises of every item. */
+export class ChangedItems<T> implements ReadyIterator<T> {
+  readonly #items: AsyncIterator<T>
+  readonly #change: (item: T) => T
+
+  constructor(items: AsyncIterable<T>, change: (item: T) => T) {
+    this.#items = items[Symbol.asyncIterator]()
+    this.#change = change
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  ready(): T | undefined {
+    const item = readyIn(this.#items)
+    return item === undefined ? undefined : this.#change(item)
+  }
+
+  isEnding(): boolean {
+    return isEnding(this.#items)
+  }
+
+  async next(): Promise<IteratorResult<T>> {
+    const next = await this.#items.next()
+    return next.done ? next : { done: false, value: this.#change(next.value) }
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    await this.#items.return?.()
+    return { done: true, value: undefined }
+  }
+}
+
 /** The next item of an iteration, where it is one of these and has it already. */
 export function readyIn<T>(items: AsyncIterable<T> | AsyncIterator<T>): T | undefined {
   return (items as Partial<ReadyIterator<T>>).ready?.()
