@@ -13,6 +13,8 @@ const failures = {
   /** A provider read the request and refuses its content. */
   unprocessable: { status: 422, exit: 65 },
   unsupported_media: { status: 415, exit: 65 },
+  /** A request that expects a behaviour of the server which it does not have. */
+  expectation: { status: 417, exit: 64 },
   /** The bytes of a request come too slowly or stop coming. */
   too_slow: { status: 408, exit: 75 },
   no_input: { status: 400, exit: 66 },

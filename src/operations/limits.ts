@@ -2,7 +2,15 @@ import { z } from 'zod'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import type { LimitArea, LimitView } from '../usage/limits/area.ts'
-import { type LimitDocument, mostBudgets, readSubject, subjectOf } from '../usage/limits/documents.ts'
+import {
+  type Budget,
+  hasTwins,
+  type LimitDocument,
+  mostBudgets,
+  readSubject,
+  requireLimits,
+  subjectOf,
+} from '../usage/limits/documents.ts'
 import { zoneName } from '../usage/limits/periods.ts'
 import { nanoOfUsd } from '../usage/money.ts'
 import { localOwner } from './ask.ts'
@@ -14,12 +22,8 @@ const mostTokens = 1_000_000_000_000
 const requests = z.int().min(1).max(mostRequests)
 const tokens = z.int().min(1).max(mostTokens)
 
-const budgetInput = z.strictObject({
-  /** USD, such as `20` or `"0.50"`; 0 lets nothing through that costs anything. */
-  amount_usd: z
-    .union([z.string().max(20), z.number()], 'must be an amount in USD')
-    .refine((amount) => nanoOfUsd(amount) !== undefined, 'must be from 0 to 1000000, with at most nine decimals'),
-  period: z.enum(['day', 'week', 'month']),
+/** The fields of a budget beside its amount and period. */
+const budgetFields = {
   /** The time zone of the period; default the setting `usage.timezone`. */
   timezone: z.exactOptional(
     z
@@ -31,6 +35,15 @@ const budgetInput = z.strictObject({
   hard: z.exactOptional(z.boolean()),
   /** Percent from which on clients and the log are warned; default 80. */
   warn: z.exactOptional(z.int().min(1).max(100)),
+}
+
+const budgetInput = z.strictObject({
+  /** USD, such as `20` or `"0.50"`; 0 lets nothing through that costs anything. */
+  amount_usd: z
+    .union([z.string().max(20), z.number()], 'must be an amount in USD')
+    .refine((amount) => nanoOfUsd(amount) !== undefined, 'must be from 0 to 1000000, with at most nine decimals'),
+  period: z.enum(['day', 'week', 'month']),
+  ...budgetFields,
 })
 
 /** The limits of a subject, as a body states them: all of them, and no other field. */
@@ -44,11 +57,19 @@ const limitFields = {
     z
       .array(budgetInput)
       .max(mostBudgets)
-      .refine(
-        (budgets) => new Set(budgets.map(({ period, timezone }) => `${period} ${timezone}`)).size === budgets.length,
-        'must hold one budget for each period',
-      ),
+      .refine((budgets) => !hasTwins(budgets), 'must hold one budget for each period'),
   ),
+}
+
+/** A change of limits, as a body states it: null takes one away. */
+const changeFields = {
+  rpm: z.exactOptional(requests.nullable()),
+  rpd: z.exactOptional(requests.nullable()),
+  tpm: z.exactOptional(tokens.nullable()),
+  tpd: z.exactOptional(tokens.nullable()),
+  parallel: z.exactOptional(limitFields.parallel.unwrap().nullable()),
+  budgets: limitFields.budgets,
+  ...budgetFields,
 }
 
 /** Such limits as one value. */
@@ -111,7 +132,7 @@ export const showLimit = defineOperation({
   },
 })
 
-export const setLimit = defineOperation({
+const setLimit = defineOperation({
   name: 'limits.set',
   method: 'PUT',
   path: '/api/limits/:subject',
@@ -124,6 +145,33 @@ export const setLimit = defineOperation({
   run: async ({ app }, { subject, ...limits }) => {
     const wanted = await subjectIn(app, subject)
     const view = await (await limitsOf(app)).set(wanted, limitDocument(limits))
+    return (await named(app, [view]))[0]!
+  },
+})
+
+export const changeLimit = defineOperation({
+  name: 'limits.change',
+  method: 'POST',
+  path: '/api/limits/:subject/change',
+  access: 'admin',
+  audited: true,
+  summary:
+    'Changes the limits of a subject that are named, and makes them where there are none: null takes one away, budgets replace all its budgets, and timezone, hard and warn are for each of them. Others stay as they are at the moment of the write.',
+  limit: 16 * 1024,
+  input: z.strictObject({ subject, ...changeFields }),
+  output: limitView,
+  run: async ({ app }, { subject, budgets, timezone, hard, warn, ...rates }) => {
+    const wanted = await subjectIn(app, subject)
+    const ofBudgets = fieldsKept({
+      ...(timezone !== undefined && { timezone }),
+      ...(hard !== undefined && { hard }),
+      ...(warn !== undefined && { warn }),
+    })
+    const view = await (await limitsOf(app)).change(wanted, {
+      ...rates,
+      ...(budgets && { budgets: budgets.map(budgetKept) }),
+      ...(Object.keys(ofBudgets).length > 0 && { ofBudgets }),
+    })
     return (await named(app, [view]))[0]!
   },
 })
@@ -160,23 +208,20 @@ export const resetLimit = defineOperation({
   },
 })
 
-export const limitOperations = [listLimits, showLimit, setLimit, removeLimit, resetLimit]
+export const limitOperations = [listLimits, showLimit, setLimit, changeLimit, removeLimit, resetLimit]
 
 /** Limits as they are kept. Throws `invalid` where nothing is limited. */
 export function limitDocument({ budgets, ...rates }: z.output<typeof limitsInput>): LimitDocument {
-  if (Object.keys(rates).length === 0 && !budgets?.length)
-    throw new AppError('invalid', 'Nothing is limited', {
-      details: ['Name one of rpm, rpd, tpm, tpd, parallel and budgets', 'or remove the limits'],
-    })
-  if (!budgets?.length) return rates
-  return {
-    ...rates,
-    budgets: budgets.map(({ amount_usd, timezone, ...budget }) => ({
-      ...budget,
-      nano: nanoOfUsd(amount_usd)!,
-      ...(timezone !== undefined && { timezone: zoneName(timezone)! }),
-    })),
-  }
+  return requireLimits({ ...rates, ...(budgets?.length && { budgets: budgets.map(budgetKept) }) })
+}
+
+function budgetKept({ amount_usd, period, ...fields }: z.output<typeof budgetInput>): Budget {
+  return { period, nano: nanoOfUsd(amount_usd)!, ...fieldsKept(fields) }
+}
+
+/** The fields of a budget with its time zone by its usual name. */
+function fieldsKept<T extends Pick<Budget, 'timezone'>>({ timezone, ...fields }: T) {
+  return { ...fields, ...(timezone !== undefined && { timezone: zoneName(timezone)! }) }
 }
 
 /** The most keys of a user that are shown with their limits. */

@@ -16,6 +16,7 @@ const openaiTypes: Record<number, string> = {
   405: 'invalid_request_error',
   413: 'invalid_request_error',
   415: 'invalid_request_error',
+  417: 'invalid_request_error',
   422: 'invalid_request_error',
   429: 'rate_limit_error',
 }

@@ -17,6 +17,7 @@ import { checkHost, checkOrigin } from './browser-guards.ts'
 import { consolePath, consoleRoutes, redirect, wantsPage } from './console-routes.ts'
 import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
+import { refuseExpectation } from './expectations.ts'
 import type { HttpCounts } from './http-metrics.ts'
 import type { Identify } from './identity.ts'
 import { limitInFlight } from './in-flight.ts'
@@ -230,6 +231,7 @@ export function mount(
       checkHost(context, app.settings)
       refuseOwnHop(request, app)
       if (checkOrigin(context, app.settings)) return
+      refuseExpectation(request)
       for (const name in encoded) params[name] = decoded(encoded[name]!)
       if (!route) throw noRoute(context, methods, unknown)
       await route.handle(context)

@@ -8,6 +8,7 @@ import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import { Bag } from '../process/bag.ts'
 import { isBlockedPort } from './blocked-ports.ts'
+import { serveExpectations } from './expectations.ts'
 import type { NodeHandler } from './http-server.ts'
 import { createOwnServer, listenOurselves } from './own-listener.ts'
 import type { TlsPair } from './tls.ts'
@@ -150,6 +151,7 @@ function answerBy(server: Server, handler: NodeHandler): Bag<ServerResponse> {
     if (!response.socket) request.socket.once('close', forget)
     void handler(request, response)
   })
+  serveExpectations(server)
   acceptLateRequests(server)
   keepUsedConnections(server)
   answerHalfClosed(server)

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
+import { removeHome, serveHere } from '../daemon.ts'
 import { openInstallation } from '../installation.ts'
 import { suite } from '../suite.ts'
 
@@ -131,6 +132,33 @@ for (const { name, request, status, error } of refusals) {
       assert.is((await fetch(`${url}/health`)).status, 200)
     }))
 }
+
+test('an unknown expectation is answered 417 in the shape of its route, and logged', async () => {
+  const daemon = await serveHere()
+  try {
+    const ask = async (target: string, expected: string) => {
+      const socket = connect(Number(new URL(daemon.url).port), '127.0.0.1')
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nExpect: ${expected}\r\nConnection: close\r\n\r\n`)
+      let text = ''
+      for await (const piece of socket) text += piece
+      return text
+    }
+    const ours = await ask('/api/plugins', '200-ok')
+    assert.match(ours, /^HTTP\/1\.1 417 /)
+    const { error, details, code, request_id } = JSON.parse(ours.slice(ours.indexOf('{')))
+    assert.match(error, /Expect/)
+    assert.equal([code, details.length], ['expectation', 1])
+    assert.match(ours, new RegExp(`x-request-id: ${request_id}`, 'i'))
+    while (!daemon.output.stderr.includes(request_id)) await new Promise((resolve) => setTimeout(resolve, 5))
+    const openai = await ask('/v1/models', 'magic')
+    assert.match(openai, /^HTTP\/1\.1 417 /)
+    assert.is(JSON.parse(openai.slice(openai.indexOf('{'))).error.type, 'invalid_request_error')
+    assert.match(await ask('/health', '100-continue'), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
+  } finally {
+    await daemon.stop()
+    removeHome(daemon)
+  }
+})
 
 test('a host that is named twice is refused, whichever comes first', () =>
   withServer(async (url) => {

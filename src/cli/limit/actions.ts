@@ -1,6 +1,13 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { type limitsInput, listLimits, removeLimit, resetLimit, setLimit, showLimit } from '../../operations/limits.ts'
+import {
+  changeLimit,
+  type limitsInput,
+  listLimits,
+  removeLimit,
+  resetLimit,
+  showLimit,
+} from '../../operations/limits.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { print, printRemoved } from '../terminal/output.ts'
@@ -39,13 +46,18 @@ export async function list(cli: Cli): Promise<void> {
   )
 }
 
-/** Adds limits to those of a subject and prints them. Throws `usage` without an option. */
+/**
+ * Changes the limits of a subject that options name, and prints all. Others stay as they are at the moment of the write,
+ * so that commands at once lose none. Throws `usage` without an option.
+ */
 export async function set(cli: Cli, named: string, options: LimitOptions): Promise<void> {
   const subject = await subjectOf(cli, named)
   if (Object.keys(options).length === 0)
     throw new AppError('usage', 'Nothing to set: add --rpm, --rpd, --tpm, --tpd, --parallel or --budget')
-  const limits = limitsIn(options, await existing(cli, subject))
-  await print(cli, await cli.ask(setLimit, { subject, ...limits }), viewText)
+  const { budgets, ofBudgets, ...limits } = changesIn(options)
+  if (budgets === undefined && ofBudgets && !(await hasBudgets(cli, subject))) throw needsBudget()
+  const change = budgets === undefined ? { ...limits, ...ofBudgets } : { ...limits, budgets }
+  await print(cli, await cli.ask(changeLimit, { subject, ...change }), viewText)
 }
 
 /** Removes the limits of subjects, one by one. */
@@ -72,47 +84,52 @@ function cents(usd: string): string {
   return amount === 0 || amount >= 0.01 ? amount.toFixed(2) : usd
 }
 
-/** The limits that options state, over those that there are. Throws `usage`. */
-export function limitsIn(options: LimitOptions, before?: LimitView): LimitsInput {
-  const numbers = rates.map((name) => [name, numberOf(name, options[name], before?.[name])])
-  const budgets = budgetsOf(options, before?.budgets ?? [])
-  return { ...given(Object.fromEntries(numbers)), ...(budgets.length > 0 && { budgets }) }
+/** The limits that options state. Throws `usage`. */
+export function limitsIn(options: LimitOptions): LimitsInput {
+  const { budgets = [], ofBudgets, ...limits } = changesIn(options)
+  if (ofBudgets && budgets.length === 0) throw needsBudget()
+  const stated = Object.entries(limits).filter(([, limit]) => limit !== null)
+  return { ...Object.fromEntries(stated), ...(budgets.length > 0 && { budgets }) }
 }
 
-async function existing(cli: Cli, subject: string): Promise<LimitView | undefined> {
+type BudgetFields = Pick<BudgetInput, 'timezone' | 'hard' | 'warn'>
+
+/** What options change; `ofBudgets` is in the budgets already where there are any. */
+interface Changes extends Partial<Readonly<Record<(typeof rates)[number], number | null>>> {
+  readonly budgets?: BudgetInput[]
+  readonly ofBudgets?: BudgetFields
+}
+
+function changesIn(options: LimitOptions): Changes {
+  const { budget, timezone, warn, hard } = options
+  const numbers = rates.map((name) => [name, numberOf(name, options[name])])
+  const fields: BudgetFields = given({ timezone, hard, warn: numberOf('warn', warn) ?? undefined })
+  const budgets = budget?.filter((text) => text !== 'none').map((text) => ({ ...readBudget(text), ...fields }))
+  const isOfBudgets = Object.keys(fields).length > 0
+  if (isOfBudgets && budgets?.length === 0) throw needsBudget()
+  return { ...given(Object.fromEntries(numbers)), ...given({ budgets, ofBudgets: isOfBudgets ? fields : undefined }) }
+}
+
+function needsBudget(): AppError {
+  return new AppError('usage', '--timezone, --warn and --hard are of budgets: add --budget')
+}
+
+async function hasBudgets(cli: Cli, subject: string): Promise<boolean> {
   try {
-    return await cli.ask(showLimit, { subject })
+    return (await cli.ask(showLimit, { subject })).budgets.length > 0
   } catch (reason) {
-    // An unknown user or plugin is told by the write.
-    if (reason instanceof AppError && reason.code === 'not_found') return undefined
+    if (reason instanceof AppError && reason.code === 'not_found') return false
     throw reason
   }
 }
 
-function numberOf(name: string, text: string | undefined, before: number | undefined): number | undefined {
-  if (text === undefined) return before
-  if (text === 'none') return undefined
+/** Null for `none`. */
+function numberOf(name: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined
+  if (text === 'none') return null
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (!(value > 0)) throw new AppError('usage', `Invalid --${name} "${text}": use a whole number from 1 on, or none`)
   return value
-}
-
-/** The budgets that were given, else those that there are; the other options change them. */
-function budgetsOf(options: LimitOptions, before: readonly BudgetView[]): BudgetInput[] {
-  const { budget, timezone, warn, hard } = options
-  const changes = given({ timezone, hard, warn: warn === undefined ? undefined : numberOf('warn', warn, undefined) })
-  const texts = budget?.filter((text) => text !== 'none')
-  const kept = before.map(({ amount_usd, period, timezone, hard, warn }) => ({
-    amount_usd,
-    period,
-    timezone,
-    hard,
-    warn,
-  }))
-  const budgets = texts?.map(readBudget) ?? kept
-  if (Object.keys(changes).length > 0 && budgets.length === 0)
-    throw new AppError('usage', '--timezone, --warn and --hard are of budgets: add --budget')
-  return budgets.map((each) => ({ ...each, ...changes }))
 }
 
 function readBudget(text: string): BudgetInput {

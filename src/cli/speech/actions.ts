@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
+import { extname } from 'node:path'
 import { countCharacters } from '../../../speech/text/sentences.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
@@ -110,7 +111,19 @@ export async function health(cli: Cli): Promise<void> {
 async function prepare(cli: Cli, words: readonly string[], options: SayOptions): Promise<string> {
   await checkTarget(cli, options)
   await checkTimes(options)
-  return readText(cli, words, options)
+  const text = await readText(cli, words, options)
+  tellFormat(cli, options)
+  return text
+}
+
+/** Names of audio formats that this command does not write. */
+const otherFormats = /^\.(?:mp3|mp2|ogg|oga|opus|flac|m4a|m4b|mp4|aac|wma|webm|weba|aiff?|caf|amr|wv)$/i
+
+/** Says before the work that a file named after another format gets none of it. */
+function tellFormat(cli: Cli, { output = '', raw }: AudioOptions): void {
+  if (!otherFormats.test(extname(output))) return
+  const written = raw ? 'raw samples' : 'WAV'
+  note(cli, `${output} will hold ${written}: no other format is written, convert it with a program such as ffmpeg`)
 }
 
 /** The fields of a request that all three ways to speak share. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { type LimitDocument, mostSubjects, subjectOf } from '../../usage/limits/documents.ts'
+import { changedLimits, type LimitDocument, mostSubjects, subjectOf } from '../../usage/limits/documents.ts'
 import type { LimitStore, SavedWindow } from '../../usage/limits/store.ts'
 import type { Context } from './context.ts'
 import { moneyOf } from './limits-money.ts'
@@ -40,6 +40,16 @@ export function createLimitStore(context: Context): LimitStore {
       }
     },
     set: (subject, document) => writing((tx) => setDocument(tx, subject, document)),
+    change: (subject, change) =>
+      writing(async (tx) => {
+        const row = await tx.row<{ document: string | null }>(
+          'SELECT document FROM limit_document WHERE subject = $1',
+          [subject],
+        )
+        const document = changedLimits(JSON.parse(row?.document ?? '{}') as LimitDocument, change)
+        await setDocument(tx, subject, document)
+        return document
+      }),
     remove: (subject) => writing((tx) => removeDocument(tx, subject)),
     async windows() {
       const rows = await db.rows<{ subject: string; name: SavedWindow['name']; slots: string }>(

@@ -128,6 +128,7 @@ export const methods: MethodsOfStores = {
   limits: {
     changes: true,
     set: true,
+    change: true,
     remove: true,
     reserve: true,
     extend: true,

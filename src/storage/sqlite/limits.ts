@@ -1,5 +1,11 @@
 import { AppError } from '../../errors.ts'
-import { type LimitDocument, mostSubjects, subjectOf } from '../../usage/limits/documents.ts'
+import {
+  changedLimits,
+  type LimitChange,
+  type LimitDocument,
+  mostSubjects,
+  subjectOf,
+} from '../../usage/limits/documents.ts'
 import type { LimitStore, SavedWindow } from '../../usage/limits/store.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
@@ -24,12 +30,20 @@ export function createLimitStore(db: Database, changes: OwnChanges): LimitStore 
     `INSERT INTO limit_document VALUES (?, ?, ${next})
        ON CONFLICT (subject) DO UPDATE SET document = excluded.document, revision = excluded.revision`,
   )
-  const set = db.transaction((subject: string, document: LimitDocument) => {
+  const read = db.prepare<[string], string | null>('SELECT document FROM limit_document WHERE subject = ?').pluck()
+  const write = (subject: string, document: LimitDocument) => {
     if (count.get(subject)! >= mostSubjects)
       throw new AppError('invalid', `At most ${mostSubjects} subjects can have limits`, {
         details: ['Remove limits that are not needed'],
       })
     put.run(subject, JSON.stringify(document))
+  }
+  const set = db.transaction(write)
+  const change = db.transaction((subject: string, change: LimitChange) => {
+    const before = read.get(subject) ?? '{}'
+    const document = changedLimits(JSON.parse(before) as LimitDocument, change)
+    write(subject, document)
+    return document
   })
   const remove = db.transaction((subject: string) => removeDocument(db, subject))
   const clearWindows = db.prepare<[string]>('DELETE FROM limit_window WHERE subject = ?')
@@ -58,6 +72,11 @@ export function createLimitStore(db: Database, changes: OwnChanges): LimitStore 
     async set(subject, document) {
       set.immediate(subject, document)
       changes.wroteLimits()
+    },
+    async change(subject, wanted) {
+      const document = change.immediate(subject, wanted)
+      changes.wroteLimits()
+      return document
     },
     async remove(subject) {
       const isRemoved = remove.immediate(subject)

@@ -1,7 +1,7 @@
 import { usdOf } from '../money.ts'
 import { Admitted, counted, type Ground } from './admission.ts'
 import { type AskedDesk, createDesk, type RateDesk } from './desk.ts'
-import { type Budget, defaultWarn, type LimitDocument } from './documents.ts'
+import { type Budget, defaultWarn, type LimitChange, type LimitDocument } from './documents.ts'
 import type { Limits } from './limits.ts'
 import { createPeriods, type PeriodKind } from './periods.ts'
 import { SharedAdmission } from './shared-admission.ts'
@@ -40,6 +40,8 @@ export interface LimitArea extends Limits {
   list(isWanted?: (subject: string) => boolean): Promise<readonly LimitView[]>
   /** Puts limits in the place of a subject's; its counts and spent money stay. */
   set(subject: string, document: LimitDocument): Promise<LimitView>
+  /** Changes a subject's limits as they are at the moment of the write. Throws `invalid` as `changedLimits`. */
+  change(subject: string, change: LimitChange): Promise<LimitView>
   /** False where the subject has none. */
   remove(subject: string): Promise<boolean>
   /** Begins the spend of the budgets anew in the periods under way; undefined where the subject has no limits. */
@@ -133,10 +135,9 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
     },
     async set(subject, document) {
       await store.set(subject, document)
-      await refresh()
-      const [view] = await views([find(subject) ?? new SubjectLimits(subject, document)])
-      return view!
+      return written(subject, document)
     },
+    change: async (subject, change) => written(subject, await store.change(subject, change)),
     async remove(subject) {
       const isThere = await store.remove(subject)
       await refresh()
@@ -189,6 +190,13 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
     } catch {
       // The next look tries again.
     }
+  }
+
+  /** The view of limits that were just written; they may have been removed by now. */
+  async function written(subject: string, document: LimitDocument): Promise<LimitView> {
+    await refresh()
+    const [view] = await views([find(subject) ?? new SubjectLimits(subject, document)])
+    return view!
   }
 
   async function refresh(): Promise<void> {

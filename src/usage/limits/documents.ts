@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import type { PeriodKind } from './periods.ts'
 
 /** The subject of a limit: an API key, a user, a plugin, or everybody together. */
@@ -28,6 +29,19 @@ export interface Budget {
   readonly warn?: number
 }
 
+/** A change of the limits of one subject: null takes a limit away, and what it does not name stays. */
+export interface LimitChange {
+  readonly rpm?: number | null
+  readonly rpd?: number | null
+  readonly tpm?: number | null
+  readonly tpd?: number | null
+  readonly parallel?: number | null
+  /** In the place of all budgets; an empty list takes them away. */
+  readonly budgets?: readonly Budget[]
+  /** For each budget that there is then. */
+  readonly ofBudgets?: Pick<Budget, 'timezone' | 'hard' | 'warn'>
+}
+
 /** Percent. */
 export const defaultWarn = 80
 
@@ -45,4 +59,34 @@ export function readSubject(text: string): { readonly kind: SubjectKind; readonl
   if (text === 'all') return { kind: 'all', id: '' }
   const [, kind, id] = /^(key|user|plugin):(.{1,254})$/s.exec(text) ?? []
   return kind === undefined ? undefined : { kind: kind as SubjectKind, id: id! }
+}
+
+/**
+ * The limits of a subject after a change. Throws `invalid` where nothing is limited then, where there is no budget for
+ * `ofBudgets`, and where two budgets would be for one period.
+ */
+export function changedLimits(
+  { budgets: before = [], ...rates }: LimitDocument,
+  { budgets: named = before, ofBudgets, ...changes }: LimitChange,
+): LimitDocument {
+  if (ofBudgets && named.length === 0)
+    throw new AppError('invalid', 'There is no budget to change', { details: ['Name budgets with their fields'] })
+  const budgets = named.map((budget) => ({ ...budget, ...ofBudgets }))
+  if (hasTwins(budgets))
+    throw new AppError('invalid', 'Two budgets would be for one period', { details: ['Name all budgets'] })
+  const kept = Object.entries({ ...rates, ...changes }).filter(([, limit]) => limit !== null)
+  return requireLimits({ ...Object.fromEntries(kept), ...(budgets.length > 0 && { budgets }) })
+}
+
+/** Whether two of the budgets are for the same period of one time zone. */
+export function hasTwins(budgets: readonly Pick<Budget, 'period' | 'timezone'>[]): boolean {
+  return new Set(budgets.map(({ period, timezone }) => `${period} ${timezone}`)).size < budgets.length
+}
+
+/** The same limits. Throws `invalid` where there are none. */
+export function requireLimits(document: LimitDocument): LimitDocument {
+  if (Object.keys(document).length > 0) return document
+  throw new AppError('invalid', 'Nothing is limited', {
+    details: ['Name one of rpm, rpd, tpm, tpd, parallel and budgets', 'or remove the limits'],
+  })
 }

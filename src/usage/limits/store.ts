@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../accounts/users.ts'
-import type { LimitDocument } from './documents.ts'
+import type { LimitChange, LimitDocument } from './documents.ts'
 import type { PeriodKind } from './periods.ts'
 import type { SavedSlots } from './windows.ts'
 
@@ -88,6 +88,11 @@ export interface LimitStore {
   changes(after: number): MaybePromise<LimitChanges>
   /** Sets the document of a subject; `invalid` beyond `mostSubjects`. */
   set(subject: string, document: LimitDocument): Promise<void>
+  /**
+   * Changes the document that the subject has at the moment of the write, by `changedLimits`, or an empty one; changes at
+   * once follow each other. Resolves with the document as it is then; `invalid` as there, and beyond `mostSubjects`.
+   */
+  change(subject: string, change: LimitChange): Promise<LimitDocument>
   /** Removes it with its saved windows; false when there is none. The money spent stays known. */
   remove(subject: string): Promise<boolean>
   /** Reserves an attempt in all budgets or in none. */

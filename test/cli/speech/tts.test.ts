@@ -68,6 +68,24 @@ test('the voice may come from the environment', async () => {
   assert.match(stderr, /nobody/)
 })
 
+test('a file that is named after another format gets WAV, which one line on stderr says', async () => {
+  for (const [name, flags, written] of [
+    ['hello.mp3', [], 'WAV'],
+    ['hello.OGG', ['--raw'], 'raw samples'],
+    ['hello.flac', ['--quiet'], undefined],
+    ['hello.wav', [], undefined],
+    ['hello', [], undefined],
+  ] as const) {
+    const file = join(home.folder, name)
+    const { code, stderr } = await aichat(['tts', 'Hello.', '-o', file, ...flags])
+    assert.is(code, 0, stderr)
+    const remarks = stderr.split('\n').filter((line) => line.includes('will hold'))
+    assert.is(remarks.length, written ? 1 : 0, `${name}: ${stderr}`)
+    if (written) assert.ok(remarks[0]!.startsWith(`${file} will hold ${written}: `), stderr)
+    if (!flags.includes('--raw' as never)) assert.ok(parseWav(readFileSync(file)).samples.length > 4000)
+  }
+})
+
 test('--raw is the same audio without its header, --stream with one that knows no length', async () => {
   const text = 'Hello there. And again.'
   const whole = (await aichat(['tts', text])).bytes

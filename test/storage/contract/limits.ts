@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AskedBudget, CountedBudget, LimitStore, Reservation } from '../../../src/usage/limits/store.ts'
+import { rejects } from '../../rejection.ts'
 import { row } from './ledger.ts'
 import { type Rule, seen } from './rule.ts'
 import { noon } from './samples.ts'
@@ -160,6 +161,48 @@ export const limitRules: readonly Rule[] = [
       await ledger.append([row('f', 1, { cost: { nano: 90, source: 'shipped', priceId: null } })])
       assert.equal([await warned('g'), await warned('h')], [true, false])
       assert.equal(await ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'edits',
+    says: 'a change takes and removes what it names, leaves the rest, and refuses to leave nothing',
+    async holds(place) {
+      const { limits } = await place.open()
+      const day = { nano: 7, period: 'day' as const }
+      assert.equal(await limits.change('all', { rpm: 5, tpm: null, budgets: [day] }), { rpm: 5, budgets: [day] })
+      assert.equal(await limits.change('all', { rpm: null, tpd: 9, ofBudgets: { warn: 90 } }), {
+        tpd: 9,
+        budgets: [{ ...day, warn: 90 }],
+      })
+      const twins = [
+        { ...day, timezone: 'UTC' },
+        { ...day, timezone: 'Asia/Tokyo' },
+      ]
+      for (const [change, reason] of [
+        [{ tpd: null, budgets: [] }, /Nothing is limited/],
+        [{ rpm: 1, budgets: [], ofBudgets: { hard: true } }, /no budget to change/],
+        [{ rpm: 1, budgets: twins, ofBudgets: { timezone: 'UTC' } }, /one period/],
+      ] as const)
+        await rejects(limits.change('all', change), 'invalid', reason)
+      assert.equal(await limits.change('all', { budgets: [] }), { tpd: 9 })
+      assert.equal((await limits.changes(0)).changed, [['all', { tpd: 9 }]])
+      await limits.remove('all')
+      await rejects(limits.change('all', {}), 'invalid', /Nothing is limited/)
+      assert.equal(await limits.change('all', { parallel: 2 }), { parallel: 2 })
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'concurrency',
+    says: 'changes at once over two connections lose none of what another one named',
+    async holds(place) {
+      const stores = [(await place.open()).limits, (await place.open()).limits]
+      const rates = ['rpm', 'rpd', 'tpm', 'tpd', 'parallel'] as const
+      for (let round = 1; round <= 5; round++)
+        await Promise.all(rates.map((rate, at) => stores[at % 2]!.change('user:ada', { [rate]: round * 10 + at })))
+      const { changed } = await stores[0]!.changes(0)
+      assert.equal(changed, [['user:ada', { rpm: 50, rpd: 51, tpm: 52, tpd: 53, parallel: 54 }]])
     },
   },
   {
