@@ -40,9 +40,7 @@ export interface HeldConnection {
 }
 
 /** Opens a way to a port of loopback that holds each connection until it is passed or ended. */
-export async function openHoldingWay(
-  port: number,
-): Promise<Faulty & { readonly next: () => Promise<HeldConnection> }> {
+export async function openHoldingWay(port: number): Promise<Faulty & { readonly next: () => Promise<HeldConnection> }> {
   const held: HeldConnection[] = []
   const steps = new EventEmitter()
   const servers = new Set<Socket>()
