@@ -20,14 +20,14 @@ export interface SpeechRequest {
 const leadSeconds = 0.08
 
 /**
- * Speaks and plays the sound as it comes. Resolves once all of it has come; throws `Refused`, and an AbortError when it is
+ * Speaks and plays the sound while it arrives. Resolves once all of it has arrived; throws `Refused`, and an AbortError when it is
  * stopped, which also ends the sound.
  */
 export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest): Promise<Heard> {
   const begunAt = performance.now()
   const context = new AudioContext()
   let isOver = false
-  // A context can be closed once: what is heard to its end may be stopped, or left, afterwards.
+  // A context can be closed once: sound that was heard to its end may be stopped afterwards, or its page left.
   const end = () => {
     if (!isOver) void context.close()
     isOver = true
