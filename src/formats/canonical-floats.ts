@@ -9,7 +9,7 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
 
 /**
  * Finds the list that is the value of a key of an object, where no white space stands around the key. Reads up to the list
- * only: a caller that parses the text without what stands in the list learns whether all of it is JSON, and whether the key
+ * only: a caller that parses the text without the list's elements learns whether all of it is JSON, and whether the key
  * is there once. Undefined where there is no such list.
  */
 export function findList(object: Buffer, key: string): ListPlace | undefined {

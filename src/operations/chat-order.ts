@@ -2,7 +2,7 @@ import type { Message } from '../chat/protocol/messages.ts'
 import type { ChatCall } from '../chat/router.ts'
 import type { AboutAnswer, OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts'
 
-/** A checked chat, in whichever dialect it came. */
+/** A checked chat, of a request in any dialect. */
 export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'localOnly'> {
   /** Its model may be `persona:NAME`. */
   readonly request: OpenRequest

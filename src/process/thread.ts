@@ -14,8 +14,8 @@ import { errorOf, type Failure, failureOf } from './frames.ts'
 /** A thread of this process, whose items are waited for without the event loop: for a process that does one task. */
 export interface Thread<I> {
   /**
-   * The next item, undefined behind the last one. Throws the error of the thread's work, and `internal` where the thread says
-   * nothing for ten minutes.
+   * The next item, undefined behind the last one. Throws the error of the thread's work, and `internal` where the thread has
+   * ended without one (out of memory; noticed within about a second), or says nothing for ten minutes.
    */
   next(): I | undefined
   /** Ends the thread wherever it is. May be called again. */
@@ -37,10 +37,13 @@ const [sent, taken] = [0, 1]
 const mostWaiting = 24
 
 /**
- * Milliseconds without a message after which a thread is lost: it ran out of memory. Looking through a file of 4 GiB takes a
- * slow disk more than a minute.
+ * Milliseconds without a message after which a thread that lives is lost. Looking through a file of 4 GiB takes a slow disk
+ * more than a minute.
  */
 const longestSilence = 600_000
+
+/** Milliseconds between two looks at whether a silent thread lives: its 'exit' event reaches no thread that waits. */
+const lookEvery = 1000
 
 /** False from the sources: the loader that they need loads nothing on a thread for which the first one waits. */
 export const canStartThreads = !import.meta.url.endsWith('.ts')
@@ -60,6 +63,10 @@ export function startThread<I>({ beside, name }: ChildModule, task: unknown): Th
   thread.unref()
   // Its errors reach `next`; an event that nothing hears would end the process.
   thread.on('error', () => {})
+  // A message to a port whose other end is gone is not delivered, and Node.js 20 to 24 return that, which their documentation
+  // leaves out: a version that says nothing at the start is not asked. The thread reads none of these messages.
+  const isDelivered = () => (port.postMessage(undefined) as unknown) === true
+  const tellsDelivery = isDelivered()
   return {
     next() {
       const message = wait()
@@ -73,7 +80,8 @@ export function startThread<I>({ beside, name }: ChildModule, task: unknown): Th
   }
 
   function wait(): Message<I> {
-    for (;;) {
+    let hasEnded = false
+    for (let silence = 0; ; ) {
       const seen = Atomics.load(counts, sent)
       const received = receiveMessageOnPort(port) as { readonly message: Message<I> } | undefined
       if (received) {
@@ -81,8 +89,12 @@ export function startThread<I>({ beside, name }: ChildModule, task: unknown): Th
         Atomics.notify(counts, taken)
         return received.message
       }
-      if (Atomics.wait(counts, sent, seen, longestSilence) === 'timed-out')
-        throw new AppError('internal', `The thread of ${name} ended early`)
+      if (hasEnded) throw new AppError('internal', `The thread of ${name} ended early`)
+      if (silence >= longestSilence) throw new AppError('internal', `The thread of ${name} does not answer`)
+      if (Atomics.wait(counts, sent, seen, lookEvery) !== 'timed-out') continue
+      silence += lookEvery
+      // Its last messages are still there, and are taken first.
+      hasEnded = tellsDelivery && !isDelivered()
     }
   }
 }

@@ -8,7 +8,7 @@ import { speechMetrics } from './speech-metrics.ts'
 import { storeMetrics } from './store-metrics.ts'
 import { tokenMetrics } from './token-metrics.ts'
 
-/** The metrics of one process, whichever of its ports they are read at. */
+/** The metrics of one process: the same at each of its ports. */
 export interface Metrics {
   /** The counts of the server with this name: `api`, or a speech server. */
   http(server: string): HttpCounts

@@ -150,7 +150,7 @@ export async function serve(
       reloads_on_hangup: isReloading,
     })
     supervisor.ready(status())
-    // Only now: what reads of an address here may use it at once, ask for a reload, and look the service up in its record.
+    // Only now: a program that reads an address here may use it at once, ask for a reload, and read the service's record.
     for (const [at, server] of listening.entries()) {
       const { name } = plan[at]!
       const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`

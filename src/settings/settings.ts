@@ -605,7 +605,7 @@ function tlsFiles(cert: string, key: string, problems: string[]): TlsFiles | und
   return { cert, key }
 }
 
-/** What is said of one file of TLS without the other, which is so between the two commands that set them. */
+/** The message for one file of TLS without the other, as it is between the two commands that set them. */
 export function loneTlsFile(): string {
   return `${label('api.tls_cert')} and ${label('api.tls_key')} belong together`
 }

@@ -43,7 +43,7 @@ export function indexWords(list: Uint8Array): WordIndex {
   return { starts, slots, size }
 }
 
-/** Searches by an index that was made of this list; what stands behind the last word does not matter. */
+/** Searches by an index that was made of this list; bytes behind the last word are ignored. */
 export function openWordTable(list: Uint8Array, { starts, slots }: Pick<WordIndex, 'starts' | 'slots'>): WordTable {
   const mask = slots.length - 1
   return {

@@ -120,4 +120,28 @@ if (haveBrowser)
     }
   })
 
+if (haveBrowser)
+  test('a sentence that the server refuses to speak leaves no audio device open', () =>
+    withScene(async (scene) => {
+      await furnish(scene, 1)
+      const visit = await logIn(scene, 'ada')
+      const { page } = visit
+      await page.addInitScript(`
+        window.contexts = []
+        window.AudioContext = class extends AudioContext {
+          constructor() {
+            super()
+            contexts.push(this)
+          }
+        }`)
+      await page.reload()
+      await goTo(visit, 'voices', 'Voices')
+      await page.route('**/api/speech', (route) =>
+        route.fulfill({ status: 429, json: { error: 'Too many sentences at a time', code: 'busy' } }),
+      )
+      await page.getByRole('button', { name: 'Listen to Ryan' }).click()
+      await page.getByRole('alert').getByText('Too many sentences at a time').waitFor()
+      await page.waitForFunction(`contexts.length === 1 && contexts[0].state === 'closed'`)
+    }))
+
 test.run()

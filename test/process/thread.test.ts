@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { startThread } from '../../src/process/thread.ts'
@@ -6,11 +7,11 @@ import type { SampleWork } from './thread-step.ts'
 
 const test = suite('a thread that is waited for')
 
-function start(items: number, fails = false) {
+function start(items: number, { fails = false, fillsMemory = false } = {}) {
   const handed = new Int32Array(new SharedArrayBuffer(4))
   const thread = startThread<{ readonly at: number; readonly bytes: Uint8Array }>(
     { beside: import.meta.url, name: './thread-step' },
-    { items, fails, handed } satisfies SampleWork,
+    { items, fails, fillsMemory, handed } satisfies SampleWork,
   )
   return { thread, handed: () => Atomics.load(handed, 0) }
 }
@@ -33,7 +34,7 @@ test('it waits where too many items wait for their user', () => {
 })
 
 test('the error of its work follows the items before it', () => {
-  const { thread } = start(2, true)
+  const { thread } = start(2, { fails: true })
   assert.equal([thread.next()?.at, thread.next()?.at], [0, 1])
   try {
     thread.next()
@@ -44,6 +45,22 @@ test('the error of its work follows the items before it', () => {
     assert.equal([code, message, details], ['too_large', 'The package is too large', ['split it']])
   }
   thread.stop()
+})
+
+test('one that runs out of memory fails behind its items, long before its silence would', () => {
+  // MiB of the threads that start now; this one has its limit already.
+  setFlagsFromString('--max-old-space-size=24')
+  try {
+    const { thread } = start(2, { fillsMemory: true })
+    assert.equal([thread.next()?.at, thread.next()?.at], [0, 1])
+    assert.throws(
+      () => thread.next(),
+      (reason: AppError) => reason.code === 'internal' && /thread-step ended early/.test(reason.message),
+    )
+    thread.stop()
+  } finally {
+    setFlagsFromString('--max-old-space-size=0')
+  }
 })
 
 test('it is stopped while it waits, and once more', () => {

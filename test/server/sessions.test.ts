@@ -96,6 +96,14 @@ test('a name is the user’s own, once; without one a session is named after its
     assert.is((await ada('POST', '/api/sessions', { persona: 'nobody' })).status, 404)
   }))
 
+test('a session is found by its name in either form of its accents', () =>
+  withUsers(async ({ ada }) => {
+    const [composed, decomposed] = ['Caf\u00e9', 'Cafe\u0301']
+    const { id } = (await ada('POST', '/api/sessions', { name: composed })).body
+    assert.is((await ada('POST', '/api/sessions', { name: decomposed, reuse: true })).body.id, id)
+    assert.is((await ada('GET', `/api/sessions/${encodeURIComponent(decomposed)}`)).body.id, id)
+  }))
+
 test('whoever begins one of the same name at the same time gets the same one', () =>
   withUsers(async ({ ada }) => {
     const begun = await Promise.all(

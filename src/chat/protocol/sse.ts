@@ -32,8 +32,8 @@ const carriageReturn = 13
 const byteOrderMark = '\uFEFF'
 
 /**
- * Cuts bytes into lines at LF, CRLF or CR, whichever comes, however the bytes are cut. Text is decoded only line by line,
- * so that a character split between two pieces is never decoded in halves. Bytes that are no UTF-8 become U+FFFD.
+ * Cuts bytes into lines at each LF, CRLF or CR, also one that is split between two pieces. Text is decoded only line by
+ * line, so that a character split between two pieces is never decoded in halves. Bytes that are no UTF-8 become U+FFFD.
  */
 export function createLineReader(limit: number = lineLimit): LineReader {
   const begun = createByteStore(limit)

@@ -6,7 +6,7 @@ import { aliases, type WordCli } from './word-cli.ts'
 /** The words of a kind; `context` is the first argument before them, such as the persona that owns the memories. */
 type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>
 
-/** Words that are the same whichever installation or server is asked. */
+/** Words that are the same for every installation and server. */
 const fixed: Readonly<Record<string, Source>> = {
   aliases: async (_, cli) => [...(await aliases(cli))],
   clients: async () => Object.keys((await import('../connect/clients.ts')).clients),

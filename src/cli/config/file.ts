@@ -46,8 +46,8 @@ export function settingNotes(environment: Environment): readonly string[] {
 }
 
 /**
- * Writes a value, unless it makes no sense; what is wrong with others keeps none from being mended. Throws `invalid` for
- * a secret, `configuration` for a bad value.
+ * Writes a value, unless it makes no sense; mistakes in other values do not hinder it, so that each can be mended. Throws
+ * `invalid` for a secret, `configuration` for a bad value.
  */
 export function setSetting(environment: Environment, name: string, value: string): SettingRow {
   const setting = known(name)

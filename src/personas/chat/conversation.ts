@@ -101,6 +101,10 @@ export interface ConversationStore {
   create(conversation: NewConversation): Promise<boolean>
   /** The conversation of any owner: the caller compares `user_id`. */
   find(id: string): Promise<Conversation | undefined>
+  /**
+   * The owner's conversation of that name; where there is none, that of the name in the other form of its accents: composed as
+   * keyboards write them (Unicode NFC), or decomposed as names of a Mac's files are (NFD).
+   */
   named(owner: string, name: string): Promise<Conversation | undefined>
   /** The most recently used first. */
   list(

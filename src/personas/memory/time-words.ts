@@ -13,7 +13,7 @@ export interface SaidTime {
   readonly start: number
   /** Its words, as the index has them, apart by spaces. */
   readonly words: string
-  /** Whether it is said from the view of now, as "last week" is; a month or a date is said so by everybody. */
+  /** Whether its words refer to the present, as "last week" does; a month or a date does not. */
   readonly isRelative: boolean
 }
 

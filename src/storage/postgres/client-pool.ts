@@ -3,8 +3,9 @@ import { isAway } from './errors.ts'
 /** Connections of which each serves one transaction after the other. */
 export interface ClientPool<Client> {
   /**
-   * One that is free, or a new one. Where none can be made while others work (their server is slow, or has no more of them),
-   * the next that is given back; rejects when the last of the others ends.
+   * One that is free, or a new one. Where none can be made while others work or are being made (their server is slow, or has
+   * no more of them), the next that is given back; rejects when the last that works has ended, and the last attempt that was
+   * under way has failed. Attempts that begin later are not waited for: their series may have no end.
    */
   take(): Promise<Client>
   give(client: Client): void
@@ -15,6 +16,10 @@ export interface ClientPool<Client> {
 }
 
 interface Waiting<Client> {
+  /** The number of the last attempt that it waits for. */
+  readonly last: number
+  /** The failure of its own attempt. */
+  readonly reason: unknown
   resolve(client: Client): void
   reject(reason: unknown): void
 }
@@ -23,7 +28,32 @@ interface Waiting<Client> {
 export function createClientPool<Client>(connect: () => Promise<Client>): ClientPool<Client> {
   let free: Client[] = []
   const busy = new Set<Client>()
-  let waiting: (Waiting<Client> & { readonly reason: unknown })[] = []
+  /** Numbers of the attempts under way, in their order. */
+  const making = new Set<number>()
+  let last = 0
+  let waiting: Waiting<Client>[] = []
+
+  async function make(): Promise<Client> {
+    const number = ++last
+    making.add(number)
+    try {
+      const made = await connect()
+      busy.add(made)
+      return made
+    } finally {
+      making.delete(number)
+    }
+  }
+
+  /** Rejects those that nothing is left to wait for. */
+  function rejectHopeless(): void {
+    if (busy.size > 0) return
+    const [first = Number.POSITIVE_INFINITY] = making
+    const hopeless = waiting.filter((one) => one.last < first)
+    waiting = waiting.filter((one) => one.last >= first)
+    for (const { reject, reason } of hopeless) reject(reason)
+  }
+
   return {
     async take() {
       const found = free.pop()
@@ -32,9 +62,7 @@ export function createClientPool<Client>(connect: () => Promise<Client>): Client
         return found
       }
       try {
-        const made = await connect()
-        busy.add(made)
-        return made
+        return await make()
       } catch (reason) {
         // One may have come back meanwhile.
         const back = isAway(reason) ? free.pop() : undefined
@@ -42,8 +70,11 @@ export function createClientPool<Client>(connect: () => Promise<Client>): Client
           busy.add(back)
           return back
         }
-        if (!isAway(reason) || busy.size === 0) throw reason
-        return new Promise<Client>((resolve, reject) => waiting.push({ resolve, reject, reason }))
+        return new Promise<Client>((resolve, reject) => {
+          if (isAway(reason)) waiting.push({ last, reason, resolve, reject })
+          else reject(reason)
+          rejectHopeless()
+        })
       }
     },
     give(client) {
@@ -55,10 +86,7 @@ export function createClientPool<Client>(connect: () => Promise<Client>): Client
     },
     forget(client) {
       free = free.filter((one) => one !== client)
-      if (!busy.delete(client) || busy.size > 0) return
-      const left = waiting
-      waiting = []
-      for (const { reject, reason } of left) reject(reason)
+      if (busy.delete(client)) rejectHopeless()
     },
     free: () => free,
   }

@@ -3,6 +3,7 @@ import {
   type ConversationRow,
   conversationOf,
   type FoundRow,
+  formsOf,
   foundOf,
   type MessageRow,
   messageOf,
@@ -32,9 +33,11 @@ export function createConversationStore({ db }: Context): ConversationStore {
       return row && conversationOf(row)
     },
     async named(owner, name) {
+      const { composed, decomposed } = formsOf(name)
       const row = await db.row<ConversationRow>(
-        `SELECT ${columns} FROM conversation WHERE user_id = $1 AND name = $2`,
-        [owner, name],
+        `SELECT ${columns} FROM conversation WHERE user_id = $1 AND name IN ($2, $3, $4)
+           ORDER BY name <> $2, name <> $3 LIMIT 1`,
+        [owner, name, composed, decomposed],
       )
       return row && conversationOf(row)
     },

@@ -53,3 +53,8 @@ export function messageOf({ message, timestamp, cost, answer }: MessageRow): Sav
 export function foundOf({ id, name, persona_id, number, ...row }: FoundRow): FoundMessage {
   return { conversation: { id, name, ...(persona_id !== null && { persona_id }) }, number, saved: messageOf(row) }
 }
+
+/** A name with its accents composed (Unicode NFC) and decomposed (NFD); `named` prefers the name as it is written, then this order. */
+export function formsOf(name: string) {
+  return { name, composed: name.normalize('NFC'), decomposed: name.normalize('NFD') }
+}

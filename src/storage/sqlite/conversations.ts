@@ -3,6 +3,7 @@ import {
   type ConversationRow,
   conversationOf,
   type FoundRow,
+  formsOf,
   foundOf,
   type MessageRow,
   messageOf,
@@ -41,10 +42,11 @@ export function createConversationStore(db: Database): ConversationStore {
     },
     async named(owner, name) {
       const row = db
-        .prepare<[string, string], ConversationRow>(
-          `SELECT ${columns} FROM conversation WHERE user_id = ? AND name = ?`,
+        .prepare<[{ owner: string; name: string; composed: string; decomposed: string }], ConversationRow>(
+          `SELECT ${columns} FROM conversation WHERE user_id = @owner AND name IN (@name, @composed, @decomposed)
+             ORDER BY name <> @name, name <> @composed LIMIT 1`,
         )
-        .get(owner, name)
+        .get({ owner, ...formsOf(name) })
       return row && conversationOf(row)
     },
     async list(owner, limit, offset) {

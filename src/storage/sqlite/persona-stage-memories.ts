@@ -9,7 +9,7 @@ import { createVectorIndex } from './memories-vectors.ts'
 import { createRowsInsert } from './rows-insert.ts'
 import { type ReadySeals, readySeals, sealTogether, type UnsealedMemory } from './seals.ts'
 
-/** Memories and what their rows are made of, as far as it can be said before their transaction. */
+/** Memories and the parts of their rows that can be computed before their transaction. */
 export interface ReadyBatch {
   readonly batch: readonly IncomingMemory[]
   readonly rows: readonly ReturnType<typeof rowOf>[]
@@ -25,7 +25,7 @@ const columns =
   'memory_id, scope_id, id, content, digest, timestamp, importance, stored_at, worth, category, pinned, conversation, metadata'
 
 /**
- * Writes memories into a stage, in the same rows as a memory writer does one by one, without what only a persona in use needs:
+ * Writes memories into a stage, in the same rows as a memory writer does one by one, without the parts that only a persona in use needs:
  * a full-text index that is right after each of them, retention, and the entries as they were stored.
  */
 export function createStageMemories(db: Database, scope: Scope) {
@@ -101,7 +101,7 @@ export function createStageMemories(db: Database, scope: Scope) {
     },
   }
 
-  /** Seals a batch under the numbers that it will have if all before it are new; undefined where they cannot be said. */
+  /** Seals a batch under the numbers that it will have if all before it are new; undefined where they are unknown. */
   function sealAhead(batch: readonly IncomingMemory[], rows: ReadyBatch['rows']): ReadyBatch['sealed'] {
     if (!next) return undefined
     const { scopeId } = next

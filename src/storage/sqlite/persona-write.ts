@@ -89,7 +89,7 @@ async function stageInSlices(
         return done ? undefined : memories.prepare(value)
       },
       (ready) => {
-        // What is there already is renewed, one by one.
+        // A row that is there already is renewed, one by one.
         if (!memories.write(ready)) addMemories(db, rows, stage.scope, ready.batch)
       },
       signal,

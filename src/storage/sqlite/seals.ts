@@ -9,8 +9,8 @@ import { createRowsInsert } from './rows-insert.ts'
  * wrong, missing, or left over. A scope's seal counts its memories and holds the sum of their seals (modulo 2^256), which
  * tells when rows and their seals were removed or put back together. A program that can read the key can seal anything.
  *
- * Temporary triggers keep the seals, so that every statement of this program does, whichever store it belongs to, and no
- * other program's. A row that another program changed is never sealed anew by a later change of our own: before a
+ * Temporary triggers write the seals: every statement of this program, from any store, then renews them, and a statement of
+ * another program does not. A row that another program changed is never sealed anew by a later change of our own: before a
  * trigger renews a seal, it compares it.
  */
 export interface SealMaker {

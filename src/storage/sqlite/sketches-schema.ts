@@ -13,9 +13,9 @@ export const markSketches = `INSERT INTO memory_sketch_block (block, mark)
   SELECT block, random() >> 11 FROM (SELECT DISTINCT ${blockOf('memory_id')} AS block FROM memory_sketch);`
 
 /**
- * A mark for each block of sketches, another one after each change of any of them, by whichever program: sketches that are kept in
- * memory are read again where their mark is another. A random number, so that none returns when a block's memories
- * go and others come under their numbers.
+ * A mark for each block of sketches, which any program's change of one of them replaces: sketches that are kept in memory
+ * are read again where their mark differs. It is a random number, so that no mark returns when a block's memories are
+ * removed and others take their numbers.
  */
 export const sketchMigrations: readonly Migration[] = [
   {

@@ -34,7 +34,7 @@ async function hashInPostgres({ tx, vectors }: PostgresSide, scope: Scope, onMem
 }
 
 /**
- * Makes the server look up the rows of a page by their keys, whatever its statistics: a transfer may just have filled
+ * Makes the server look up the rows of a page by their keys, against its statistics: a transfer may just have filled
  * these tables.
  */
 export async function readByKeys({ tx }: PostgresSide): Promise<void> {

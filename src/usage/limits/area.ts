@@ -57,7 +57,7 @@ export interface LimitArea extends Limits {
 
 export interface LimitParts extends Pick<Ground, 'now' | 'wall' | 'zone' | 'newId' | 'reportsCost' | 'flush' | 'warn'> {
   readonly store: LimitStore
-  /** Another value after every change of the documents, in whichever process; undefined while that is not known. */
+  /** Another value after every change of the documents in any process; undefined while that is not known. */
   readonly mark: () => string | undefined
   /** Counts rates in another process of this service, in the place of this one. */
   readonly desk?: RateDesk | undefined

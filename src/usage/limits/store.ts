@@ -5,7 +5,7 @@ import type { SavedSlots } from './windows.ts'
 
 /** Documents that changed; null for one that was removed. */
 export interface LimitChanges {
-  /** Grows with every change of a document, in whichever process. */
+  /** Grows with every change of a document in any process. */
   readonly revision: number
   readonly changed: readonly (readonly [subject: string, document: LimitDocument | null])[]
 }

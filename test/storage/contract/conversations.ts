@@ -295,6 +295,24 @@ export const conversationRules: readonly Rule[] = [
   },
   {
     store: 'conversations',
+    topic: 'order',
+    says: 'a name is found in either form of its accents, first as it is written',
+    async holds(place) {
+      const { conversations } = await place.open()
+      const named = async (name: string) => (await conversations.named('ada', name))?.id
+      const [composed, decomposed] = ['Caf\u00e9', 'Cafe\u0301']
+      assert.ok(await conversations.create({ ...talk('a'), name: decomposed }))
+      assert.equal([await named(composed), await named(decomposed)], ['a', 'a'])
+      assert.is((await conversations.find('a'))?.name, decomposed)
+      assert.ok(await conversations.create({ ...talk('b'), name: composed }))
+      assert.equal([await named(composed), await named(decomposed)], ['b', 'a'])
+      assert.ok(await conversations.remove('ada', 'a'))
+      assert.equal([await named(composed), await named(decomposed)], ['b', 'b'])
+      assert.equal([await named('Cafe'), await conversations.named('eve', composed)], [undefined, undefined])
+    },
+  },
+  {
+    store: 'conversations',
     topic: 'concurrency',
     says: 'over two connections a name is given once, and no message is lost',
     async holds(place) {

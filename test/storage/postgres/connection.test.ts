@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { translated } from '../../../src/storage/postgres/errors.ts'
-import { openWay } from './faults.ts'
+import { openHoldingWay, openWay } from './faults.ts'
 import { havePgBouncer, openPgBouncer } from './pgbouncer.ts'
 import { databaseUser } from './server.ts'
 import { postgresSuite } from './suite.ts'
@@ -39,6 +39,29 @@ test('where no further one can be made, a statement waits for one that works; it
   } finally {
     await limit(-1)
     await db.close()
+  }
+})
+
+test('a statement whose connection fails waits for those that are being made, and fails with the last of them', async () => {
+  const way = await openHoldingWay(server().port)
+  const address = way.at(await server().newDatabase())
+  const [db, other] = [openDatabase(address), openDatabase(address)]
+  try {
+    const burst = ['SELECT 1', 'SELECT 2'].map((text) => db.run(text))
+    const [first, second] = [await way.next(), await way.next()]
+    await first.end()
+    // Makes no attempt of its own so soon behind one that failed.
+    burst.push(db.run('SELECT 3'))
+    second.pass()
+    assert.equal(await Promise.all(burst), [1, 1, 1])
+
+    const lost = ['SELECT 1', 'SELECT 2'].map(async (text) => translated(await failsOf(other.run(text))))
+    for (const held of [await way.next(), await way.next()]) await held.end()
+    for (const reason of await Promise.all(lost)) assert.is((reason as { code: string }).code, 'unavailable')
+  } finally {
+    await db.close()
+    await other.close()
+    await way.close()
   }
 })
 

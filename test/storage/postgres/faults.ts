@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** Something that listens where a database is expected. */
@@ -29,6 +29,52 @@ export function closesInHandshake(): Promise<Faulty> {
 /** Accepts connections and never sends a byte: a host that hangs. */
 export function neverAnswers(): Promise<Faulty> {
   return listen((socket) => socket.resume())
+}
+
+/** A connection that a way holds. */
+export interface HeldConnection {
+  /** Passes its bytes on from now on. */
+  pass(): void
+  /** Ends it towards the client; resolves once that has closed it too. */
+  end(): Promise<void>
+}
+
+/** Opens a way to a port of loopback that holds each connection until it is passed or ended. */
+export async function openHoldingWay(port: number): Promise<Faulty & { readonly next: () => Promise<HeldConnection> }> {
+  const held: HeldConnection[] = []
+  const steps = new EventEmitter()
+  const servers = new Set<Socket>()
+  const faulty = await listen((client) => {
+    held.push({
+      pass() {
+        const server = connect(port, '127.0.0.1')
+        servers.add(server)
+        server.on('error', () => {}).on('close', () => client.destroy())
+        client.on('close', () => server.destroy())
+        join([client, server])
+      },
+      async end() {
+        const closed = once(client, 'close')
+        client.resume().end()
+        await closed
+      },
+    })
+    steps.emit('held')
+  })
+  return {
+    ...faulty,
+    async next() {
+      for (;;) {
+        const first = held.shift()
+        if (first) return first
+        await once(steps, 'held')
+      }
+    },
+    async close() {
+      for (const server of servers) server.destroy()
+      await faulty.close()
+    },
+  }
 }
 
 /** Opens a way to a port of loopback. */

@@ -15,7 +15,7 @@ import { generatedId } from '../shared/tool-ids.ts'
 import { malformedResponse, throwIfError } from '../shared/wire-error.ts'
 import { splitContent, withFittingFields, withoutExtra } from './content.ts'
 
-/** Reads an answer of OpenAI's dialect, whichever provider bent it: Groq, Mistral, OpenRouter, Azure. */
+/** Reads an answer of OpenAI's dialect, with the differences of Groq, Mistral, OpenRouter and Azure. */
 export function readResponse(body: unknown): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
@@ -97,7 +97,7 @@ export function readFinish(reason: unknown): FinishReason {
   return finishReasons.get(reason) ?? 'stop'
 }
 
-/** The token counts of an answer or chunk, from `usage` or Groq's `x_groq.usage`, whichever is there. */
+/** The token counts of an answer or chunk, from `usage`, or else from Groq's `x_groq.usage`. */
 export function readUsage(fields: JsonObject): Usage | undefined {
   const told = isObject(fields['usage']) ? fields['usage'] : objectOf(fields['x_groq'])['usage']
   if (!isObject(told)) return undefined

@@ -20,21 +20,19 @@ export interface SpeechRequest {
 const leadSeconds = 0.08
 
 /**
- * Speaks and plays the sound as it comes. Resolves once all of it has come; throws `Refused`, and an AbortError when it is
+ * Speaks and plays the sound while it arrives. Resolves once all of it has arrived; throws `Refused`, and an AbortError when it is
  * stopped, which also ends the sound.
  */
 export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest): Promise<Heard> {
   const begunAt = performance.now()
   const context = new AudioContext()
   let isOver = false
-  // A context can be closed once: what is heard to its end may be stopped, or left, afterwards.
+  // A context can be closed once: sound that was heard to its end may be stopped afterwards, or its page left.
   const end = () => {
     if (!isOver) void context.close()
     isOver = true
   }
   signal.addEventListener('abort', end)
-  const response = await send('POST', path, { body: { ...body, stream: true }, signal })
-  const reader = response.body!.getReader()
   const pieces: Uint8Array<ArrayBuffer>[] = []
   let format: { sampleRate: number } | undefined
   let rest: Uint8Array<ArrayBuffer> = new Uint8Array()
@@ -50,28 +48,36 @@ export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest)
     source.start(playAt)
     playAt += buffer.duration
   }
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    rest = joined(rest, value)
-    const header = format ? undefined : readHeader(rest)
-    if (header) {
-      format = header
-      rest = rest.slice(header.start)
-    }
-    const even = rest.length & ~1
-    if (!format || even === 0) continue
-    const piece = rest.slice(0, even)
-    rest = rest.slice(even)
-    pieces.push(piece)
-    play(fromPcm16(piece), format.sampleRate)
-  }
-  // Closes after the audio received so far has been played.
-  setTimeout(end, Math.max(0, playAt - context.currentTime + 1) * 1000)
+  const engine = await receive().finally(() => {
+    // Closes after the audio received so far has been played: at once where the request was refused.
+    if (playAt === 0) end()
+    else setTimeout(end, Math.max(0, playAt - context.currentTime + 1) * 1000)
+  })
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const sampleRate = format?.sampleRate ?? 24_000
-  const engine = response.headers.get('x-speech-engine') ?? ''
   return { wav: wavOf(pieces, sampleRate), seconds: bytes / 2 / sampleRate, engine }
+
+  /** Plays and keeps each piece as it arrives; resolves with the engine that made them. */
+  async function receive(): Promise<string> {
+    const response = await send('POST', path, { body: { ...body, stream: true }, signal })
+    const reader = response.body!.getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return response.headers.get('x-speech-engine') ?? ''
+      rest = joined(rest, value)
+      const header = format ? undefined : readHeader(rest)
+      if (header) {
+        format = header
+        rest = rest.slice(header.start)
+      }
+      const even = rest.length & ~1
+      if (!format || even === 0) continue
+      const piece = rest.slice(0, even)
+      rest = rest.slice(even)
+      pieces.push(piece)
+      play(fromPcm16(piece), format.sampleRate)
+    }
+  }
 }
 
 function joined(first: Uint8Array<ArrayBuffer>, second: Uint8Array): Uint8Array<ArrayBuffer> {
