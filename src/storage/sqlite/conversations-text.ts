@@ -2,6 +2,7 @@ import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import type { ConversationSearch } from '../../personas/chat/conversation.ts'
 import { searchTermsOf } from '../../personas/chat/search-words.ts'
 import type { Database } from './connection.ts'
+import { preparedOnce } from './prepared.ts'
 
 /**
  * The full-text index of conversations: the terms of each message, and a mark of its reader in a column of its own, so that a
@@ -17,9 +18,9 @@ export function createConversationText(db: Database) {
       if (message.role !== 'user' && message.role !== 'assistant') return null
       const terms = searchTermsOf(textOf(message.content))
       if (terms.length === 0) return null
-      const { lastInsertRowid } = db
-        .prepare('INSERT INTO conversation_text (rowid, reader, terms) VALUES (?, ?, ?)')
-        .run(number ?? null, markOf(readerOf(db, owner)), terms.join(' '))
+      const { lastInsertRowid } = preparedOnce(db)(
+        'INSERT INTO conversation_text (rowid, reader, terms) VALUES (?, ?, ?)',
+      ).run(number ?? null, markOf(readerOf(db, owner)), terms.join(' '))
       return Number(lastInsertRowid)
     },
     /** The search in the language of FTS5; undefined where it can find nothing. */
@@ -54,8 +55,7 @@ function markOf(reader: number): string {
 
 /** The numbers of a user: more than one after that user was given the conversations of another. */
 function readersOf(db: Database, owner: string): readonly number[] {
-  return db
-    .prepare<[string], number>('SELECT reader FROM conversation_reader WHERE user_id = ? ORDER BY reader')
+  return preparedOnce(db)<[string], number>('SELECT reader FROM conversation_reader WHERE user_id = ? ORDER BY reader')
     .pluck()
     .all(owner)
 }

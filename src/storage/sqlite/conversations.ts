@@ -12,6 +12,7 @@ import {
 import type { Database } from './connection.ts'
 import { createConversationText } from './conversations-text.ts'
 import type { OwnedRows } from './owned-rows.ts'
+import { preparedOnce } from './prepared.ts'
 import { hideConversations, removeHidden } from './removal.ts'
 
 type KeptConversation = Parameters<ConversationStore['keep']>[0]
@@ -22,53 +23,43 @@ const columns = `id, user_id, name, persona_id, created_at, updated_at, summary,
 /** Saved conversations in SQLite. */
 export function createConversationStore(db: Database): ConversationStore {
   const text = createConversationText(db)
+  const prepare = preparedOnce(db)
   return {
     async create({ id, user_id, name, persona_id, created_at }) {
-      const { changes } = db
-        .prepare(
-          `INSERT INTO conversation (id, user_id, name, persona_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+      const { changes } = prepare(
+        `INSERT INTO conversation (id, user_id, name, persona_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
              ON CONFLICT (user_id, name) DO NOTHING`,
-        )
-        .run(id, user_id, name, persona_id ?? null, created_at, created_at)
+      ).run(id, user_id, name, persona_id ?? null, created_at, created_at)
       return changes > 0
     },
     async find(id) {
-      const row = db
-        .prepare<[string], ConversationRow>(
-          `SELECT ${columns} FROM conversation WHERE id = ? AND user_id NOT LIKE '~%'`,
-        )
-        .get(id)
+      const row = prepare<[string], ConversationRow>(
+        `SELECT ${columns} FROM conversation WHERE id = ? AND user_id NOT LIKE '~%'`,
+      ).get(id)
       return row && conversationOf(row)
     },
     async named(owner, name) {
-      const row = db
-        .prepare<[{ owner: string; name: string; composed: string; decomposed: string }], ConversationRow>(
-          `SELECT ${columns} FROM conversation WHERE user_id = @owner AND name IN (@name, @composed, @decomposed)
+      const row = prepare<[{ owner: string; name: string; composed: string; decomposed: string }], ConversationRow>(
+        `SELECT ${columns} FROM conversation WHERE user_id = @owner AND name IN (@name, @composed, @decomposed)
              ORDER BY name <> @name, name <> @composed LIMIT 1`,
-        )
-        .get({ owner, ...formsOf(name) })
+      ).get({ owner, ...formsOf(name) })
       return row && conversationOf(row)
     },
     async list(owner, limit, offset) {
-      const conversations = db
-        .prepare<[string, number, number], ConversationRow>(
-          `SELECT ${columns} FROM conversation WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`,
-        )
+      const conversations = prepare<[string, number, number], ConversationRow>(
+        `SELECT ${columns} FROM conversation WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`,
+      )
         .all(owner, limit, offset)
         .map(conversationOf)
-      const total = db
-        .prepare<[string], number>('SELECT count(*) FROM conversation WHERE user_id = ?')
-        .pluck()
-        .get(owner)!
+      const total = prepare<[string], number>('SELECT count(*) FROM conversation WHERE user_id = ?').pluck().get(owner)!
       return { conversations, total }
     },
     async messages(owner, id) {
-      return db
-        .prepare<[string, string], MessageRow>(
-          `SELECT message, conversation_message.timestamp, cost, answer FROM conversation_message
+      return prepare<[string, string], MessageRow>(
+        `SELECT message, conversation_message.timestamp, cost, answer FROM conversation_message
              JOIN conversation ON conversation.id = conversation_id
             WHERE conversation_id = ? AND user_id = ? ORDER BY number`,
-        )
+      )
         .all(id, owner)
         .map(messageOf)
     },
@@ -78,15 +69,15 @@ export function createConversationStore(db: Database): ConversationStore {
       db.transaction(() => keep(conversation, names, messages, most)).immediate(),
     takeBack: async (owner, id, expected) => db.transaction(() => takeBack(owner, id, expected)).immediate(),
     async recordMemories(owner, id, number, memories) {
-      db.prepare(
+      prepare(
         `UPDATE conversation_message SET answer = json_set(ifnull(answer, '{}'), '$.memories', json(@memories))
           WHERE conversation_id = (SELECT id FROM conversation WHERE id = @id AND user_id = @owner) AND number = @number`,
       ).run({ owner, id, number, memories: JSON.stringify(memories) })
     },
     async rename(owner, id, name) {
-      const { changes } = db
-        .prepare('UPDATE OR IGNORE conversation SET name = ?, kept = 0 WHERE id = ? AND user_id = ?')
-        .run(name, id, owner)
+      const { changes } = prepare(
+        'UPDATE OR IGNORE conversation SET name = ?, kept = 0 WHERE id = ? AND user_id = ?',
+      ).run(name, id, owner)
       return changes > 0
     },
     async remove(owner, id) {
@@ -103,9 +94,8 @@ export function createConversationStore(db: Database): ConversationStore {
       const query = text.queryOf(owner, search)
       if (query === undefined) return []
       const { since = null, personas = null, limit, offset } = search
-      return db
-        .prepare<[object], FoundRow>(
-          `SELECT conversation.id, name, persona_id, number, message, conversation_message.timestamp, cost, answer
+      return prepare<[object], FoundRow>(
+        `SELECT conversation.id, name, persona_id, number, message, conversation_message.timestamp, cost, answer
              FROM conversation_text
              CROSS JOIN conversation_message ON text_id = conversation_text.rowid
              CROSS JOIN conversation ON conversation.id = conversation_id
@@ -113,26 +103,23 @@ export function createConversationStore(db: Database): ConversationStore {
               AND (@since IS NULL OR conversation_message.timestamp >= @since)
               AND (@personas IS NULL OR persona_id IN (SELECT value FROM json_each(@personas)))
             ORDER BY conversation_text.rowid DESC LIMIT @limit OFFSET @offset`,
-        )
+      )
         .all({ query, owner, since, personas: personas && JSON.stringify(personas), limit, offset })
         .map(foundOf)
     },
     async end(owner, id, { messages, summary, at }) {
-      const { changes } = db
-        .prepare(
-          `UPDATE conversation SET summary = @summary, ended_at = @at WHERE id = @id AND user_id = @owner
+      const { changes } = prepare(
+        `UPDATE conversation SET summary = @summary, ended_at = @at WHERE id = @id AND user_id = @owner
              AND (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) = @messages`,
-        )
-        .run({ owner, id, messages, summary: summary ?? null, at })
+      ).run({ owner, id, messages, summary: summary ?? null, at })
       return changes > 0
     },
     async unended(owner, before, limit) {
-      return db
-        .prepare<[string, number, number], ConversationRow>(
-          `SELECT ${columns} FROM conversation WHERE user_id = ? AND ended_at IS NULL AND updated_at < ?
+      return prepare<[string, number, number], ConversationRow>(
+        `SELECT ${columns} FROM conversation WHERE user_id = ? AND ended_at IS NULL AND updated_at < ?
              AND EXISTS (SELECT 1 FROM conversation_message WHERE conversation_id = conversation.id)
             ORDER BY updated_at DESC, id LIMIT ?`,
-        )
+      )
         .all(owner, before, limit)
         .map(conversationOf)
     },
@@ -140,11 +127,10 @@ export function createConversationStore(db: Database): ConversationStore {
 
   /** The number of messages; undefined where the owner has no such conversation, or it holds another number than expected. */
   function count(owner: string, id: string, expected: number | undefined): number | undefined {
-    const number = db
-      .prepare<[string, string], number>(
-        `SELECT (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) FROM conversation
+    const number = prepare<[string, string], number>(
+      `SELECT (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) FROM conversation
           WHERE id = ? AND user_id = ?`,
-      )
+    )
       .pluck()
       .get(id, owner)
     return expected === undefined || number === expected ? number : undefined
@@ -166,7 +152,7 @@ export function createConversationStore(db: Database): ConversationStore {
 
   /** Writes messages behind those that are there. They leave from the end alone, so their numbers are 1 to their count. */
   function write(owner: string, id: string, messages: readonly SavedMessage[], before: number): void {
-    const insert = db.prepare(
+    const insert = prepare(
       `INSERT INTO conversation_message (conversation_id, number, message, timestamp, cost, answer, text_id)
          VALUES (@id, @number, @message, @timestamp, @cost, @answer, @text_id)`,
     )
@@ -188,7 +174,7 @@ export function createConversationStore(db: Database): ConversationStore {
     messages: readonly SavedMessage[],
     most: number,
   ): string | undefined {
-    const create = db.prepare(
+    const create = prepare(
       `INSERT INTO conversation (id, user_id, name, persona_id, created_at, updated_at, ended_at, kept)
          VALUES (@id, @user_id, @name, @persona_id, @created_at, @created_at, @created_at, 1)
          ON CONFLICT (user_id, name) DO NOTHING`,
@@ -199,7 +185,7 @@ export function createConversationStore(db: Database): ConversationStore {
     if (name === undefined) return undefined
     write(user_id, id, messages, 0)
     // Where the number was lowered, the others go with the next ones.
-    db.prepare(
+    prepare(
       `DELETE FROM conversation WHERE id IN (SELECT id FROM conversation WHERE user_id = ? AND kept = 1
          ORDER BY updated_at DESC, id LIMIT ${mostTrimmed} OFFSET ?)`,
     ).run(user_id, most)
@@ -208,28 +194,25 @@ export function createConversationStore(db: Database): ConversationStore {
 
   /** Takes the end and the summary of a conversation away. */
   function goOn(id: string, latest: number): void {
-    db.prepare(
+    prepare(
       'UPDATE conversation SET updated_at = max(updated_at, ?), summary = NULL, ended_at = NULL, kept = 0 WHERE id = ?',
     ).run(latest, id)
   }
 
   function takeBack(owner: string, id: string, expected: number | undefined): readonly SavedMessage[] | undefined {
     if (count(owner, id, expected) === undefined) return undefined
-    const last = db
-      .prepare<[string], number>(
-        `SELECT number FROM conversation_message WHERE conversation_id = ? AND message ->> '$.role' = 'user'
+    const last = prepare<[string], number>(
+      `SELECT number FROM conversation_message WHERE conversation_id = ? AND message ->> '$.role' = 'user'
           ORDER BY number DESC LIMIT 1`,
-      )
+    )
       .pluck()
       .get(id)
     if (last === undefined) return []
-    const taken = db
-      .prepare<[string, number], MessageRow>(
-        `SELECT message, timestamp, cost, answer FROM conversation_message
+    const taken = prepare<[string, number], MessageRow>(
+      `SELECT message, timestamp, cost, answer FROM conversation_message
           WHERE conversation_id = ? AND number >= ? ORDER BY number`,
-      )
-      .all(id, last)
-    db.prepare('DELETE FROM conversation_message WHERE conversation_id = ? AND number >= ?').run(id, last)
+    ).all(id, last)
+    prepare('DELETE FROM conversation_message WHERE conversation_id = ? AND number >= ?').run(id, last)
     goOn(id, 0)
     return taken.map(messageOf)
   }

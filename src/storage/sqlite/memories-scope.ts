@@ -1,6 +1,7 @@
 import type { Scope } from '../../personas/memory/memory.ts'
 import { numbersAfter, personaGone, type ScopeRow, width } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
+import { preparedOnce } from './prepared.ts'
 
 /**
  * SQL for a memory's number within its scope: how far it lies above `low`. An integer, where a difference to a bound `low`
@@ -20,8 +21,9 @@ export function indexedTerm(scopeId: number, term: string): string {
 
 /** The scope's row, or undefined where nothing was ever stored. */
 export function findScope(db: Database, scope: Scope): ScopeRow | undefined {
-  const find = finders.get(db) ?? prepareFinder(db)
-  return find.get(scope.personaId, scope.userId)
+  return preparedOnce(db)<[string, string], ScopeRow>(
+    'SELECT scope_id, last_number, memories, length FROM memory_scope WHERE persona_id = ? AND user_id = ?',
+  ).get(scope.personaId, scope.userId)
 }
 
 /**
@@ -29,24 +31,13 @@ export function findScope(db: Database, scope: Scope): ScopeRow | undefined {
  * since the caller looked, and nothing may be stored under another user's.
  */
 export function makeScope(db: Database, scope: Scope): ScopeRow {
-  db.prepare(
+  preparedOnce(db)(
     `INSERT INTO memory_scope (persona_id, user_id) SELECT id, user_id FROM persona WHERE id = ? AND user_id = ?
        ON CONFLICT DO NOTHING`,
   ).run(scope.personaId, scope.userId)
   const row = findScope(db, scope)
   if (!row) throw personaGone(scope)
   return row
-}
-
-/** Prepared once per connection, since every call needs it. */
-const finders = new WeakMap<Database, ReturnType<typeof prepareFinder>>()
-
-function prepareFinder(db: Database) {
-  const find = db.prepare<[string, string], ScopeRow>(
-    'SELECT scope_id, last_number, memories, length FROM memory_scope WHERE persona_id = ? AND user_id = ?',
-  )
-  finders.set(db, find)
-  return find
 }
 
 /** The next hundred scopes that hold memories, in the order of their numbers. */
@@ -66,7 +57,7 @@ export function scopesAfter(db: Database, after: number): { readonly number: num
 /** The next `count` numbers of a scope. */
 export function takeNumbers(db: Database, scope: ScopeRow, count: number): number[] {
   const numbers = numbersAfter(scope, count)
-  db.prepare('UPDATE memory_scope SET last_number = ? WHERE scope_id = ?').run(
+  preparedOnce(db)('UPDATE memory_scope SET last_number = ? WHERE scope_id = ?').run(
     scope.last_number + count,
     scope.scope_id,
   )

@@ -22,6 +22,7 @@ import { createRetention, rowsAtOnce } from './memories-retention.ts'
 import { findScope, makeScope, takeNumbers } from './memories-scope.ts'
 import { createTextIndex, type TextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
+import { preparedOnce } from './prepared.ts'
 
 export interface Added {
   readonly entries: readonly MemoryEntry[]
@@ -110,7 +111,7 @@ export function createMemoryWriter(db: Database, text: TextIndex = createTextInd
     // Nothing that the index says of it changes: a package that is merged twice costs no more than a look at each memory.
     const isMoved = timestamp !== known.timestamp || JSON.stringify(metadata) !== known.metadata
     const former = isMoved ? text.nearby(scopeId, [known.memory_id]) : []
-    db.prepare(
+    preparedOnce(db)(
       `UPDATE memory SET timestamp = ?, importance = ?, stored_at = max(stored_at, ?), worth = ?, metadata = ?,
          category = ?, pinned = ? WHERE memory_id = ? AND scope_id = ?`,
     ).run(

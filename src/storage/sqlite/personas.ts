@@ -2,6 +2,7 @@ import type { Persona, PersonaStore } from '../../personas/persona.ts'
 import { type PersonaRow, personaOf, rowOfPersona } from '../shared/persona-rows.ts'
 import type { Database } from './connection.ts'
 import type { OwnedRows } from './owned-rows.ts'
+import { preparedOnce } from './prepared.ts'
 import type { Quota } from './quota.ts'
 import { hidePersona, removeHidden } from './removal.ts'
 
@@ -32,8 +33,7 @@ export function createPersonaStore(db: Database, quota?: Quota): PersonaStore {
       return rows.find(id)
     },
     async list(owner) {
-      return db
-        .prepare<[string], PersonaRow>('SELECT * FROM persona WHERE user_id = ? ORDER BY created_at, id')
+      return preparedOnce(db)<[string], PersonaRow>('SELECT * FROM persona WHERE user_id = ? ORDER BY created_at, id')
         .all(owner)
         .map(personaOf)
     },
@@ -60,9 +60,10 @@ export const personaOwnership: OwnedRows = {
 
 /** The same by plain calls, for transactions that span several stores. */
 export function personaRows(db: Database) {
+  const prepare = preparedOnce(db)
   return {
     save(persona: Persona): void {
-      db.prepare(
+      prepare(
         `INSERT INTO persona (id, user_id, name, model, description, system_prompt, parameters, embedding_model,
            memory_settings, mutation_settings, extra, created_at, updated_at)
          VALUES (@id, @user_id, @name, @model, @description, @system_prompt, @parameters, @embedding_model,
@@ -75,9 +76,7 @@ export function personaRows(db: Database) {
       ).run(rowOfPersona(persona))
     },
     find(id: string): Persona | undefined {
-      const row = db
-        .prepare<[string], PersonaRow>(`SELECT * FROM persona WHERE id = ? AND user_id NOT LIKE '~%'`)
-        .get(id)
+      const row = prepare<[string], PersonaRow>(`SELECT * FROM persona WHERE id = ? AND user_id NOT LIKE '~%'`).get(id)
       return row && personaOf(row)
     },
     /** Hides it from every user at once; `removeHidden` then removes its rows. */

@@ -1,0 +1,67 @@
+import Database from 'better-sqlite3'
+import * as assert from 'uvu/assert'
+import { preparedOnce } from '../../../src/storage/sqlite/prepared.ts'
+import { completion, json } from '../../fake-provider.ts'
+import { withUsers } from '../../server/user-daemon.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('statements that are compiled once')
+
+test('a text has one statement at each connection, which survives a change of its table', () => {
+  const [one, other] = [new Database(':memory:'), new Database(':memory:')]
+  for (const db of [one, other]) db.exec("CREATE TABLE t (a); INSERT INTO t VALUES ('x')")
+  const text = 'SELECT * FROM t'
+  assert.is(preparedOnce(one)(text), preparedOnce(one)(text))
+  assert.is.not(preparedOnce(one)(text), preparedOnce(other)(text))
+  assert.equal(preparedOnce(one)(text).all(), [{ a: 'x' }])
+  one.exec('ALTER TABLE t ADD b DEFAULT 2')
+  assert.equal(preparedOnce(one)(text).all(), [{ a: 'x', b: 2 }])
+  for (const db of [one, other]) db.close()
+})
+
+test('chats as a persona and in a session, memories and lists compile nothing that was compiled before', () =>
+  withUsers(
+    async ({ ada, persona }) => {
+      const path = await persona({ memory_settings: { enabled: true } })
+      const id = path.split('/').at(-1)!
+      await ada('POST', '/api/sessions', { name: 'Talk' })
+      const messages = [{ role: 'user', content: 'My cat Tom likes fish on Sundays.' }]
+      const deeds: Readonly<Record<string, () => Promise<{ readonly status: number }>>> = {
+        'a chat as a persona': () => ada('POST', '/api/chat', { persona: id, messages }),
+        'a chat in a session': () => ada('POST', '/api/chat', { session: 'Talk', messages }),
+        'a kept chat': () => ada('POST', '/api/chat', { keep: true, messages }),
+        'a memory': () => ada('POST', `${path}/memory`, { content: 'Tom is a cat.' }),
+        'a search': () => ada('POST', `${path}/memory/search`, { query: 'cat' }),
+        'the sessions': () => ada('GET', '/api/sessions'),
+        'a session': () => ada('GET', '/api/sessions/Talk'),
+        'the personas': () => ada('GET', '/api/personas'),
+      }
+      for (const [name, work] of Object.entries(deeds)) {
+        assert.ok((await work()).status < 300, name)
+        // The work after an answer, such as the first batch of the ledger, may compile its own beside one of them.
+        let compiled: readonly string[] = await compiledBy(work)
+        for (let again = 0; compiled.length > 0 && again < 20; again++) compiled = await compiledBy(work)
+        assert.equal(compiled, [], name)
+      }
+    },
+    { provider: (_request, response) => json(response, 200, completion('He does.')) },
+  ))
+
+test.run()
+
+/** The texts that are compiled in this process meanwhile. */
+async function compiledBy(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const { prototype } = Database
+  const { prepare } = prototype
+  const texts: string[] = []
+  prototype.prepare = function (this: Database.Database, text: string) {
+    texts.push(text)
+    return prepare.call(this, text)
+  } as typeof prepare
+  try {
+    await work()
+  } finally {
+    prototype.prepare = prepare
+  }
+  return texts
+}
