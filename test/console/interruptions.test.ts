@@ -135,6 +135,7 @@ if (haveBrowser)
           }
         }`)
       await page.reload()
+      await page.getByRole('navigation', { name: 'Views' }).waitFor()
       await goTo(visit, 'voices', 'Voices')
       await page.route('**/api/speech', (route) =>
         route.fulfill({ status: 429, json: { error: 'Too many sentences at a time', code: 'busy' } }),

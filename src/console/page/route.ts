@@ -19,6 +19,8 @@ export function useRoute(): Route {
   useEffect(() => {
     const follow = () => setHash(location.hash)
     addEventListener('hashchange', follow)
+    // The address may have changed since the first drawing.
+    follow()
     return () => removeEventListener('hashchange', follow)
   }, [])
   return routeOf(hash)
