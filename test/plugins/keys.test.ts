@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openApp } from '../../src/app/app.ts'
@@ -34,12 +34,11 @@ test('a plugin file edited on the disk to name a variable of ours is not used: t
   const secret = `${key}-of-ours`
   const installation = openInstallation({ JWT_SECRET: secret, CUSTOM_API_KEY: key })
   await installation.app.plugins.install(pluginAt(stand.url))
-  writeFileSync(
-    join(installation.home, 'plugins', 'custom.json'),
-    JSON.stringify(
-      pluginAt(stand.url, { auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'JWT_SECRET' } }),
-    ),
-  )
+  // As editors do it: a new file in the place of the old one.
+  const file = join(installation.home, 'plugins', 'custom.json')
+  const edited = pluginAt(stand.url, { auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'JWT_SECRET' } })
+  writeFileSync(`${file}.new`, JSON.stringify(edited))
+  renameSync(`${file}.new`, file)
   const { router } = await installation.app.chat()
   await router.complete({ request: question, plugin: 'custom' })
   assert.equal(
