@@ -4,7 +4,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { databaseName } from '../../settings/database-url.ts'
 import { createConnectAttempts } from './attempts.ts'
 import { createClientPool } from './client-pool.ts'
-import { codeOf, isAway, isSerialisationFailure } from './errors.ts'
+import { codeOf, isAway, isLeftAlone, isSerialisationFailure } from './errors.ts'
 import { mayTryAgain } from './patience.ts'
 import { answered, boundSilence, destroyClient } from './silence.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
@@ -31,7 +31,7 @@ const usualSilence = statementTimeout + 2000
 /** Milliseconds after which an idle connection asks whether its server is still there. */
 const keepAliveDelay = 10_000
 
-/** Attempts of a transaction that the server could not serialise. */
+/** Attempts of a transaction that the server could not serialise, or beside which a row that it builds on was removed. */
 const mostAttempts = 3
 
 /** Compiling a query costs more than any query here takes; a plan that fits all parameters is the right one for scopes of any size. */
@@ -245,7 +245,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
             const isStale = progress.stage === 'beginning' && !isLast
             if (!isStale && (progress.stage === 'committing' || !(await mayTryAgain()))) throw reason
           } else {
-            if (!isSerialisationFailure(reason) || isLast) throw reason
+            if (!(isSerialisationFailure(reason) || isLeftAlone(reason)) || isLast) throw reason
             await delay(made * 10 * (1 + Math.random()))
           }
         }

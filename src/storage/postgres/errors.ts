@@ -46,6 +46,11 @@ export function isSerialisationFailure(thrown: unknown): boolean {
   return /^40(?:001|P01)$/.test(codeOf(thrown))
 }
 
+/** Whether a row was refused because another transaction has just removed the one that it belongs to (foreign_key_violation). */
+export function isLeftAlone(thrown: unknown): boolean {
+  return codeOf(thrown) === '23503'
+}
+
 /** Whether a row was refused because another one has its key (unique_violation). */
 export function isTaken(thrown: unknown): boolean {
   return codeOf(thrown) === '23505'

@@ -45,7 +45,7 @@ export interface Listener extends Pick<Sql, 'rows'> {
 export interface Database extends Sql {
   /**
    * Runs the work in a transaction of its own, and again, up to three times, where the server could not serialise it with
-   * others or ended a deadlock: it changes nothing but rows.
+   * others or ended a deadlock, or where another one removed a row that it builds on: it changes nothing but rows.
    */
   transaction<R>(work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
   /** Opens a connection of its own that hears of notifications on a channel; a pooler may deliver none. */

@@ -42,6 +42,36 @@ test('where no further one can be made, a statement waits for one that works; it
   }
 })
 
+test('work that builds on a row which another transaction removes meanwhile is done again, three times at most', async () => {
+  const db = openDatabase(await server().newDatabase())
+  try {
+    await db.transaction((tx) =>
+      tx.script(`CREATE TABLE owner (id int PRIMARY KEY); CREATE TABLE owned (id int REFERENCES owner);
+        INSERT INTO owner VALUES (1), (2)`),
+    )
+    let attempts = 0
+    await db.transaction(async (tx) => {
+      attempts++
+      const { id } = (await tx.row<{ id: number }>('SELECT id FROM owner ORDER BY id'))!
+      if (attempts === 1) await db.run('DELETE FROM owner WHERE id = 1')
+      await tx.run('INSERT INTO owned VALUES ($1)', [id])
+    })
+    assert.is(attempts, 2)
+    assert.equal(await db.rows('SELECT id FROM owned'), [{ id: 2 }])
+
+    attempts = 0
+    const never = await failsOf(
+      db.transaction((tx) => {
+        attempts++
+        return tx.run('INSERT INTO owned VALUES (3)')
+      }),
+    )
+    assert.equal([attempts, (never as { code: string }).code], [3, '23503'])
+  } finally {
+    await db.close()
+  }
+})
+
 test('a statement whose connection fails waits for those that are being made, and fails with the last of them', async () => {
   const way = await openHoldingWay(server().port)
   const address = way.at(await server().newDatabase())
