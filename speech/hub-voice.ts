@@ -1,7 +1,8 @@
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
 import { signatureMismatch } from '../src/formats/file-signature.ts'
+import { makeFolder } from '../src/formats/make-folder.ts'
 import { hostRange } from '../src/http/address-range.ts'
 import { connectionSentence } from '../src/http/connection-failure.ts'
 import { startDeadline } from './deadline.ts'
@@ -52,7 +53,7 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
       throw new AppError('configuration', 'HF_TOKEN would travel unencrypted: HF_ENDPOINT must be an https address')
     const url = `${endpoint.replace(/\/+$/, '')}/${owner}/${repository}/resolve/main/${file.join('/')}`
     const bytes = await download(url, token, signal)
-    await mkdir(dirname(local), { recursive: true })
+    makeFolder(dirname(local), 0o777)
     const part = `${local}.${process.pid}.part`
     try {
       await writeFile(part, bytes)

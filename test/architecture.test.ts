@@ -261,6 +261,14 @@ test('nothing ends the process by itself', () => {
   )
 })
 
+test('folders are made in one place, which ends where Node goes round for ever', () => {
+  const makers = product.filter((file) =>
+    /\bmkdir(?:Sync)?\((?:[^()\n]|\([^()\n]*\))*recursive: true/.test(codeOf(file)),
+  )
+  // These run at a build alone.
+  assert.equal([...makers].sort(), ['src/cli/completion/generate.ts', 'src/word-vectors/train.ts'])
+})
+
 test("every test file uses this project's suite, which reports our errors", () => {
   assert.equal(
     sources.filter((file) => file.endsWith('.test.ts') && /^import \{[^}]*\} from 'uvu'/m.test(codeOf(file))),

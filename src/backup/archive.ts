@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, statfsSync, statSync } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -9,6 +9,7 @@ import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { packTar } from 'modern-tar/fs'
 import { AppError } from '../errors.ts'
 import { damaged } from '../formats/file-error.ts'
+import { makeFolder } from '../formats/make-folder.ts'
 import { longestManifest, type Manifest, manifestName, type Part, readManifest } from './manifest.ts'
 
 /** A backup is a tar, packed by gzip: the manifest, then its parts in its order. */
@@ -107,7 +108,7 @@ async function readEntries(
 async function readPart(part: Part, body: AsyncIterable<Uint8Array> | ReadableStream, folder: string | undefined) {
   const hash = createHash('sha256')
   const path = folder === undefined ? undefined : join(folder, part.name)
-  if (path !== undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  if (path !== undefined) makeFolder(dirname(path))
   const file = path === undefined ? undefined : await open(path, 'wx', 0o600)
   try {
     for await (const piece of body as AsyncIterable<Uint8Array>) {

@@ -1,7 +1,8 @@
-import { constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { constants, existsSync, rmSync, statSync } from 'node:fs'
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { makeFolder } from '../formats/make-folder.ts'
 import { holder, isHeld } from '../personas/package/holders.ts'
 import { type BackupTarget, byAge, keptOf } from './target.ts'
 
@@ -26,7 +27,7 @@ export function folderTarget(folder: string, options: { readonly makeParents: bo
       )
     },
     async put(file, name) {
-      makeFolder(folder, options.makeParents)
+      makeTarget(folder, options.makeParents)
       await sweep(folder)
       const temporary = join(folder, `.aichat-backup.${holder()}.${name}`)
       try {
@@ -59,12 +60,12 @@ export function folderTarget(folder: string, options: { readonly makeParents: bo
   }
 }
 
-function makeFolder(folder: string, makeParents: boolean): void {
+function makeTarget(folder: string, makeParents: boolean): void {
   if (!makeParents && !existsSync(dirname(folder)))
     throw new AppError('configuration', `The folder of backups cannot be made: ${dirname(folder)} is not there`, {
       details: ['Check that its disk is mounted, or set another: aichat config set backup.target FOLDER'],
     })
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
 }
 
 /** Removes the copies that killed processes left. */

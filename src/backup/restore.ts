@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { makeFolder } from '../formats/make-folder.ts'
 import { listFolder } from '../storage/files/atomic.ts'
 import { movedMarkOf } from '../storage/files/moved-mark.ts'
 import { finishReplacement, type Move, replaceTogether } from '../storage/files/replacement.ts'
@@ -92,7 +93,7 @@ function databaseMoves(path: string, folder: string, staged: string, before: str
 function folderMoves(places: Places, folder: string, staged: string, before: string): readonly Move[] {
   return foldersOf(places).map(([name, to]) => {
     const from = join(folder, name)
-    mkdirSync(from, { recursive: true, mode: 0o700 })
+    makeFolder(from)
     return stagedMove(from, to, join(staged, name), join(before, basename(to)))
   })
 }
@@ -102,7 +103,7 @@ function settingsMoves(places: Places, folder: string, stamp: string): readonly 
   return settingsFilesOf(places).flatMap(([name, to]) => {
     const from = join(folder, name)
     if (!existsSync(from)) return []
-    mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(to))
     const beside = `${to}.restored-${stamp}`
     copyFileSync(from, beside)
     return [{ from: beside, to, aside: `${to}.before-restore-${stamp}` }]

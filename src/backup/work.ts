@@ -1,5 +1,6 @@
-import { copyFileSync, linkSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, linkSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../formats/make-folder.ts'
 import type { CopiedFiles } from '../storage/shared/copies.ts'
 import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
 import { partOf, readArchive, writeArchive } from './archive.ts'
@@ -57,7 +58,7 @@ export async function create(task: CreateTask, onStep: (step: Step) => void): Pr
   const { work, places, at } = task
   const parts = join(work, 'parts')
   const database = join(parts, databasePart)
-  mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(database))
   const copies = await openStorageCopies(task.storage)
   const kept = copies.keepsFiles ? settingsFilesOf(places) : filesOf(places)
   // Keeps files before and after the copy: each file that the database names existed at one of the two moments.
@@ -117,7 +118,7 @@ function keepFiles(wanted: readonly (readonly [name: string, path: string])[], p
 
 /** False where there is no such file, or no longer. */
 function kept(path: string, as: string): boolean {
-  mkdirSync(dirname(as), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(as))
   try {
     linkSync(path, as)
     return true

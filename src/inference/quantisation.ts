@@ -1,9 +1,10 @@
 /** Weights as 8-bit integers: made once from a file of floating-point weights, and kept in a cache folder for the next load. */
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { makeFolder } from '../formats/make-folder.ts'
 import { requireFinite } from './finite.ts'
 import { openTensorFile, type TensorFile } from './safetensors.ts'
 import { digestKey, type NewTensor, unfinished, writeTensorFile } from './tensor-writer.ts'
@@ -48,7 +49,7 @@ export async function openQuantised(source: TensorFile, plan: QuantisationPlan):
   if (found) return found
   await requireFinite(source)
   const write = async (folder: string) => {
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder, 0o777)
     await writeTensorFile(join(folder, name), newTensors(source, plan), { source: digest, form })
   }
   try {

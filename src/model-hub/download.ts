@@ -1,7 +1,8 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { signatureMismatch } from '../formats/file-signature.ts'
+import { makeFolder } from '../formats/make-folder.ts'
 import { digestFile } from './digest.ts'
 import { type Digest, HubBusy, type HubFile, type OpenFile, type Transfer } from './transfer.ts'
 
@@ -35,7 +36,7 @@ const longestWait = 10_000
  * `unavailable` when the hub stays away. The part is kept for the next try.
  */
 export async function download(wanted: Wanted, parts: DownloadParts): Promise<string> {
-  await mkdir(dirname(wanted.target), { recursive: true })
+  makeFolder(dirname(wanted.target), 0o777)
   const part = partOf(wanted)
   await sweepOtherParts(wanted.target, part)
   const resumed = (await sizeOf(part)) > 0

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, rmdirSync, statSync } from 'node:fs'
-import { mkdir, rm, statfs } from 'node:fs/promises'
+import { rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
+import { makeFolder } from '../formats/make-folder.ts'
 import { suggestion } from '../formats/nearest-name.ts'
 import type { Send } from '../http/send.ts'
 import { removeParts } from './download.ts'
@@ -203,7 +204,7 @@ export function openHub(parts: HubParts): Hub {
       },
     })
     try {
-      await mkdir(modelsFolder, { recursive: true })
+      makeFolder(modelsFolder, 0o777)
       const plan: Plan = {
         model,
         nonCommercial,

@@ -1,5 +1,6 @@
-import { mkdirSync, utimesSync } from 'node:fs'
+import { utimesSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder } from '../formats/make-folder.ts'
 import { dropLock, lockMark, tryLock } from '../storage/files/file-lock.ts'
 
 export interface PullLock {
@@ -24,7 +25,7 @@ export async function takePullLock(
   },
 ): Promise<PullLock> {
   const mark = lockMark()
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   for (let tries = 0; !tryLock(path, mark, staleMs); tries++) {
     if (tries === 1) options.onWait?.()
     await options.sleep(askAgainMs, options.signal)

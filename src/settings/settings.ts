@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { parseHandWritten } from '../formats/json.ts'
@@ -9,6 +8,7 @@ import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
 import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { type DatabasePlace, parseDatabaseUrl } from './database-url.ts'
 import { parseLifetime } from './duration.ts'
+import { folderOf, ignoredFolders, xdgFolder } from './folders.ts'
 import { resolveAlias } from './model-aliases.ts'
 
 /**
@@ -74,7 +74,7 @@ export interface Settings {
   /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
   readonly codebooks: number | undefined
   readonly noInput: boolean
-  /** One sentence for each entry of the settings file that has no effect, since no setting has its name. */
+  /** One sentence for each entry of the settings file, and each folder variable, that has no effect. */
   readonly warnings: readonly string[]
 }
 
@@ -461,7 +461,7 @@ function collect(
     chatHistory: truth(value('chat.history'), 'chat.history', problems),
     codebooks: codebooks(value('speech.codebooks'), problems),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
-    warnings: unknownEntries(stored, settingsFile(paths)),
+    warnings: [...ignoredFolders(environment), ...unknownEntries(stored, settingsFile(paths))],
   }
   return { settings, problems }
 }
@@ -509,7 +509,7 @@ export function readSecret(
 ): { readonly value: string; readonly origin: Origin } | undefined {
   const direct = environment[name]
   if (direct) return { value: direct, origin: 'environment' }
-  const credentials = environment['CREDENTIALS_DIRECTORY']
+  const credentials = folderOf(environment, 'CREDENTIALS_DIRECTORY')
   const credential = credentials && readLine(join(credentials, name))
   if (credential) return { value: credential, origin: 'credential' }
   const path = environment[`${name}_FILE`]
@@ -524,22 +524,21 @@ export function settingsFile(paths: Paths): string {
   return join(paths.config, 'config.json')
 }
 
-/** `AICHAT_HOME`, else the folders systemd gives, else XDG's, all under an id of our own. */
+/**
+ * `AICHAT_HOME`, else the folders systemd gives, else XDG's, all under an id of our own. Variables that are empty or name a
+ * relative path are ignored: data would lie wherever a command was started.
+ */
 export function pathsOf(environment: Environment): Paths {
-  const home = environment['AICHAT_HOME']
+  const home = folderOf(environment, 'AICHAT_HOME')
   if (home) return { config: home, data: home, state: home, cache: join(home, 'cache') }
-  const user = environment['HOME'] || homedir()
-  // systemd lists several folders with colons; the first is ours. The XDG specification ignores relative values.
-  const first = (name: string) => environment[name]?.split(':')[0] || undefined
-  const xdg = (name: string, fallback: string) => {
-    const base = environment[name]
-    return join(base && isAbsolute(base) ? base : join(user, fallback), 'aichat-toolkit')
-  }
+  // systemd lists several folders with colons; the first is ours.
+  const first = (name: string) => folderOf({ [name]: environment[name]?.split(':')[0] }, name)
+  const xdg = (name: string, ...usual: string[]) => join(xdgFolder(environment, name, ...usual), 'aichat-toolkit')
   const state = first('STATE_DIRECTORY')
   return {
     config: first('CONFIGURATION_DIRECTORY') ?? xdg('XDG_CONFIG_HOME', '.config'),
-    data: state ?? xdg('XDG_DATA_HOME', join('.local', 'share')),
-    state: state ?? xdg('XDG_STATE_HOME', join('.local', 'state')),
+    data: state ?? xdg('XDG_DATA_HOME', '.local', 'share'),
+    state: state ?? xdg('XDG_STATE_HOME', '.local', 'state'),
     cache: first('CACHE_DIRECTORY') ?? xdg('XDG_CACHE_HOME', '.cache'),
   }
 }

@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { makeFolder } from '../../formats/make-folder.ts'
+import { folderOf, homeFolder, xdgFolder } from '../../settings/folders.ts'
 import type { Cli } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 import { writeOutput } from '../terminal/files.ts'
@@ -54,7 +55,7 @@ export async function installCompletions(
   for (const { text, target } of targets) {
     if (remove) await rm(target, { force: true })
     else {
-      await mkdir(dirname(target), { recursive: true })
+      makeFolder(dirname(target), 0o777)
       await writeOutput(target, text, true)
     }
   }
@@ -77,9 +78,8 @@ function shellOf(environment: Environment): Shell {
  * folder of a user's own, so that one is added to its `fpath`.
  */
 function placeOf(path: string, environment: Environment): string {
-  const home = environment['HOME'] ?? homedir()
-  const data = environment['XDG_DATA_HOME'] || join(home, '.local', 'share')
-  const config = environment['XDG_CONFIG_HOME'] || join(home, '.config')
+  const data = xdgFolder(environment, 'XDG_DATA_HOME', '.local', 'share')
+  const config = xdgFolder(environment, 'XDG_CONFIG_HOME', '.config')
   if (path === scripts.bash)
     return join(environment['BASH_COMPLETION_USER_DIR'] || join(data, 'bash-completion'), 'completions', 'aichat')
   if (path === scripts.fish) return join(config, 'fish', 'completions', 'aichat.fish')
@@ -102,7 +102,7 @@ async function nextStep(shell: Shell, environment: Environment): Promise<string>
   if (shell === 'fish') return 'fish completes aichat from now on'
   if (shell === 'bash') return 'bash completes aichat in new shells, where the package bash-completion is installed'
   const folder = dirname(placeOf(scripts.zsh, environment))
-  const startUp = join(environment['ZDOTDIR'] ?? environment['HOME'] ?? homedir(), '.zshrc')
+  const startUp = join(folderOf(environment, 'ZDOTDIR') ?? homeFolder(environment), '.zshrc')
   const text = await readFile(startUp, 'utf8').catch(() => '')
   if (text.includes(folder)) return 'zsh completes aichat in new shells'
   return `put this line into ${startUp}, before compinit: fpath=(${folder} $fpath)`

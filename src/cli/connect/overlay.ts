@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 import type { Launch } from './client.ts'
 import { textOf, writeConfigFile } from './config/file.ts'
 import { planFiles } from './files.ts'
@@ -35,6 +36,6 @@ export function openOverlay(): Overlay {
 
 /** Links the entries of a folder but for some; makes a missing folder, so that files written there later stay. */
 function linkOthers(from: string, to: string, without: readonly string[]): void {
-  mkdirSync(from, { recursive: true, mode: 0o700 })
+  makeFolder(from)
   for (const name of readdirSync(from)) if (!without.includes(name)) symlinkSync(join(from, name), join(to, name))
 }

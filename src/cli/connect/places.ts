@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { folderOf, homeFolder } from '../../settings/folders.ts'
 import type { Environment } from '../../settings/settings.ts'
 
 /** The places of the clients' own files on this machine. */
@@ -19,10 +19,10 @@ export interface Places {
 
 /** The places that the clients look at, by their own variables and the customs of the system. */
 export function placesOf(environment: Environment, platform: NodeJS.Platform = process.platform): Places {
-  const home = environment['HOME'] || environment['USERPROFILE'] || homedir()
+  const home = folderOf(environment, 'HOME') ?? (environment['USERPROFILE'] || homeFolder(environment))
   const windows = platform === 'win32'
   const appData = environment['APPDATA'] || join(home, 'AppData', 'Roaming')
-  const config = environment['XDG_CONFIG_HOME'] || join(home, '.config')
+  const config = folderOf(environment, 'XDG_CONFIG_HOME') ?? join(home, '.config')
   return {
     home,
     codexFolder: environment['CODEX_HOME'] || join(home, '.codex'),

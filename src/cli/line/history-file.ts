@@ -3,7 +3,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 import { stripControls } from '../terminal/io.ts'
 
 /** A file of entered texts, which several terminals may use at once. */
@@ -36,7 +36,7 @@ const staleMs = 60_000
  */
 export function openHistoryFile(path: string): HistoryFile {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     const texts = [...textsOf(`${path}.1`), ...textsOf(path)]
     let broken = false
     return {

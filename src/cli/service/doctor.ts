@@ -4,6 +4,7 @@ import { type App, openApp } from '../../app/app.ts'
 import { toAppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
+import { xdgFolder } from '../../settings/folders.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
@@ -218,11 +219,7 @@ function otherPrograms({ environment }: Settings): readonly Finding[] {
     .split(delimiter)
     .map((folder) => join(folder, 'aichat'))
     .filter((path) => existsSync(path))
-  const foreign = join(
-    environment['XDG_CONFIG_HOME'] ?? join(environment['HOME'] ?? '', '.config'),
-    'aichat',
-    'config.yaml',
-  )
+  const foreign = join(xdgFolder(environment, 'XDG_CONFIG_HOME', '.config'), 'aichat', 'config.yaml')
   return [
     ...(new Set(found).size > 1
       ? [

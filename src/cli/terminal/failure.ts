@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { Command, CommanderError } from 'commander'
 import { AppError, toAppError } from '../../errors.ts'
 import { escapedJson } from '../../formats/terminal-text.ts'
@@ -57,14 +58,35 @@ function explain(thrown: unknown, cli: Cli): AppError {
   if (cli.signal().aborted && !(thrown instanceof AppError && thrown.code === 'timeout'))
     return new AppError('timeout', `No answer within ${cli.globals().timeout}`, { cause: thrown })
   const error = withOptions(toAppError(thrown), cli)
-  const { path } = (thrown ?? {}) as { path?: unknown }
+  const { path, syscall, code } = (thrown ?? {}) as NodeJS.ErrnoException
   // Names the file here only: clients of the service must not learn its path.
   if (error.code !== 'io' || error === thrown || typeof path !== 'string') return error
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
   const elsewhere = cli.io.environment['AICHAT_HOME'] ? [] : ['Or choose another folder: export AICHAT_HOME=FOLDER']
+  // A file in the place of a folder may be met before anything is made.
+  const folder = syscall === 'mkdir' ? path : code === 'ENOTDIR' ? dirname(path) : undefined
+  if (folder !== undefined && !isFull)
+    return new AppError('cannot_create', `The folder ${folder} cannot be made: ${whyNoFolder(thrown)}`, {
+      details: elsewhere,
+      cause: thrown,
+    })
   return new AppError('io', error.message, {
     details: [`File: ${path}`, ...error.details, ...elsewhere],
     cause: thrown,
   })
+}
+
+function whyNoFolder(reason: unknown): string {
+  const { code = '' } = reason as NodeJS.ErrnoException
+  const words: Record<string, string> = {
+    ENOENT: 'the system allows none there',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EEXIST: 'a file is in its place',
+    ENOTDIR: 'part of its path is not a folder',
+    EROFS: 'the disk is read-only',
+  }
+  return words[code] ?? code
 }
 
 /** The same failure with the options of the command in place of the fields of its request, where it has them. */

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 import { holder, isHeld } from './holders.ts'
 
 /** A folder for files of one request. */
@@ -17,7 +18,7 @@ export interface Scratch {
 export function openScratch(folder: string, newId: () => string): Scratch {
   sweepScratch(folder)
   const path = (ending = '') => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     return join(folder, `${holder()}.${newId()}${ending}`)
   }
   return {

@@ -1,16 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 
 /**
  * Puts content in a file's place so that a reader sees the old file or the new one, whole, also after a crash:
@@ -18,7 +9,7 @@ import { basename, dirname, join } from 'node:path'
  */
 export function replaceFile(path: string, content: string | Uint8Array, mode = 0o600): void {
   const folder = dirname(path)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const temporary = join(folder, `.${basename(path)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`)
   const file = openSync(temporary, 'wx', mode)
   try {

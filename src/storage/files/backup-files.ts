@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 import type { BackupFiles } from '../../personas/package/backup-store.ts'
 import { holder, holderPattern, isHeld } from '../../personas/package/holders.ts'
 
@@ -54,7 +45,7 @@ export function openBackupFiles(folder: string, isKnown: (backupId: string) => P
 
 /** The path of a backup that this process writes, in a folder that is made if need be. */
 export function pendingBackup(folder: string, backupId: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   return join(folder, `${holder()}.${backupId}${ending}`)
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { makeFolder } from '../../formats/make-folder.ts'
 
 /** A change takes milliseconds. The age after which its lock counts as left behind, and the longest wait for it: milliseconds. */
 const staleMs = 10_000
@@ -16,7 +17,7 @@ const pauseMs = 10
 export function whileLocked<Result>(path: string, change: () => Result): Result {
   const lock = join(dirname(path), `.${basename(path)}.lock`)
   const mark = lockMark()
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   for (let waited = 0; !tryLock(lock, mark, staleMs); waited += pauseMs) {
     if (waited >= patienceMs)
       throw new AppError('busy', `Another process is changing ${path}`, {

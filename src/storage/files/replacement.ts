@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 import { removeFile, replaceFile } from './atomic.ts'
 
 /** One file or folder that takes the place of another: absolute paths on the same disk. */
@@ -38,7 +39,7 @@ export function finishReplacement(folder: string): boolean {
 function perform({ from, to, aside }: Move): void {
   if (from !== null && !existsSync(from)) return
   if (existsSync(to) && !existsSync(aside)) {
-    mkdirSync(dirname(aside), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(aside))
     rename(to, aside)
   }
   if (from !== null) rename(from, to)

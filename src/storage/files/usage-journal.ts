@@ -4,7 +4,6 @@ import {
   createReadStream,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs'
 import { uptime } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 import type { LedgerRow, UsageJournal } from '../../usage/ledger/ledger.ts'
 import { isJournalRow } from '../../usage/ledger/row-check.ts'
 
@@ -52,7 +52,7 @@ export function openUsageJournal(folder: string): UsageJournal {
   let isTorn = false
   let asides = 0
   const open = (): number => {
-    mkdirSync(places, { recursive: true, mode: 0o700 })
+    makeFolder(places)
     const opened = openSync(path, 'a', 0o600)
     ours.add(path)
     return opened

@@ -1,8 +1,9 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
+import { makeFolder } from '../../formats/make-folder.ts'
 import { ownSecret } from '../files/own-secret.ts'
 import type { Database } from './connection.ts'
 import { translated } from './errors.ts'
@@ -29,7 +30,7 @@ export interface OpenOptions {
 export async function openDatabase(path: string, options: OpenOptions = {}): Promise<Database> {
   const marker = markerOf(path)
   refuseLost(path, marker)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   let db: Database | undefined
   try {
     const isNew = !existsSync(path)

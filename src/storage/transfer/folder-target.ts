@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { makeFolder } from '../../formats/make-folder.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { createConversationText } from '../sqlite/conversations-text.ts'
@@ -18,7 +18,7 @@ export interface FolderTarget {
 
 /** Counters and marks that triggers keep come with the rows, so that the triggers rest. */
 export function createFolderTarget({ db, plugins, backups }: FolderSide): FolderTarget {
-  for (const folder of [plugins, backups]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const folder of [plugins, backups]) makeFolder(folder)
   const triggers = db
     .prepare<[], { name: string; sql: string }>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
     .all()

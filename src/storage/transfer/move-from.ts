@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { makeFolder } from '../../formats/make-folder.ts'
 import { databaseName } from '../../settings/database-url.ts'
 import { listFolder } from '../files/atomic.ts'
 import { movedMarkOf, readMovedMark } from '../files/moved-mark.ts'
@@ -40,7 +41,7 @@ export interface MovedFrom extends Transferred {
  */
 export async function moveFromPostgres({ folder, url, ...control }: MoveFromOptions): Promise<MovedFrom> {
   const from = databaseName(url)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   finishReplacement(folder)
   const { database } = placesIn(folder)
   const held = holdDatabase(database)

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../formats/make-folder.ts'
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
@@ -96,7 +96,7 @@ async function hasHidden(tx: Transaction): Promise<boolean> {
 
 /** A new database, without a log: it is thrown away where its writing is cut off. */
 async function newDatabase(path: string): Promise<Database> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   const made = await openDatabase(path, { vectors: false })
   made.close()
   const db = openAlone(path)

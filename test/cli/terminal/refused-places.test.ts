@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { aichatCommand, openHome } from '../../command.ts'
@@ -42,8 +42,52 @@ test('doctor finds a folder that cannot be made, and a command that needs one na
   home.remove()
   assert.match(stdout, /^failed +folder: \/dev\/null\/\S+ cannot be created: \/dev\/null cannot be written$/m)
   assert.match(stdout, /set AICHAT_HOME to another folder/)
-  assert.is(refused.code, 74)
-  assert.match(refused.stderr, /File: \/dev\/null\/.*\n.*\n {2}Or choose another folder: export AICHAT_HOME=FOLDER\n$/)
+  assert.is(refused.code, 73)
+  assert.match(
+    refused.stderr,
+    /^aichat: The folder \/dev\/null\/\S+ cannot be made: part of its path is not a folder\n {2}Or choose another folder: export AICHAT_HOME=FOLDER\n$/,
+  )
+})
+
+test('a folder that no system call can make is refused at once, in one sentence', async () => {
+  const home = openHome()
+  for (const command of [['status'], ['persona', 'create', '--name', 'Ada', '-m', 'm']]) {
+    const { code, stderr } = await home.aichat(command, { environment: { AICHAT_HOME: '/proc/x' } })
+    assert.is(code, 73, command.join(' '))
+    assert.is(stderr, 'aichat: The folder /proc/x cannot be made: the system allows none there\n')
+  }
+  home.remove()
+})
+
+test('empty and relative folders of the environment are ignored, so that nothing is written where a command starts', () => {
+  const home = openHome()
+  const user = join(home.folder, 'user')
+  const started = join(home.folder, 'started')
+  mkdirSync(user)
+  mkdirSync(started)
+  const variables: readonly Record<string, string>[] = [
+    { AICHAT_HOME: 'data' },
+    { AICHAT_HOME: '' },
+    { XDG_CONFIG_HOME: 'config', XDG_DATA_HOME: './data', XDG_STATE_HOME: '', XDG_CACHE_HOME: 'cache' },
+    { STATE_DIRECTORY: 'state', CONFIGURATION_DIRECTORY: ':', CACHE_DIRECTORY: 'a:b' },
+  ]
+  for (const variable of variables) {
+    const { status, stderr } = start(['persona', 'create', '--name', 'Ada', '-m', 'm'], { HOME: user, ...variable })
+    assert.is(status, 0, stderr)
+    assert.ok(existsSync(join(user, '.local/share/aichat-toolkit/aichat.db')), JSON.stringify(variable))
+    rmSync(user, { recursive: true })
+  }
+  // An empty or relative HOME counts as that of the system: data is looked for, and nothing is written.
+  for (const HOME of ['', 'user']) assert.is(start(['config', 'list'], { HOME }).status, 0)
+  assert.equal(readdirSync(started), [])
+  assert.match(start(['doctor'], { HOME: user, AICHAT_HOME: 'data' }).stdout, /AICHAT_HOME is ignored/)
+  home.remove()
+
+  function start(words: readonly string[], environment: Record<string, string>) {
+    const [command, ...rest] = [...aichatCommand, ...words]
+    const env = { PATH: process.env['PATH'], ...environment }
+    return spawnSync(command!, rest, { cwd: started, env, encoding: 'utf8' })
+  }
 })
 
 test.run()

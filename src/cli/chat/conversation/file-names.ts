@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isPrintableLine } from '../../../formats/terminal-text.ts'
+import { homeFolder } from '../../../settings/folders.ts'
 import type { CompletedWord } from '../../line/completion.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { quoted, unquoted, withHome } from './shell-words.ts'
@@ -36,7 +36,7 @@ export async function fileNames(cli: Cli, written: string, isQuoted: boolean): P
   )
 }
 
-/** The user's home folder: `HOME`, else that of the system. */
+/** The user's home folder. */
 export function homeOf({ io }: Cli): string {
-  return io.environment['HOME'] || homedir()
+  return homeFolder(io.environment)
 }
