@@ -70,6 +70,10 @@ export const personaInput = z.object({
   model,
   description: z.exactOptional(longText),
   system_prompt: z.exactOptional(longText),
+  /** The name in the place of `{{char}}` in lore and greetings, where it is another than `name`. */
+  nickname: z.exactOptional(name),
+  /** Text for the model behind the conversation, at the end of the newest message of the user. */
+  post_history_instructions: z.exactOptional(longText),
   parameters: parameters.default({}),
   embedding_model: z.exactOptional(anyModel),
   memory_settings: z.exactOptional(memorySettings),
@@ -83,6 +87,8 @@ export const personaChange = z.object({
   model: z.exactOptional(model),
   description: z.exactOptional(longText.nullable()),
   system_prompt: z.exactOptional(longText.nullable()),
+  nickname: z.exactOptional(name.nullable()),
+  post_history_instructions: z.exactOptional(longText.nullable()),
   parameters: z.exactOptional(parameters),
   embedding_model: z.exactOptional(anyModel.nullable()),
   memory_settings: z.exactOptional(memorySettings.nullable()),
@@ -106,6 +112,8 @@ export interface Persona {
   readonly model: string
   readonly description?: string
   readonly system_prompt?: string
+  readonly nickname?: string
+  readonly post_history_instructions?: string
   readonly parameters: Readonly<Record<string, unknown>>
   readonly embedding_model?: string
   readonly memory_settings?: MemorySettings
@@ -127,6 +135,8 @@ export const personaView = z.object({
   model: z.string(),
   description: z.exactOptional(z.string()),
   system_prompt: z.exactOptional(z.string()),
+  nickname: z.exactOptional(z.string()),
+  post_history_instructions: z.exactOptional(z.string()),
   parameters: z.record(z.string(), z.unknown()),
   embedding_model: z.exactOptional(z.string()),
   memory_settings: z.object({

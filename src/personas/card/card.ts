@@ -25,6 +25,8 @@ export interface CardPersona {
   readonly model?: string
   readonly description?: string
   readonly system_prompt?: string
+  readonly nickname?: string
+  readonly post_history_instructions?: string
   readonly parameters?: Fields
   readonly embedding_model?: string
   readonly memory_settings?: Fields
@@ -122,10 +124,14 @@ export function personaOfCard(card: Card): CardPersona {
     ? ourFields.flatMap((name) => (ours[name] === undefined ? [] : [[name, ours[name]] as const]))
     : []
   const description = textOf(data, 'description')
+  const nickname = printableLine(textOf(data, 'nickname')).trim().slice(0, 200)
+  const after = afterHistoryOf(card)
   return {
     name: printableLine(textOf(data, 'name')).trim().slice(0, 200),
     ...(description && { description }),
     system_prompt: promptOf(card),
+    ...(nickname && { nickname }),
+    ...(after && { post_history_instructions: after }),
     ...Object.fromEntries(ourValues),
   }
 }
@@ -170,13 +176,19 @@ export function cardOfPersona(
   const base: Fields = original?.data ?? emptyData
   const prompt = persona.system_prompt ?? ''
   // An unchanged prompt is the one that the card's own texts make.
-  const unchanged = original !== undefined && prompt === promptOf(original)
+  const after = original && afterHistoryOf(original)
+  // Cards were once imported with their last instructions at the end of the prompt.
+  const isEarlier = original !== undefined && after !== '' && prompt === `${promptOf(original)}\n\n${after}`
+  const unchanged = isEarlier || (original !== undefined && prompt === promptOf(original))
+  const { nickname, post_history_instructions: instructions = '' } = persona
   const book = writeLorebook(base['character_book'], memories)
   const data = {
     ...base,
     name: persona.name,
     description: persona.description ?? '',
     ...(unchanged ? {} : { system_prompt: prompt }),
+    ...(isEarlier || instructions === after ? {} : { post_history_instructions: instructions }),
+    ...(nickname !== undefined && { nickname }),
     group_only_greetings: base['group_only_greetings'] ?? [],
     ...(book && { character_book: book }),
     extensions: { ...extensionsOf(base), [ourExtension]: extensionOf(persona, unchanged) },
@@ -211,28 +223,33 @@ function extensionOf(persona: CardPersona, unchanged: boolean): Fields {
 
 /** The system prompt that a card's texts make. */
 function promptOf({ data }: Card): string {
-  const name = textOf(data, 'nickname') || textOf(data, 'name')
   const labelled = (label: string, field: string) => {
     const text = textOf(data, field)
     return text && `${label}: ${text}`
   }
   const parts = [
-    textOf(data, 'system_prompt')
-      .replaceAll(/\{\{original\}\}/gi, '')
-      .trim() || 'You are {{char}}. Stay in this role.',
+    withoutOriginal(textOf(data, 'system_prompt')) || 'You are {{char}}. Stay in this role.',
     textOf(data, 'description'),
     labelled('Personality', 'personality'),
     labelled('Scenario', 'scenario'),
     labelled('Example of how {{char}} talks', 'mes_example'),
-    textOf(data, 'post_history_instructions')
-      .replaceAll(/\{\{original\}\}/gi, '')
-      .trim(),
   ]
-  return parts
-    .filter(Boolean)
-    .join('\n\n')
-    .replaceAll(/\{\{char\}\}/gi, () => name)
-    .replaceAll(/\{\{user\}\}/gi, 'the user')
+  return withNames(data, parts.filter(Boolean).join('\n\n'))
+}
+
+/** The instructions of a card that stand behind the conversation. */
+function afterHistoryOf({ data }: Card): string {
+  return withNames(data, withoutOriginal(textOf(data, 'post_history_instructions')))
+}
+
+/** `{{original}}` stands for the prompt of the program: there is none. */
+function withoutOriginal(text: string): string {
+  return text.replaceAll(/\{\{original\}\}/gi, '').trim()
+}
+
+function withNames(data: Fields, text: string): string {
+  const name = textOf(data, 'nickname') || textOf(data, 'name')
+  return text.replaceAll(/\{\{char\}\}/gi, () => name).replaceAll(/\{\{user\}\}/gi, 'the user')
 }
 
 function encoded(card: Card): string {

@@ -155,7 +155,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         ...persona?.parameters,
         ...(persona && { model: persona.model }),
         ...given(request),
-        messages,
+        messages: withInstructions(messages, persona?.post_history_instructions),
       }
       return {
         request: conversation ? { ...full, messages: fitted(full, plugin) } : full,
@@ -331,10 +331,25 @@ function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
 }
 
 /** Entries of a lorebook as a part of the prompt, in their order. */
-function lorePrompt({ name }: Persona, lore: readonly MemoryEntry[]): string {
-  const texts = lore.map(({ content }) => loreText(content, name)).filter((text) => text !== '')
+function lorePrompt({ name, nickname = name }: Persona, lore: readonly MemoryEntry[]): string {
+  const texts = lore.map(({ content }) => loreText(content, nickname)).filter((text) => text !== '')
   if (texts.length === 0) return ''
   return ['Background of this part of the conversation:', ...texts].join('\n\n')
+}
+
+/**
+ * The messages with a persona's instructions behind the conversation. They end the user's newest message: a system message
+ * there is moved to the front by Anthropic's and Google's dialects, and refused by the templates of many local models.
+ */
+function withInstructions(messages: readonly Message[], instructions = ''): readonly Message[] {
+  if (instructions === '') return messages
+  const text = `[Instructions for your answer, which the user does not see]\n${instructions}`
+  const at = messages.findLastIndex(({ role }) => role === 'user')
+  if (at < 0) return [...messages, { role: 'user', content: text }]
+  const { content } = messages[at]!
+  const ended =
+    typeof content === 'string' ? `${content}\n\n${text}` : [...(content ?? []), { type: 'text' as const, text }]
+  return messages.with(at, { ...messages[at]!, content: ended })
 }
 
 /**

@@ -20,6 +20,8 @@ const personaNames = [
   'model',
   'description',
   'system_prompt',
+  'nickname',
+  'post_history_instructions',
   'parameters',
   'embedding_model',
   'memory_settings',

@@ -17,7 +17,7 @@ export function personaProblems(persona: Fields): readonly string[] {
   return [
     ...unless(isText(persona['name'], 200), 'name must be a text of 1 to 200 characters'),
     ...unless(isText(persona['model'], 300), 'model must be a text of 1 to 300 characters'),
-    ...['description', 'system_prompt'].flatMap((name) =>
+    ...['description', 'system_prompt', 'nickname', 'post_history_instructions'].flatMap((name) =>
       unless(isAbsentOr(persona[name] ?? undefined, isLongText), `${name} must be a text`),
     ),
     ...['parameters', 'memory_settings', 'mutation_settings'].flatMap((name) =>

@@ -1,3 +1,4 @@
+import { withoutFields } from '../../personas/fields.ts'
 import type { Persona } from '../../personas/persona.ts'
 
 /** A persona as its table keeps it; settings and fields that no column has as JSON. */
@@ -17,10 +18,11 @@ export interface PersonaRow {
   updated_at: number
 }
 
-/** The column of unknown fields, which also holds the names of servers. */
-interface Extra extends Readonly<Record<string, unknown>> {
-  readonly mcp_servers?: readonly string[]
-}
+/** The column of unknown fields, which also holds the fields that came after the columns. */
+type Extra = Readonly<Record<string, unknown>> & Pick<Persona, (typeof later)[number]>
+
+/** No package brings these names as unknown fields, see knownPersonaFields in import-persona.ts. */
+const later = ['mcp_servers', 'nickname', 'post_history_instructions'] as const
 
 /** The columns of a `PersonaRow`, in its order. */
 export const personaColumns = [
@@ -42,7 +44,8 @@ export const personaColumns = [
 /** The row of a persona. */
 export function rowOfPersona(persona: Persona): PersonaRow {
   const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
-  const { mcp_servers, ...columns } = persona
+  const { mcp_servers, nickname, post_history_instructions, ...columns } = persona
+  const extra = JSON.stringify({ ...persona.extra, mcp_servers, nickname, post_history_instructions })
   return {
     ...columns,
     description: persona.description ?? null,
@@ -51,14 +54,13 @@ export function rowOfPersona(persona: Persona): PersonaRow {
     embedding_model: persona.embedding_model ?? null,
     memory_settings: json(persona.memory_settings),
     mutation_settings: json(persona.mutation_settings),
-    // No package brings this name, see knownPersonaFields in import-persona.ts.
-    extra: json(mcp_servers ? { ...persona.extra, mcp_servers } : persona.extra),
+    extra: extra === '{}' && !persona.extra ? null : extra,
   }
 }
 
 /** The persona of a row. */
 export function personaOf(row: PersonaRow): Persona {
-  const { mcp_servers, ...extra } = (row.extra === null ? {} : JSON.parse(row.extra)) as Extra
+  const all = (row.extra === null ? {} : JSON.parse(row.extra)) as Extra
   return {
     id: row.id,
     user_id: row.user_id,
@@ -70,8 +72,8 @@ export function personaOf(row: PersonaRow): Persona {
     ...(row.embedding_model !== null && { embedding_model: row.embedding_model }),
     ...(row.memory_settings !== null && { memory_settings: JSON.parse(row.memory_settings) }),
     ...(row.mutation_settings !== null && { mutation_settings: JSON.parse(row.mutation_settings) }),
-    ...(mcp_servers && { mcp_servers }),
-    ...(row.extra !== null && { extra }),
+    ...Object.fromEntries(later.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]))),
+    ...(row.extra !== null && { extra: withoutFields(all, new Set(later)) }),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }

@@ -49,9 +49,9 @@ cards('makes a prompt of the texts and puts names in the place of macros', () =>
       'Personality: curious',
       'Scenario: London, 1842',
       'Example of how Ada talks: <START>\nAda: Numbers!',
-      'Stay kind.',
     ].join('\n\n'),
   )
+  assert.is(persona.post_history_instructions, 'Stay kind.')
 })
 
 cards('keeps unknown fields, lore and extensions included, as version 3', () => {
@@ -66,9 +66,18 @@ cards('keeps unknown fields, lore and extensions included, as version 3', () => 
   assert.equal(personaOfCard(card), { ...personaOfCard(original), model: 'm' })
 })
 
+cards('exports a persona whose prompt still holds the last instructions of its card as the card was', () => {
+  const original = parseCard(ada)
+  const { post_history_instructions, system_prompt, ...persona } = personaOfCard(original)
+  const earlier = { ...persona, system_prompt: `${system_prompt}\n\n${post_history_instructions}` }
+  const { data } = cardOfPersona(earlier, original)
+  assert.equal([data['system_prompt'], data['post_history_instructions']], ['', 'Stay kind.'])
+})
+
 cards('carries a changed prompt and the settings through another program', () => {
   const original = parseCard(ada)
-  const persona = { ...personaOfCard(original), system_prompt: 'Be Ada.', model: 'm', parameters: { temperature: 0.5 } }
+  const changed = { system_prompt: 'Be Ada.', post_history_instructions: 'Be brief.', nickname: 'A' }
+  const persona = { ...personaOfCard(original), ...changed, model: 'm', parameters: { temperature: 0.5 } }
   assert.equal(personaOfCard(cardOfPersona(persona, original)), persona)
   const fresh = { name: 'New', model: 'm', system_prompt: 'Hi.' }
   assert.equal(personaOfCard(cardOfPersona(fresh, undefined)), fresh)

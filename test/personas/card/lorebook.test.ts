@@ -94,6 +94,33 @@ cards('brings the entries of its lorebook that the last messages call for, in th
   ),
 )
 
+cards('is called by its nickname in lore too, and its last instructions end the talk, which keeps none of them', () =>
+  withUsers(
+    async (all) => {
+      const more = { nickname: 'Countess', post_history_instructions: 'Stay {{char}}. {{original}}' }
+      const { persona_id } = await bring(all, { ...card, data: { ...data, ...more } })
+      const { body: exported } = await all.ada('POST', `/api/personas/${persona_id}/export`, {})
+      const { persona_id: copy } = await bring(all, exported)
+      for (const persona of [persona_id, copy]) {
+        const { body: session } = await all.ada('POST', '/api/sessions', { persona })
+        for (const content of ['What is your engine?', [{ type: 'text', text: 'And again?' }]])
+          await all.ada('POST', '/api/chat', { session: session.id, messages: [{ role: 'user', content }] })
+        const messages = sent(all)
+        assert.match(messages[0]!.content, /The engine of Countess is made of brass/)
+        assert.not.match(JSON.stringify(messages.slice(0, -1)), /Stay Countess\./)
+        assert.match(JSON.stringify(messages.at(-1)), /And again\?.*Stay Countess\./)
+        const { messages: kept } = (await all.ada('GET', `/api/sessions/${session.id}`)).body
+        assert.match(kept[0].content, /I am Countess\.$/)
+        assert.not.match(JSON.stringify(kept), /Stay Countess/)
+      }
+      const gone = { nickname: null, post_history_instructions: null }
+      const { body: after } = await all.ada('PUT', `/api/personas/${copy}`, gone)
+      assert.equal([after.nickname, after.post_history_instructions], [undefined, undefined])
+    },
+    { provider },
+  ),
+)
+
 cards('knows of a change of its lore at once', () =>
   withUsers(
     async (all) => {
