@@ -25,11 +25,13 @@ export async function chooseModels(cli: Cli, { model = [], persona }: ModelChoic
     throw new AppError('usage', 'Use either --model or --persona: a persona has a model of her own')
   const { models } = await cli.ask(listChatModels, {})
   if (persona !== undefined) return [await personaModel(cli, models, persona)]
-  const known = new Map(models.map((each) => [each.id, each]))
+  // The list names models of the active plugin and of this machine without a prefix; a chat takes them with one too.
+  const names = ({ id, plugin }: ListedModel) => [`${plugin ?? 'local'}:${id}`, id]
+  const known = new Map(models.flatMap((each) => names(each).map((id) => [id, each] as const)))
   for (const id of model)
-    if (models.length > 0 && !known.has(id))
+    if (models.length > 0 && !known.has(id) && !id.startsWith(personaPrefix))
       note(cli, `aichat: ${id} is not in the list of models; it is used as it is`)
-  if (model.length > 0) return model.map((id) => offered(known.get(id) ?? { id }))
+  if (model.length > 0) return model.map((id) => offered({ ...known.get(id), id }))
   const first = await usualModel(cli, models)
   const rest = models.filter(({ id }) => id !== first)
   if (rest.length > mostListed)
