@@ -278,9 +278,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 function unspokenMessage(missing: number, total: number, skipped: readonly string[]): string {
   const pieces = skipped.slice(0, 8).map((piece) => piece.replace(/\s+/g, ' '))
   const named = pieces.length === 0 ? '' : `: ${pieces.join(', ')}${skipped.length > pieces.length ? ', …' : ''}`
-  return missing > 0
-    ? `${missing} of ${counted(total, 'part')} of the text could not be spoken${named}`
-    : `not spoken${named}`
+  return missing > 0 ? `${missing} of ${counted(total, 'part')} of the text not spoken${named}` : `not spoken${named}`
 }
 
 /** Passes audio through and shows the share of spoken chunks on stderr. */
