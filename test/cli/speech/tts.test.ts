@@ -67,6 +67,15 @@ test('stderr names unspoken parts, and a text that is mostly unspoken is refused
   assert.match(refused.stderr, /Chinese/)
 })
 
+test('--json says where the audio is and what it holds', async () => {
+  const file = join(home.folder, 'told.wav')
+  const { stdout, stderr } = await aichat(['tts', 'The word 你好 means hello.', '-o', file, '--json'])
+  const { engine, seconds, ...told } = JSON.parse(stdout || stderr)
+  const chunks = { spoken: 1, total: 2 }
+  assert.equal(told, { file, format: 'wav', timestamps: null, chunks, rerolls: 0, skipped: ['你好'] })
+  assert.ok(typeof engine === 'string' && seconds > 0.5)
+})
+
 test('the voice may come from the environment', async () => {
   const { code, stderr } = await aichat(['tts', 'Hello.'], { environment: { AICHAT_VOICE: 'nobody' } })
   assert.is(code, 67)
