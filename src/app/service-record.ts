@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isHeld } from '../personas/package/holders.ts'
+import { isHeld } from '../process/holders.ts'
 import { listFolder, removeFile, replaceFile } from '../storage/files/atomic.ts'
 import { mayRun, processMark } from '../storage/shared/process-mark.ts'
 import { version } from '../version.ts'

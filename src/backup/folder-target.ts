@@ -2,7 +2,7 @@ import { constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { holder, isHeld } from '../personas/package/holders.ts'
+import { holder, isHeld } from '../process/holders.ts'
 import { type BackupTarget, byAge, keptOf } from './target.ts'
 
 /** The name of an unfinished copy, which holds the id of its writer. */

@@ -19,7 +19,7 @@ export interface ModelChoice {
   readonly persona?: string
 }
 
-/** The models that a client is to offer, the one to start with first; never empty. Throws `usage` where there is none. */
+/** The models that a client is to offer, the one to start with first; never empty. Throws `configuration` where there is none. */
 export async function chooseModels(cli: Cli, { model = [], persona }: ModelChoice): Promise<readonly OfferedModel[]> {
   if (persona !== undefined && model.length > 0)
     throw new AppError('usage', 'Use either --model or --persona: a persona has a model of her own')
@@ -43,7 +43,7 @@ export async function chooseModels(cli: Cli, { model = [], persona }: ModelChoic
 async function usualModel(cli: Cli, models: readonly ListedModel[]): Promise<string> {
   const usual = (await cli.settings()).model ?? (await activeModel(cli)) ?? models[0]?.id
   if (usual !== undefined) return usual
-  throw new AppError('usage', 'There is no model yet that could answer', {
+  throw new AppError('configuration', 'There is no model yet that could answer', {
     details: ['`aichat status` shows how to get one', 'or name one: --model MODEL'],
   })
 }

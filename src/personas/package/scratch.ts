@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
-import { holder, isHeld } from './holders.ts'
+import { holder, isHeld } from '../../process/holders.ts'
 
 /** A folder for files of one request. */
 export interface Scratch {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { BackupFiles } from '../../personas/package/backup-store.ts'
-import { holder, holderPattern, isHeld } from '../../personas/package/holders.ts'
+import { holder, holderPattern, isHeld } from '../../process/holders.ts'
 
 const ending = '.dna.zip'
 
