@@ -67,7 +67,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
 
   return {
     async open(input, signal) {
-      const text = readText(input.input)
+      const { text, directions } = readText(input.input)
       const leave = turns.enter()
       try {
         await engine.load(signal)
@@ -79,7 +79,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
         const voice = await prepare(input.voice ?? manifest.default_voice, signal)
         const { instruct, cfg_coef, seed, timestamps = false } = input
         const request = { text: divided.spoken, language, voice, instruct, cfg_coef, seed }
-        return speaking(request, { unspoken: divided.unspoken, timestamps, signal })
+        return speaking(request, { unspoken: [...directions, ...divided.unspoken], timestamps, signal })
       } finally {
         leave()
       }
@@ -119,19 +119,20 @@ function requireWordTimes({ id, capabilities }: SpeechEngine): void {
   })
 }
 
-/** The text as it will be spoken. Throws `invalid` for one that is too long or empty. */
-function readText(text: string): string {
+/** The text as it will be spoken, and the stage directions left out. Throws `invalid` for one that is too long or empty. */
+function readText(text: string): { readonly text: string; readonly directions: readonly string[] } {
   const characters = countCharacters(text)
   if (characters > textLimit)
     throw new AppError('invalid', `The text is longer than ${textLimit.toLocaleString('en')} characters`, {
       details: [`it has ${characters.toLocaleString('en')}`],
     })
-  const clean = sanitize(text)
+  const directions: string[] = []
+  const clean = sanitize(text, (written) => directions.push(written))
   if (clean === '')
     throw new AppError('invalid', 'The text is empty', {
       details: text.trim() === '' ? [] : ['nothing is left to speak without emoji, marks and stage directions'],
     })
-  return clean
+  return { text: clean, directions }
 }
 
 /** Languages beyond those of the specification, with their codes: an engine that speaks one takes its name. */

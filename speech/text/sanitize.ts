@@ -36,8 +36,11 @@ const mostReadings = 6
  * apart; paragraphs, headings, list items and rows of a table are one line feed apart, cells a comma. Returns '' when
  * nothing is left that can be spoken.
  * Time is linear in the length of any text, and a clean line is left alone.
+ *
+ * @param onDirection called with each stage direction that goes, as it was written: an ordinary aside may look like one
  */
-export function sanitize(text: string): string {
+export function sanitize(text: string, onDirection: (written: string) => void = () => {}): string {
+  const leaveOut = (written: string) => onDirection(written.replaceAll(gap, ''))
   const plain = text
     .replace(excessMarks, '$1')
     .replace(unspeakable, ' ')
@@ -45,17 +48,20 @@ export function sanitize(text: string): string {
     .replace(invisible, '')
     .replace(shaped, (character) => character.normalize('NFKC'))
     .replace(otherDigits, digitOf)
-  let clean = tidy(joinLines(dropMarkup(plain), true))
+  let clean = tidy(joinLines(dropMarkup(plain), true), leaveOut)
   for (let reading = 1; reading < mostReadings; reading++) {
-    const again = tidy(joinLines(dropMarkup(clean), false))
+    const again = tidy(joinLines(dropMarkup(clean), false), leaveOut)
     if (again === clean) break
     clean = again
   }
   return /[\p{L}\p{N}]/u.test(clean) ? clean : ''
 }
 
-function tidy(lines: string): string {
-  const unmarked = dropEmphasis(dropStarred(dropDirections(unlink(lines.replace(excessMarks, '$1').normalize('NFC')))))
+type LeaveOut = (written: string) => void
+
+function tidy(lines: string, leaveOut: LeaveOut): string {
+  const unlinked = unlink(lines.replace(excessMarks, '$1').normalize('NFC'))
+  const unmarked = dropEmphasis(dropStarred(dropDirections(unlinked, leaveOut), leaveOut))
   return collapseRepeats(unmarked.replace(/‼/g, '!!').replace(/⁉/g, '!?'))
     .replace(symbols, gap)
     .replace(/\u0001\p{M}+/gu, gap)
@@ -171,7 +177,7 @@ function endOfAddress(text: string, at: number, closings: ReadonlyMap<number, nu
 }
 
 /** Parentheses and brackets that hold a stage direction go, with the space before a following mark. */
-function dropDirections(text: string): string {
+function dropDirections(text: string, leaveOut: LeaveOut): string {
   const closings = new Map(
     ['()', '（）', '[]', '【】'].flatMap(([open, close]) => [...matchPairs(text, open!, close!)]),
   )
@@ -182,6 +188,7 @@ function dropDirections(text: string): string {
     const close = closings.get(at)
     if (close === undefined || close - at > longestDirection || !isStageDirection(text.slice(at + 1, close))) continue
     const before = text.slice(from, at)
+    leaveOut(text.slice(at, close + 1))
     kept += /[.,;:!?…]/.test(text[close + 1] ?? '') && before.endsWith(' ') ? before.slice(0, -1) : before
     from = close + 1
     // `(whispering): Hello` begins with its words.
@@ -197,7 +204,7 @@ const starred = /(?<![\p{L}\p{N}*_\\])([*_]{1,2})(?![\s*_])([^*_\n]{2,120})(?<!\
 /** How much of the text before an asterisk is looked at, in characters: enough to find the subject of a verb. */
 const sentenceBefore = 80
 
-function dropStarred(text: string): string {
+function dropStarred(text: string, leaveOut: LeaveOut): string {
   return text.replace(starred, (whole: string, marks: string, inside: string, at: number) => {
     const end = at + whole.length
     const isDirection = isStarredDirection(
@@ -206,7 +213,9 @@ function dropStarred(text: string): string {
       text.slice(end, end + 8),
       marks.length > 1,
     )
-    return isDirection ? gap : whole
+    if (!isDirection) return whole
+    leaveOut(whole)
+    return gap
   })
 }
 

@@ -24,6 +24,10 @@ export interface Passwords {
   isWeakHash(hash: string): boolean
 }
 
+/** The rules of a new password, in one line for people. */
+export const passwordRules =
+  'at least 6 characters, among them an uppercase letter, a lowercase letter and a digit; at most 72 bytes'
+
 /** Problems of a new password by the specification's rules, one line per rule. */
 export function passwordProblems(password: string): readonly string[] {
   const problems: string[] = []

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isHeld } from '../process/holders.ts'
 import { listFolder, removeFile, replaceFile } from '../storage/files/atomic.ts'
 import { mayRun, processMark } from '../storage/shared/process-mark.ts'
 import { version } from '../version.ts'
@@ -40,8 +41,9 @@ const folderOf = (state: string) => join(state, 'services')
 /** The longest record that is read: characters. */
 const longestRecord = 100_000
 
-/** The record of this process; nothing is written before its first `update`. */
+/** The record of this process; nothing is written before its first `update`. Records of killed services are removed. */
 export function openServiceRecord(state: string): OwnRecord {
+  attempt(() => runningServices(state))
   const mark = processMark()
   const path = join(folderOf(state), `${process.pid}.json`)
   let record: ServiceRecord = {
@@ -71,7 +73,8 @@ export function runningServices(state: string): readonly ServiceRecord[] {
     const path = join(folderOf(state), name)
     const record = read(path)
     if (record && mayRun(record.mark)) found.push(record.service)
-    else if (record) attempt(() => removeFile(path))
+    // A record that cannot be read stays while a process has the id in its name, which may be about to replace it.
+    else if (record || !isHeld(`pid${Number.parseInt(name, 10)}-0`)) attempt(() => removeFile(path))
   }
   return found.sort((a, b) => a.started_at - b.started_at)
 }

@@ -3,7 +3,7 @@ import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { makeFolder } from '../formats/make-folder.ts'
-import { holder, isHeld } from '../personas/package/holders.ts'
+import { holder, isHeld } from '../process/holders.ts'
 import { type BackupTarget, byAge, keptOf } from './target.ts'
 
 /** The name of an unfinished copy, which holds the id of its writer. */

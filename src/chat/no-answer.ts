@@ -39,7 +39,7 @@ export function noAnswerError(
     ],
     ...(waitMs !== undefined && { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) }),
     ...(provider && { provider }),
-    ...(failures.every(isFinal) && { final: true }),
+    ...(failures.every(isFinal) ? { final: true } : code === 'configuration' && { final: false }),
     cause: setup ?? first,
   })
 }
@@ -85,7 +85,7 @@ const codes: Record<FailureClass, FailureCode> = {
 }
 
 function codeOf({ failure, setup }: AttemptFailed, single: boolean): FailureCode {
-  if (!failure) return setup?.code === 'invalid' ? 'invalid' : 'unavailable'
+  if (!failure) return setup?.code === 'invalid' || setup?.code === 'configuration' ? setup.code : 'unavailable'
   const late = failure.class === 'down' && /TIMEOUT/.test(failure.code ?? '')
   if (single && late) return 'timeout'
   return passedOn(failure) ?? (single || failure.class === 'auth' ? codes[failure.class] : 'unavailable')

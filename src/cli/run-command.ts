@@ -25,14 +25,14 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
   } catch (thrown) {
     // The command printed it before it failed.
     await cli.filter?.flush().catch(() => {})
-    return report(thrown, cli, argv)
+    return await report(thrown, cli, argv)
   } finally {
     await close()
   }
 }
 
 /** Reports a failure before the arguments were parsed; returns the exit code. */
-export function reportFailure(thrown: unknown, argv: readonly string[], io: Io): number {
+export function reportFailure(thrown: unknown, argv: readonly string[], io: Io): Promise<number> {
   return report(thrown, openCli(io).cli, argv)
 }
 

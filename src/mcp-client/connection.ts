@@ -166,9 +166,16 @@ function causeOf(thrown: unknown): string {
   return printableLine(text).slice(0, 300)
 }
 
+/** Lines of npm that name no cause: an update of npm, the place of its log, and prefixes without a text. */
+const npmRemark = /^npm (?:notice|warn)\b|^npm (?:error|ERR!)(?:\s*$|.*(?:complete log of this run|_logs))/i
+
+/** The lines of a server's stderr that name the cause: npm's errors, the first of which does, else the last lines. */
 function stderrOf(spawned: ServerProcess | undefined): readonly string[] {
-  const last = spawned?.stderr().trim().split('\n').slice(-3).map(printableLine) ?? []
-  return last.filter((line) => line !== '').map((line) => `stderr: ${line.slice(0, 300)}`)
+  const all = spawned?.stderr().split('\n').map(printableLine) ?? []
+  const lines = all.filter((line) => line.trim() !== '' && !npmRemark.test(line))
+  const ofNpm = lines.filter((line) => /^npm (?:error|ERR!) /i.test(line))
+  const shown = ofNpm.length > 0 ? ofNpm.slice(0, 3) : lines.slice(-3)
+  return shown.map((line) => `stderr: ${line.slice(0, 300)}`)
 }
 
 /** Whether a description nests shallowly enough for the code that reads it later. */

@@ -24,6 +24,7 @@ withTerminal('a password is asked twice on the terminal, never shown, and the re
   assert.is(code, 0, shown)
   assert.is(stdout, 'ada\n')
   assert.match(shown, /ada is the administrator/)
+  assert.match(shown, /6 characters.*uppercase.*lowercase.*digit[\s\S]*Password/)
   assert.not.match(shown, /canary/)
   rmSync(home, { recursive: true, force: true })
 })

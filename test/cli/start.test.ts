@@ -224,6 +224,7 @@ test('an error with --json is one line of JSON on stderr, stdout stays empty', a
 test('wrong usage names the error and the help to read, in one line with --json before or after it', async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['plugn'], /^aichat: Unknown command 'plugn'\n {2}Did you mean plugin\?\n {2}To ask .* aichat chat "plugn"\n/],
+    [['What', 'is', 'a', '"monad"?', '--quiet'], /To ask it as a question: aichat chat "What is a \\"monad\\"\?"\n/],
     [['plugin'], /^aichat: aichat plugin needs a command: list, show, .*\n {2}See: aichat help plugin\n$/],
     [['plugin', 'show'], /^aichat: Missing required argument 'id'\n {2}See: aichat help plugin show\n$/],
     [['plugin', 'list', '--type', 'x'], /Invalid --type "x": use completion, chat, embedding or tts\n/],

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openToolServers, type ToolServers } from '../../src/app/tool-servers.ts'
 import type { ToolServer } from '../../src/chat/tools/tool-server.ts'
+import type { AppError } from '../../src/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { processGone } from '../pseudo-terminal.ts'
 import { rejects } from '../rejection.ts'
@@ -127,6 +128,28 @@ test('a server that floods stderr or ends is told with its last words', () =>
     await rejects(tired.call('crash', {}), 'unavailable', /the server is tired/)
     await rejects(tired.call('echo', { text: 'x' }), 'unavailable', /tools/)
     await tired.close()
+  }))
+
+test('a server that npm cannot start is told with npm’s error, not with its notices', () =>
+  withServers(async (servers) => {
+    const said = [
+      'npm warn deprecated old@1.0.0: no longer supported',
+      'npm error code E404',
+      'npm error 404 Not Found - GET http://packages.example/none',
+      'npm error',
+      'npm error A complete log of this run can be found in: /h/.npm/_logs/1.log',
+      'npm notice New major version of npm available! 10.0.0 -> 11.0.0',
+      'npm notice',
+    ].join('\n')
+    servers.list.set('none', {
+      command: process.execPath,
+      args: ['-e', `console.error(${JSON.stringify(said)}); process.exit(1)`],
+    })
+    const error = (await servers.open('none').catch((reason: unknown) => reason)) as AppError
+    assert.equal(error.details, [
+      'stderr: npm error code E404',
+      'stderr: npm error 404 Not Found - GET http://packages.example/none',
+    ])
   }))
 
 test('the end of a connection ends the whole group of processes, also of one that takes no SIGTERM', () =>

@@ -270,7 +270,7 @@ function unknownKey(id: string): AppError {
 
 function notMade(reason: 'absent' | 'too_many' | 'too_many_of_user', { inAll, perUser }: KeyBounds): AppError {
   if (reason === 'absent')
-    return new AppError('invalid', 'No user found to own the API key', {
+    return new AppError('configuration', 'No user found to own the API key', {
       details: ['Create the first one: aichat setup'],
     })
   const [count, setting] =

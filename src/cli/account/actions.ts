@@ -1,3 +1,4 @@
+import { passwordRules } from '../../accounts/passwords.ts'
 import { type Logins, openLogins, type SavedLogin, type TokenStorage } from '../../app/logins.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
@@ -123,10 +124,7 @@ export async function changeOwnPassword(
 ): Promise<void> {
   const [current, next] = options.passwordStdin
     ? await readSecrets(cli, 2)
-    : [
-        await askSecret(cli, 'Current password', '--password-stdin'),
-        await askSecret(cli, 'New password', '--password-stdin', { twice: true }),
-      ]
+    : [await askSecret(cli, 'Current password', '--password-stdin'), await askNewPassword(cli, 'New password')]
   const target = await findServer(cli)
   const found = target && (await findToken(target, await cli.settings()))
   const answer = await cli.ask(changePassword, {
@@ -203,7 +201,13 @@ async function askNewUser(cli: Cli, { username, email, passwordStdin }: NewUserO
 /** Reads a new password from stdin, or asks for it twice. */
 export async function newPassword(cli: Cli, piped: boolean): Promise<string> {
   if (piped) return (await readSecrets(cli, 1))[0]!
-  return askSecret(cli, 'Password', '--password-stdin', { twice: true })
+  return askNewPassword(cli, 'Password')
+}
+
+/** Says the rules, then asks for a new password twice. Throws `usage` where it cannot ask. */
+async function askNewPassword(cli: Cli, question: string): Promise<string> {
+  if (await canAsk(cli)) note(cli, `aichat: a password has ${passwordRules}`)
+  return askSecret(cli, question, '--password-stdin', { twice: true })
 }
 
 /** The server of a `login` without an address: the one in use, else the address of `aichat serve`. */

@@ -100,6 +100,8 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   async function take(text: string): Promise<void> {
     if (text.trim() === '') return
     if (/^\/(?!\/)/.test(text)) return runCommand(text)
+    // As in a shell; a space before the word asks it.
+    if (/^(?:exit|quit)\s*$/.test(text)) return runCommand('/exit')
     await ask(userMessage(text.replace(/^(?: +(?=\/)|\/(?=\/))/, ''), current.attached))
   }
 

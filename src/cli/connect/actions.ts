@@ -6,12 +6,12 @@ import type { Client, OfferedModel, Pointing } from './client.ts'
 import { clientNamed, clientNames } from './clients.ts'
 import { textOf } from './config/file.ts'
 import { findDaemon } from './daemon.ts'
-import { type FilePlan, planFiles, writePlans } from './files.ts'
+import { type FilePlan, pathsOf, planFiles, writePlans } from './files.ts'
 import { type KeyInUse, keyOf, revokeMadeKey, revokeOnFailure } from './keys.ts'
 import { listClients } from './list.ts'
 import { chooseModels, type ModelChoice } from './models.ts'
 import { placesOf } from './places.ts'
-import { type Connections, openConnections, shellNameOf } from './record.ts'
+import { type Connection, type Connections, openConnections, printNameOf, shellNameOf } from './record.ts'
 import { printEnvironment, report } from './report.ts'
 import type { Shell } from './shell.ts'
 import { undo } from './undo.ts'
@@ -25,6 +25,9 @@ export interface ConnectOptions extends ModelChoice {
 
 /** Stands for the key in output and plans. */
 const keyStandIn = 'KEY'
+
+/** How long a key works that is printed and kept nowhere else. */
+const printedKeyLife = '24h'
 
 /** Points a client at the daemon, shows the changes that would do so, or undoes them; without a client lists them. */
 export async function connect(cli: Cli, name: string | undefined, options: ConnectOptions): Promise<void> {
@@ -54,35 +57,46 @@ function refuseUnused(client: Client, { undo, shell, print, ...others }: Connect
 /** Changes the files of a client, and revokes the key of an earlier connection that it no longer uses. */
 async function connectFiles(cli: Cli, name: string, options: ConnectOptions, connections: Connections): Promise<void> {
   const client = clientNamed(name)
-  const before = connections.get(name)
+  const places = placesOf(cli.io.environment)
   const models = await modelsAt(cli, options)
+  const place = connections.placeOf(name, pathsOf(client, places))
+  const before = connections.get(place)
   // A file that cannot be changed is found before a key is made.
-  draftPlans(cli, name, draftOf(models, connections.keyFile(name)), connections)
-  const [key, text] = await keyOf(cli, name, options, before, connections.readKey(name), models.server)
-  const pointing = { ...draftOf(models, connections.keyFile(name)), key: text }
-  const plans = await revokeOnFailure(cli, key, before, () => {
-    const planned = planFiles(client.files!(pointing, placesOf(cli.io.environment)), before?.files)
-    const files = writePlans(planned)
-    connections.writeKey(name, text)
-    connections.set(name, { ...connectionOf(pointing, options, key), files: [...files] })
-    return planned
+  draftPlans(cli, name, draftOf(models, connections.keyFile(place)), before)
+  const [key, text] = await keyOf(cli, name, options, before, connections.readKey(place), models.server)
+  const pointing = { ...draftOf(models, connections.keyFile(place)), key: text }
+  const connection = connectionOf(pointing, options, key)
+  const [plans, files] = await revokeOnFailure(cli, key, before, () => {
+    const planned = planFiles(client.files!(pointing, places), before?.files)
+    const written = [...writePlans(planned)]
+    connections.writeKey(place, text)
+    connections.set(place, { ...connection, files: written })
+    return [planned, written] as const
   })
   if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
   const isDone = plans.every((plan) => plan.isDone) && before?.key?.id === key?.id && before !== undefined
-  await report(cli, name, pointing, plans, connections, isDone)
+  await report(cli, name, pointing, plans, { ...connection, files }, isDone)
 }
 
-/** Prints the lines for a shell that point a client here, with a key of their own. */
+/** Prints the lines for a shell that point a client here, with a key of their own; with `--print` it ends by itself. */
 async function connectShell(cli: Cli, name: string, options: ConnectOptions, connections: Connections): Promise<void> {
-  const shellName = shellNameOf(name)
+  const shellName = options.print ? printNameOf(name) : shellNameOf(name)
+  const expiry = options.print && options.key === undefined ? { expiresIn: printedKeyLife } : {}
   const before = connections.get(shellName)
   const models = await modelsAt(cli, options)
-  const [key, text] = await keyOf(cli, name, options, before, connections.readKey(shellName), models.server)
+  const [key, text] = await keyOf(
+    cli,
+    name,
+    { ...options, ...expiry },
+    before,
+    connections.readKey(shellName),
+    models.server,
+  )
   const pointing = { ...draftOf(models, connections.keyFile(shellName)), key: text }
   connections.writeKey(shellName, text)
   connections.set(shellName, { ...connectionOf(pointing, options, key), files: [] })
   if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
-  await printEnvironment(cli, name, pointing, options.shell)
+  await printEnvironment(cli, name, pointing, options.shell, expiry.expiresIn)
 }
 
 /** The daemon, and the models to offer. Throws where it does not answer. */
@@ -102,12 +116,12 @@ function draftOf({ server, models }: Offer, keyFile: string): Pointing {
 }
 
 /** Plans the files of a client without a key. Throws where one cannot be changed. */
-function draftPlans(cli: Cli, name: string, draft: Pointing, connections: Connections): readonly FilePlan[] {
+function draftPlans(cli: Cli, name: string, draft: Pointing, before: Connection | undefined): readonly FilePlan[] {
   const client = clientNamed(name)
   const places = placesOf(cli.io.environment)
   const conflict = client.conflict?.(places)
   if (conflict !== undefined) throw new AppError('invalid', conflict)
-  return planFiles(client.files?.(draft, places) ?? [], connections.get(name)?.files)
+  return planFiles(client.files?.(draft, places) ?? [], before?.files)
 }
 
 function connectionOf({ server, model }: Pointing, { persona }: ConnectOptions, key: KeyInUse) {
@@ -118,8 +132,9 @@ function connectionOf({ server, model }: Pointing, { persona }: ConnectOptions, 
 async function printFiles(cli: Cli, name: string, options: ConnectOptions, connections: Connections): Promise<void> {
   const { server, problem } = await findDaemon(cli)
   if (problem) note(cli, `aichat: ${problem.message}: ${problem.details.join('; ')}`)
-  const draft = draftOf({ server, models: await chooseModels(cli, options) }, connections.keyFile(name))
-  const plans = draftPlans(cli, name, draft, connections)
+  const place = connections.placeOf(name, pathsOf(clientNamed(name), placesOf(cli.io.environment)))
+  const draft = draftOf({ server, models: await chooseModels(cli, options) }, connections.keyFile(place))
+  const plans = draftPlans(cli, name, draft, connections.get(place))
   const files = plans.map((plan) => ({ path: plan.found.path, content: textOf({ ...plan.found, bytes: plan.bytes }) }))
   await print(cli, { client: name, server, files }, () =>
     files.map(({ path, content }) => `==> ${path} <==\n${stripControls(content)}`).join('\n'),

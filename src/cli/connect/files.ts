@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { ClientFile } from './client.ts'
+import type { Client, ClientFile } from './client.ts'
 import { applyEdits, EditProblem, type MadeEdit, takeBack } from './config/edits.ts'
 import {
   bytesOf,
@@ -11,6 +11,7 @@ import {
   untouched,
   writeConfigFile,
 } from './config/file.ts'
+import type { Places } from './places.ts'
 import type { WrittenFile } from './record.ts'
 
 /** A change of a file that is decided and not made yet. */
@@ -25,6 +26,13 @@ export interface FilePlan {
   readonly before: WrittenFile | undefined
   /** The file has the content already. */
   readonly isDone: boolean
+}
+
+/** The paths of a client's files, behind links. Throws `invalid` for a file that cannot be changed. */
+export function pathsOf({ files }: Client, places: Places): readonly string[] {
+  const model = { id: '', name: '' }
+  const found = files?.({ server: '', key: '', keyFile: '', model, models: [model] }, places) ?? []
+  return found.map(({ path }) => readConfigFile(path).path)
 }
 
 /** Plans the changes of a client's files. Throws `invalid`, naming the file, for one that cannot take them. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { listChatModels } from '../../operations/chat.ts'
-import { createKey, revokeKey } from '../../operations/keys.ts'
+import { createKey, revokeKey, updateKey } from '../../operations/keys.ts'
 import { openRemote } from '../remote/client.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
@@ -71,13 +71,15 @@ export type KeyInUse = { readonly id: string; readonly asked: string | null } | 
 interface KeyChoice {
   readonly key?: string
   readonly persona?: string
+  /** A duration such as `24h`, from now on for an earlier key too; without it the key lasts until it is revoked. */
+  readonly expiresIn?: string
 }
 
 /** The given key, else the one of an earlier connection that fits, else a new one; each is tried on the daemon. */
 export async function keyOf(
   cli: Cli,
   name: string,
-  { key: given, persona }: KeyChoice,
+  { key: given, persona, expiresIn }: KeyChoice,
   before: Connection | undefined,
   kept: string | undefined,
   server: string,
@@ -87,11 +89,18 @@ export async function keyOf(
     await tryKey(cli, server, text)
     return [undefined, text]
   }
-  const fits = before?.key && before.server === server && before.persona === persona
-  if (fits && kept !== undefined && (await works(cli, server, kept))) return [before.key, kept]
-  const { secret, ...made } = await makeKey(cli, clientNamed(name), { name, persona })
-  await revokeOnFailure(cli, made, before, () => tryKey(cli, server, secret))
-  return [{ id: made.id, asked: made.asked }, secret]
+  const made = before?.server === server && before.persona === persona ? before.key : undefined
+  if (made && kept !== undefined && (await works(cli, server, kept))) {
+    if (expiresIn !== undefined) await cli.ask(updateKey, { id: made.id, expires_in: expiresIn })
+    return [made, kept]
+  }
+  const { secret, id, asked } = await makeKey(cli, clientNamed(name), {
+    name,
+    persona,
+    ...(expiresIn !== undefined && { expiresIn }),
+  })
+  await revokeOnFailure(cli, { id, asked }, before, () => tryKey(cli, server, secret))
+  return [{ id, asked }, secret]
 }
 
 /** Whether the daemon still takes a key. Throws where the request fails otherwise. */

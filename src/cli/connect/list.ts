@@ -9,9 +9,10 @@ import { openConnections, shellNameOf, type WrittenFile } from './record.ts'
 /** Lists the clients: whether each is installed, and whether it is pointed at a daemon. */
 export async function listClients(cli: Cli): Promise<void> {
   const connections = openConnections((await cli.settings()).paths)
-  const rows = Object.entries(clients).map(([client, { name, speaks, programs }]) => {
-    const connection = connections.get(client) ?? connections.get(shellNameOf(client))
-    return {
+  const rows = Object.entries(clients).flatMap(([client, { name, speaks, programs, files }]) => {
+    const places = files ? connections.placesOf(client) : [shellNameOf(client)]
+    const known = places.flatMap((place) => connections.get(place) ?? [])
+    return (known.length > 0 ? known : [undefined]).map((connection) => ({
       client,
       name,
       speaks,
@@ -19,9 +20,14 @@ export async function listClients(cli: Cli): Promise<void> {
       connected: connection !== undefined,
       server: connection?.server ?? null,
       model: connection?.model ?? null,
+      files: (connection?.files ?? []).map(({ path }) => path),
       changed_files: (connection?.files ?? []).filter(isChanged).map(({ path }) => path),
-    }
+    }))
   })
+  const filesText = ({ client, files, changed_files: changed }: (typeof rows)[number]) => {
+    const isOneOfSeveral = rows.filter((row) => row.client === client).length > 1
+    return [...(isOneOfSeveral ? files : []), ...(changed.length > 0 ? ['changed since'] : [])].join(' ')
+  }
   await print(cli, { clients: rows }, () =>
     table(cli, rows, [
       ['CLIENT', (row) => row.client],
@@ -29,7 +35,7 @@ export async function listClients(cli: Cli): Promise<void> {
       ['SPEAKS', (row) => row.speaks],
       ['PROGRAM', (row) => row.program ?? (clients[row.client]!.programs.length > 0 ? 'not found' : '')],
       ['CONNECTED', (row) => (row.connected ? `${row.server}, ${row.model}` : 'no')],
-      ['FILES', (row) => (row.changed_files.length > 0 ? 'changed since' : '')],
+      ['FILES', filesText],
     ]),
   )
 }

@@ -19,17 +19,19 @@ export interface ModelChoice {
   readonly persona?: string
 }
 
-/** The models that a client is to offer, the one to start with first; never empty. Throws `usage` where there is none. */
+/** The models that a client is to offer, the one to start with first; never empty. Throws `configuration` where there is none. */
 export async function chooseModels(cli: Cli, { model = [], persona }: ModelChoice): Promise<readonly OfferedModel[]> {
   if (persona !== undefined && model.length > 0)
     throw new AppError('usage', 'Use either --model or --persona: a persona has a model of her own')
   const { models } = await cli.ask(listChatModels, {})
   if (persona !== undefined) return [await personaModel(cli, models, persona)]
-  const known = new Map(models.map((each) => [each.id, each]))
+  // The list names models of the active plugin and of this machine without a prefix; a chat takes them with one too.
+  const names = ({ id, plugin }: ListedModel) => [`${plugin ?? 'local'}:${id}`, id]
+  const known = new Map(models.flatMap((each) => names(each).map((id) => [id, each] as const)))
   for (const id of model)
-    if (models.length > 0 && !known.has(id))
+    if (models.length > 0 && !known.has(id) && !id.startsWith(personaPrefix))
       note(cli, `aichat: ${id} is not in the list of models; it is used as it is`)
-  if (model.length > 0) return model.map((id) => offered(known.get(id) ?? { id }))
+  if (model.length > 0) return model.map((id) => offered({ ...known.get(id), id }))
   const first = await usualModel(cli, models)
   const rest = models.filter(({ id }) => id !== first)
   if (rest.length > mostListed)
@@ -41,7 +43,7 @@ export async function chooseModels(cli: Cli, { model = [], persona }: ModelChoic
 async function usualModel(cli: Cli, models: readonly ListedModel[]): Promise<string> {
   const usual = (await cli.settings()).model ?? (await activeModel(cli)) ?? models[0]?.id
   if (usual !== undefined) return usual
-  throw new AppError('usage', 'There is no model yet that could answer', {
+  throw new AppError('configuration', 'There is no model yet that could answer', {
     details: ['`aichat status` shows how to get one', 'or name one: --model MODEL'],
   })
 }

@@ -49,6 +49,10 @@ const content = boundedRecord(z.string(), connection, 100)
 export interface Connections {
   get(client: string): Connection | undefined
   set(client: string, connection: Connection | undefined): void
+  /** The recorded places of a client with files: the first has its name, the others a number behind it. */
+  placesOf(client: string): readonly string[]
+  /** The place that has one of these files; for none of them a free name. */
+  placeOf(client: string, paths: readonly string[]): string
   /** The file with the key of a client. */
   keyFile(client: string): string
   readKey(client: string): string | undefined
@@ -59,6 +63,11 @@ export interface Connections {
 /** The name under which the lines for a shell are recorded: they have a key of their own beside that of the files. */
 export function shellNameOf(client: string): string {
   return `${client}-shell`
+}
+
+/** The name under which lines that were only printed are recorded, so that their key is used again and revoked. */
+export function printNameOf(client: string): string {
+  return `${client}-print`
 }
 
 /** Opens the record of the configuration folder. `get` throws `configuration` for one that cannot be read. */
@@ -73,6 +82,16 @@ export function openConnections({ config }: Pick<Paths, 'config'>): Connections 
         replaceFile(path, `${JSON.stringify({ ...others, ...(connection && { [client]: connection }) }, asJson, 2)}\n`)
       })
     },
+    placesOf,
+    placeOf(client, paths) {
+      const record = read()
+      const known = placesOf(client).find((name) => record[name]!.files.some(({ path }) => paths.includes(path)))
+      if (known !== undefined) return known
+      for (let count = 1; ; count++) {
+        const name = count === 1 ? client : `${client}-${count}`
+        if (!Object.hasOwn(record, name)) return name
+      }
+    },
     keyFile,
     readKey(client) {
       try {
@@ -85,6 +104,11 @@ export function openConnections({ config }: Pick<Paths, 'config'>): Connections 
       if (key === undefined) rmSync(keyFile(client), { force: true })
       else replaceFile(keyFile(client), `${key}\n`)
     },
+  }
+
+  function placesOf(client: string): readonly string[] {
+    const names = Object.keys(read()).filter((name) => name.replace(/-\d+$/, '') === client)
+    return names.sort()
   }
 
   function read(): Record<string, Connection> {

@@ -3,7 +3,7 @@ import { note, print } from '../terminal/output.ts'
 import type { Pointing, Variables } from './client.ts'
 import { clientNamed } from './clients.ts'
 import type { FilePlan } from './files.ts'
-import type { Connections } from './record.ts'
+import type { Connection } from './record.ts'
 import { exportLines, type Shell, shellOf } from './shell.ts'
 
 /** Prints the lines for a shell that point a client here. */
@@ -12,13 +12,15 @@ export async function printEnvironment(
   name: string,
   pointing: Pointing,
   shell: Shell | undefined,
+  expiresIn: string | undefined,
 ): Promise<void> {
   const environment = clientNamed(name).environment!(pointing)
   const { server, model } = pointing
   await print(cli, { client: name, server, model: model.id, environment: present(environment) }, () =>
     exportLines(environment, shell ?? shellOf(cli.io.environment)),
   )
-  note(cli, `aichat: the model is ${model.id}; these lines hold a key that works until aichat connect ${name} --undo`)
+  const end = `${expiresIn === undefined ? '' : `for ${expiresIn}, or `}until aichat connect ${name} --undo`
+  note(cli, `aichat: the model is ${model.id}; these lines hold a key that works ${end}`)
 }
 
 function present(environment: Variables): Record<string, string | null> {
@@ -31,12 +33,11 @@ export async function report(
   name: string,
   pointing: Pointing,
   plans: readonly FilePlan[],
-  connections: Connections,
+  { files, key }: Connection,
   isDone: boolean,
 ): Promise<void> {
   const client = clientNamed(name)
   const { server, model, models } = pointing
-  const { files = [], key } = connections.get(name) ?? {}
   const value = {
     client: name,
     server,

@@ -2,14 +2,19 @@ import { AppError } from '../../errors.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { clients } from './clients.ts'
-import { planUndo, undoFile } from './files.ts'
+import { pathsOf, planUndo, undoFile } from './files.ts'
 import { revokeMadeKey } from './keys.ts'
-import { openConnections, shellNameOf } from './record.ts'
+import { placesOf } from './places.ts'
+import { type Connections, openConnections, printNameOf, shellNameOf } from './record.ts'
 
-/** Puts the files of a client back, revokes its keys and forgets it. Exit 1 where a key could not be revoked. */
+/**
+ * Puts the files of a client back, revokes its keys and forgets it; of a client in several places, in the one that the
+ * environment names. Exit 1 where a key could not be revoked.
+ */
 export async function undo(cli: Cli, name: string): Promise<void> {
   const connections = openConnections((await cli.settings()).paths)
-  const known = [name, shellNameOf(name)].flatMap((id) => {
+  const [place, others] = placeToUndo(cli, name, connections)
+  const known = [...place, shellNameOf(name), printNameOf(name)].flatMap((id) => {
     const connection = connections.get(id)
     return connection ? [{ id, connection }] : []
   })
@@ -31,7 +36,31 @@ export async function undo(cli: Cli, name: string): Promise<void> {
     kept: [...kept],
   }))
   await print(cli, { client: name, files, key_revoked: revoked }, () => files.map(({ path }) => path).join('\n'))
-  note(cli, `aichat: ${clients[name]!.name} is no longer pointed here`)
+  const rest = others.length > 0 ? `, and still is by ${others.join(', ')}` : ''
+  note(cli, `aichat: ${clients[name]!.name} is no longer pointed here${rest}`)
   for (const { path, kept } of files)
     if (kept.length > 0) note(cli, `aichat: changed since and left as it is in ${path}: ${kept.join(', ')}`)
+}
+
+/**
+ * The place to undo, none for a client without files, and the files of its other places. Throws `usage` where the
+ * environment names none of several.
+ */
+function placeToUndo(
+  cli: Cli,
+  name: string,
+  connections: Connections,
+): readonly [place: readonly string[], others: readonly string[]] {
+  const places = connections.placesOf(name)
+  const filesOf = (all: readonly string[]) => all.flatMap((id) => connections.get(id)!.files.map(({ path }) => path))
+  if (places.length <= 1) return [places, []]
+  const here = connections.placeOf(name, pathsOf(clients[name]!, placesOf(cli.io.environment)))
+  if (places.includes(here)) return [[here], filesOf(places.filter((id) => id !== here))]
+  throw new AppError(
+    'usage',
+    `${clients[name]!.name} is connected in several places, none of which the environment names`,
+    {
+      details: [`Set its variables as they were for one of: ${filesOf(places).join(', ')}`],
+    },
+  )
 }

@@ -69,6 +69,8 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
   /** True after Ctrl-X. */
   let prefixed = false
   let closed = false
+  /** True from a drawing after Ctrl-Z to the next key: the signal that follows finds that drawing on the screen. */
+  let resumed = false
 
   const commands = createCommands(buffer, {
     enter,
@@ -132,6 +134,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
   }
 
   function onKeypress(text: string | undefined, key: Key): void {
+    resumed = false
     if (key.ctrl && key.name === 'c') return interrupt()
     if (key.ctrl && key.name === 'z') return suspend()
     waiting.push([text, key])
@@ -281,6 +284,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     terminal.leave()
     process.kill(0, 'SIGTSTP')
     onContinued()
+    resumed = true
   }
 
   /** After SIGCONT: raw mode again, since the shell has used the terminal. */
@@ -288,7 +292,8 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     if (closed) return
     terminal.leave()
     terminal.enter()
-    view.forget()
+    if (resumed) view.above([])
+    else view.forget()
     draw()
   }
 

@@ -15,6 +15,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
+import type { BookState } from './book-files.ts'
 import { openPlayer } from './player.ts'
 import { requestLimit } from './request-limit.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
@@ -161,7 +162,7 @@ async function say(cli: Cli, { input, options, settings, ask }: Say): Promise<vo
     tellUnspoken(cli, [state.spoken, state.total], state.skipped)
     tellRerolls(cli, state.rerolls)
     if (options.play) await play(cli, createReadStream(output!))
-    return
+    return printSaved(cli, options, { ...state, seconds: state.bytes / 2 / Math.max(1, state.sampleRate) })
   }
   const answer = await ask({
     input,
@@ -169,11 +170,31 @@ async function say(cli: Cli, { input, options, settings, ask }: Say): Promise<vo
     ...common,
     ...(timestamps && { timestamps: true }),
   })
-  if (timestamps === undefined) return deliver(cli, answer, input, options)
+  if (timestamps === undefined) return printSaved(cli, options, await deliver(cli, answer, input, options))
   const { readWordAnswer } = await import('./word-answer.ts')
   const { audio, heard } = readWordAnswer(answer)
-  await deliver(cli, audio, input, options)
+  const saved = await deliver(cli, audio, input, options)
   await writeTimes(options, heard)
+  await printSaved(cli, options, saved)
+}
+
+/** Audio that is in its file, and what it holds of the text. */
+type Saved = Pick<BookState, 'engine' | 'spoken' | 'total' | 'rerolls' | 'skipped'> & { readonly seconds: number }
+
+/** With --json: prints where the audio is and what it holds. */
+async function printSaved(
+  cli: Cli,
+  { output, raw, timestamps }: AudioOptions,
+  saved: Saved | undefined,
+): Promise<void> {
+  if (!saved) return
+  const { engine, spoken, total, rerolls, skipped, seconds } = saved
+  const place = { file: output, format: raw ? 'raw' : 'wav', seconds: Math.round(1000 * seconds) / 1000 }
+  await print(
+    cli,
+    { ...place, timestamps: timestamps ?? null, engine, chunks: { spoken, total }, rerolls, skipped },
+    () => '',
+  )
 }
 
 /** Whether a text is longer than one request may be and goes into a file; elsewhere the servers refuse it. */
@@ -246,19 +267,24 @@ function streams(cli: Cli, text: string, { stream, play }: AudioOptions): boolea
   return stream === true || play === true || showsProgress(cli, text)
 }
 
-/** Writes or plays the audio, and names the skipped parts of the text on stderr. */
-async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<void> {
+/** Writes or plays the audio, and names the skipped parts of the text on stderr. Returns what went into a file. */
+async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<Saved | undefined> {
   const body = showsProgress(cli, text) ? withProgress(cli, answer) : piecesOf(answer)
-  if (options.output !== undefined && options.output !== '-') await save(cli, await collectWav(body), options)
+  let seconds: number | undefined
+  if (options.output !== undefined && options.output !== '-') seconds = await save(cli, await collectWav(body), options)
   else if (options.play) await play(cli, body)
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
   else await write(cli, one((await collectWav(body)).wav))
   if (cli.io.outClosed) return
-  tellUnspoken(cli, countsOf(answer), skippedOf(answer))
-  tellRerolls(cli, rerollsOf(answer))
+  const [[spoken, total], skipped, rerolls] = [countsOf(answer), skippedOf(answer), rerollsOf(answer)]
+  tellUnspoken(cli, [spoken, total], skipped)
+  tellRerolls(cli, rerolls)
   const engine = answer.headers['x-speech-engine']
   if (cli.globals().verbose && engine) note(cli, `spoken by the ${engine} engine`)
+  return seconds === undefined
+    ? undefined
+    : { engine: engine ?? '', spoken, total, rerolls, skipped: [...skipped], seconds }
 }
 
 function tellUnspoken(cli: Cli, [spoken, total]: readonly [number, number], skipped: readonly string[]): void {
@@ -278,9 +304,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 function unspokenMessage(missing: number, total: number, skipped: readonly string[]): string {
   const pieces = skipped.slice(0, 8).map((piece) => piece.replace(/\s+/g, ' '))
   const named = pieces.length === 0 ? '' : `: ${pieces.join(', ')}${skipped.length > pieces.length ? ', …' : ''}`
-  return missing > 0
-    ? `${missing} of ${counted(total, 'part')} of the text could not be spoken${named}`
-    : `not spoken${named}`
+  return missing > 0 ? `${missing} of ${counted(total, 'part')} of the text not spoken${named}` : `not spoken${named}`
 }
 
 /** Passes audio through and shows the share of spoken chunks on stderr. */
@@ -318,7 +342,8 @@ async function play(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
   await player.end()
 }
 
-async function save(cli: Cli, audio: Awaited<ReturnType<typeof collectWav>>, options: AudioOptions): Promise<void> {
+/** Returns the seconds of the audio. */
+async function save(cli: Cli, audio: Awaited<ReturnType<typeof collectWav>>, options: AudioOptions): Promise<number> {
   const path = options.output!
   const content = options.raw ? audio.samples : audio.wav
   const found = await stat(path).catch(() => undefined)
@@ -326,4 +351,5 @@ async function save(cli: Cli, audio: Awaited<ReturnType<typeof collectWav>>, opt
   if (found && !found.isFile()) await writeFile(path, content)
   else await writeOutput(path, content, options.force === true)
   if (options.play) await play(cli, one(audio.wav))
+  return audio.samples.length / 2 / audio.sampleRate
 }

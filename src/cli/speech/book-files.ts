@@ -7,8 +7,6 @@ import { explain } from '../terminal/files.ts'
 
 const state = z.object({
   version: z.literal(1),
-  /** The run that writes now: another one that takes over is noticed by it. */
-  run: z.string(),
   /** Everything that decides how the text sounds, by its name; a difference makes it another recording. */
   stamp: z.record(z.string(), z.string()),
   parts: z.int().min(1),
@@ -39,6 +37,8 @@ const headerSize = 44
 export interface BookFiles {
   /** Their names, for messages. */
   readonly names: { readonly audio: string; readonly state: string }
+  /** Keeps other commands from the files until the returned function is called. Throws `cannot_create` where one writes them. */
+  take(): Promise<() => void>
   /** The state that an earlier run left. Throws `cannot_create` where the files are not those of a recording. */
   read(): Promise<BookState | undefined>
   /** Puts the state in place of the one before, whole also after a crash. */
@@ -68,10 +68,22 @@ export function openBookFiles(output: string, raw: boolean): BookFiles {
   const audio = `${output}.part`
   const statePath = `${output}.state`
   const wordsPath = `${output}.words`
+  const lockPath = `${output}.lock`
   const lead = raw ? 0 : headerSize
 
   return {
     names: { audio, state: statePath },
+    take: () =>
+      explained(lockPath, async () => {
+        const { dropLock, lockMark, tryLock } = await import('../../storage/files/file-lock.ts')
+        const mark = lockMark()
+        // The first try removes the lock of a command that was killed.
+        if (!tryLock(lockPath, mark, Infinity) && !tryLock(lockPath, mark, Infinity))
+          throw new AppError('cannot_create', `Another command writes ${output} now`, {
+            details: [`If none does, remove ${lockPath}`],
+          })
+        return () => dropLock(lockPath, mark)
+      }),
     async read() {
       const text = await explained(statePath, () => readFile(statePath, 'utf8').catch(absent))
       if (text === undefined) return undefined

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { AppError } from '../../errors.ts'
 import type { BookFiles, BookState } from './book-files.ts'
@@ -40,11 +40,7 @@ export async function beginBook(
     !(await files.hasAudio(found))
   )
     return found
-  if (isSame && (found.bytes === 0 || (await files.hasAudio(found)))) {
-    const state = { ...found, run: randomUUID() }
-    await files.write(state)
-    return state
-  }
+  if (isSame && (found.bytes === 0 || (await files.hasAudio(found)))) return found
   if (found && !force)
     throw new AppError(
       'cannot_create',
@@ -69,7 +65,6 @@ export async function beginBook(
   await files.remove()
   const state: BookState = {
     version: 1,
-    run: randomUUID(),
     stamp,
     parts,
     done: 0,

@@ -47,6 +47,21 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> 
   if (parts.length === 0) throw new AppError('invalid', 'The text is empty')
   const language = book.language ?? (await detectLanguage(book.text))
   const files = openBookFiles(book.output, book.raw)
+  const release = await files.take()
+  try {
+    return await speakParts(cli, book, { parts, language, files })
+  } finally {
+    release()
+  }
+}
+
+interface BookWork {
+  readonly parts: readonly string[]
+  readonly language: string
+  readonly files: BookFiles
+}
+
+async function speakParts(cli: Cli, book: SpokenBook, { parts, language, files }: BookWork): Promise<BookState> {
   const { stamp, seed } = stampOf(book, partLimit)
   let state = await beginBook(files, book, { parts: parts.length, stamp })
   if (state.done > 0 && state.done < parts.length)
@@ -58,8 +73,6 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> 
       const input = parts[index]!
       const part = { input, stream: false, seed: partSeed(seed, index), language } as const
       const spoken = await speakPart(cli, { ...part, ...(book.timestamps && { timestamps: true }) }, book)
-      if ((await files.read())?.run !== state.run)
-        throw new AppError('cannot_create', `Another command writes ${book.output} now`)
       const next = spoken === undefined ? skipPart(state, input) : addPart(state, spoken)
       const pause =
         spoken && state.bytes > 0 ? silence(pauseAfter(parts[index - 1]!), next.sampleRate) : Buffer.alloc(0)
@@ -81,6 +94,8 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> 
     return state
   } catch (thrown) {
     progress.clear()
+    // Without a finished part there is nothing to go on from.
+    if (state.done === 0) await files.remove().catch(() => {})
     throw kept(cli, thrown, state, files)
   } finally {
     progress.clear()
@@ -154,8 +169,12 @@ function silence(seconds: number, sampleRate: number): Buffer {
 }
 
 /** The failure with the way to go on; a Ctrl-C is told as a remark. */
-function kept(cli: Cli, thrown: unknown, { done, parts }: BookState, { names }: BookFiles): unknown {
-  const advice = `${done} of ${counted(parts, 'part')} ${done === 1 ? 'is' : 'are'} kept in ${names.audio}; the same command goes on from there`
+function kept(cli: Cli, thrown: unknown, { done, parts, bytes }: BookState, { names }: BookFiles): unknown {
+  const place = bytes > 0 ? names.audio : names.state
+  const advice =
+    done === 0
+      ? `none of ${counted(parts, 'part')} was finished, and nothing is kept`
+      : `${done} of ${counted(parts, 'part')} ${done === 1 ? 'is' : 'are'} kept in ${place}; the same command goes on from there`
   if (cli.io.signal.aborted) {
     note(cli, `aichat: stopped: ${advice}`)
     return thrown

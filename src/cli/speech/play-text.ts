@@ -17,6 +17,5 @@ export async function playText(cli: Cli, text: string, signal: AbortSignal): Pro
   // A player that was stopped may end without an error.
   await player.end().finally(() => signal.throwIfAborted())
   const [spoken, total] = (headers['x-speech-chunks'] ?? '1/1').split('/').map(Number)
-  if (!signal.aborted && spoken! < total!)
-    note(cli, `aichat: ${total! - spoken!} of ${total} parts could not be spoken`)
+  if (!signal.aborted && spoken! < total!) note(cli, `aichat: ${total! - spoken!} of ${total} parts not spoken`)
 }

@@ -22,10 +22,10 @@ export class UsageError extends Error {
 }
 
 /** Writes an error to stderr, as a message or with --json as JSON, and returns the exit code. */
-export function report(thrown: unknown, cli: Cli, argv: readonly string[]): number {
+export async function report(thrown: unknown, cli: Cli, argv: readonly string[]): Promise<number> {
   if (thrown instanceof Interrupted) return 130
   if (cli.io.signal.aborted) return signalExit(cli.io)
-  const error = explain(thrown, cli)
+  const error = await explain(thrown, cli, argv)
   // commander has not read options that follow the mistake.
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   if (cli.globals().json || words.includes('--json') || words.includes('--jq'))
@@ -53,27 +53,41 @@ export function signalExit({ signal }: Io): number {
   return signal.reason === terminated ? 143 : 129
 }
 
-function explain(thrown: unknown, cli: Cli): AppError {
-  if (thrown instanceof UsageError) return usage(thrown)
+async function explain(thrown: unknown, cli: Cli, argv: readonly string[]): Promise<AppError> {
+  if (thrown instanceof UsageError) return usage(thrown, argv)
   if (cli.signal().aborted && !(thrown instanceof AppError && thrown.code === 'timeout'))
     return new AppError('timeout', `No answer within ${cli.globals().timeout}`, { cause: thrown })
   const error = withOptions(toAppError(thrown), cli)
-  const { path, syscall, code } = (thrown ?? {}) as NodeJS.ErrnoException
-  // Names the file here only: clients of the service must not learn its path.
-  if (error.code !== 'io' || error === thrown || typeof path !== 'string') return error
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+  // Names the place here only: clients of the service must not learn its path.
+  if (error.code !== 'io') return error
   const elsewhere = cli.io.environment['AICHAT_HOME'] ? [] : ['Or choose another folder: export AICHAT_HOME=FOLDER']
-  // A file in the place of a folder may be met before anything is made.
-  const folder = syscall === 'mkdir' ? path : code === 'ENOTDIR' ? dirname(path) : undefined
-  if (folder !== undefined && !isFull)
-    return new AppError('cannot_create', `The folder ${folder} cannot be made: ${whyNoFolder(thrown)}`, {
+  const unmade = unmadeFolder(thrown)
+  if (unmade !== undefined)
+    return new AppError('cannot_create', `The folder ${unmade} cannot be made: ${whyNoFolder(thrown)}`, {
       details: elsewhere,
       cause: thrown,
     })
-  return new AppError('io', error.message, {
-    details: [`File: ${path}`, ...error.details, ...elsewhere],
-    cause: thrown,
-  })
+  const place = await placeOf(error, thrown, cli)
+  if (place === undefined) return error
+  return new AppError('io', error.message, { details: [place, ...error.details, ...elsewhere], cause: thrown })
+}
+
+/** The folder that a failed call of the system was to make; undefined for another failure, a full disk among them. */
+function unmadeFolder(thrown: unknown): string | undefined {
+  const { path, syscall, code } = (thrown ?? {}) as NodeJS.ErrnoException
+  if (thrown instanceof AppError || typeof path !== 'string' || code === 'ENOSPC' || code === 'EDQUOT') return undefined
+  // A file in the place of a folder may be met before anything is made.
+  return syscall === 'mkdir' ? path : code === 'ENOTDIR' ? dirname(path) : undefined
+}
+
+/** The file of a failed call of the system; for a full disk the folder, which is that of the data where the call names none. */
+async function placeOf(error: AppError, thrown: unknown, cli: Cli): Promise<string | undefined> {
+  const { code, path } = (error.cause ?? {}) as { code?: unknown; path?: unknown }
+  const file = typeof path === 'string' ? path : undefined
+  if (error.message !== 'The disk is full' || code === undefined)
+    return file !== undefined && error !== thrown ? `File: ${file}` : undefined
+  const folder = file === undefined ? (await cli.settings().catch(() => undefined))?.paths.data : dirname(file)
+  return folder === undefined ? undefined : `Folder: ${folder}`
 }
 
 function whyNoFolder(reason: unknown): string {
@@ -107,7 +121,7 @@ function withOptions(error: AppError, { running }: Cli): AppError {
 }
 
 /** Turns commander's message into a `usage` error with its suggestion and the help to read. */
-function usage({ thrown, command }: UsageError): AppError {
+function usage({ thrown, command }: UsageError, argv: readonly string[]): AppError {
   const path = pathOf(command)
   const seeHelp = `See: aichat ${['help', ...path].join(' ')}`
   if (thrown.code === 'commander.help') {
@@ -124,11 +138,23 @@ function usage({ thrown, command }: UsageError): AppError {
       ...(known ? [known] : suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
       // No option has a space: it is a text, such as an entry of a list.
       ...(/^Unknown option '-.*\s.*'$/s.test(message) ? ['To give it as a text, put -- before it'] : []),
-      ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat "${unknown}"`]),
+      ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat ${quoted(questionIn(argv, unknown))}`]),
       seeHelp,
     ],
     cause: thrown,
   })
+}
+
+/** The words from an unknown command to the first option. */
+function questionIn(argv: readonly string[], unknown: string): string {
+  const words = argv.slice(argv.indexOf(unknown))
+  const option = words.findIndex((word) => word.startsWith('-'))
+  return words.slice(0, option < 0 ? undefined : option).join(' ')
+}
+
+/** In double quotes, as shells read them. */
+function quoted(text: string): string {
+  return `"${text.replace(/["\\$`]/g, '\\$&')}"`
 }
 
 /** `Invalid shell "tcsh": use bash, zsh or fish` for commander's sentence on choices; undefined for others. */

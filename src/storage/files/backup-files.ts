@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rm
 import { join } from 'node:path'
 import { makeFolder } from '../../formats/make-folder.ts'
 import type { BackupFiles } from '../../personas/package/backup-store.ts'
-import { holder, holderPattern, isHeld } from '../../personas/package/holders.ts'
+import { holder, holderPattern, isHeld } from '../../process/holders.ts'
 
 const ending = '.dna.zip'
 

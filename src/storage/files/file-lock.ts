@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { makeFolder } from '../../formats/make-folder.ts'
+import { hasEnded, processMark } from '../shared/process-mark.ts'
 
 /** A change takes milliseconds. The age after which its lock counts as left behind, and the longest wait for it: milliseconds. */
 const staleMs = 10_000
@@ -34,7 +35,7 @@ export function whileLocked<Result>(path: string, change: () => Result): Result 
 
 /** The content of a lock: which process holds it. */
 export function lockMark(): string {
-  return JSON.stringify({ pid: process.pid, host: hostname(), id: randomUUID() })
+  return JSON.stringify({ pid: process.pid, host: hostname(), id: randomUUID(), mark: processMark() })
 }
 
 /**
@@ -78,7 +79,9 @@ function isStale(path: string, held: string, stale: number): boolean {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat && Date.now() - stat.mtimeMs > stale) return true
   try {
-    const { pid, host } = JSON.parse(held) as { pid?: number; host?: string }
+    const { pid, host, mark } = JSON.parse(held) as { pid?: number; host?: string; mark?: string }
+    // Another process may have the id by now: the mark holds the time of its start.
+    if (typeof mark === 'string' && hasEnded(mark)) return true
     if (host !== hostname() || pid === undefined) return false
     process.kill(pid, 0)
     return false

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
-import { holder, isHeld } from '../../personas/package/holders.ts'
+import { holder, isHeld } from '../../process/holders.ts'
 import { exchangeLogs } from './adaptations.ts'
 import type { Database } from './connection.ts'
 import { pauseFor, releasePages } from './housekeeping.ts'

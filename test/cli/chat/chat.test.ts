@@ -161,12 +161,14 @@ test('an answer that breaks off is exit 76, with its beginning on stdout', () =>
     },
   ))
 
-test('a missing key falls back and says which variable to set; without fallback it is exit 78', () =>
+test('a missing key falls back and says which variable to set; where nothing else answers it is exit 78', () =>
   withProvider(provider, async ({ home, stand }) => {
     const { code, stdout, stderr } = await home.aichat(['chat', 'hi'], { environment: { CUSTOM_API_KEY: '' } })
     assert.equal([code, stdout], [0, 'local answer\n'])
     assert.match(stderr, /CUSTOM_API_KEY is not set/)
-    assert.is((await home.aichat(['chat', 'hi', '--no-fallback'], { environment: { CUSTOM_API_KEY: '' } })).code, 78)
+    const environment = { CUSTOM_API_KEY: '', OLLAMA_HOST: '127.0.0.1:9' }
+    for (const flags of [['--no-fallback'], []])
+      assert.is((await home.aichat(['chat', 'hi', ...flags], { environment })).code, 78)
     assert.is(stand.received.length, 0)
   }))
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import xterm from '@xterm/headless'
 import * as assert from 'uvu/assert'
 import { callApi } from '../../daemon.ts'
 import { completionEvents, openStandIn, type StandIn } from '../../fake-provider.ts'
@@ -174,6 +175,15 @@ test('Ctrl-Z stops the job with the terminal restored, and fg goes on', () =>
     terminal.type(' a line\r')
     await terminal.shows(/short answer[\s\S]*> $/)
     assert.equal(messages(), [['user', 'half a line']])
+    const screen = new xterm.Terminal({ cols: 80, rows: 200, allowProposedApi: true })
+    await new Promise<void>((resolve) => screen.write(terminal.shown(), resolve))
+    const lines = Array.from({ length: 200 }, (_, at) => screen.buffer.active.getLine(at)!.translateToString(true))
+    // The shell's own remark goes on in the line that was left.
+    assert.equal(
+      lines.filter((line) => line.includes('> half')),
+      ['> halfstopped', '> half a line'],
+      lines.join('\n'),
+    )
     terminal.type('\x04')
     assert.equal(await terminal.ended(), { code: 0, restored: true }, terminal.shown())
   }))

@@ -33,10 +33,16 @@ for (const size of sizes)
       await say(shown, '//model is a word', /heard: \/model is a word/)
       await say(shown, ' /tmp is full', /heard: \/tmp is full/)
       assert.equal(asked(), ['/model is a word', '/tmp is full'])
+      await say(shown, ' exit', /heard: exit/)
       await say(shown, '/help', /\/persona \[NAME\]/)
       await say(shown, '/? /undo', /\/undo\s+take the last question/)
       shown.type('/exit\r')
       assert.equal(await shown.ended(), { code: 0, restored: true })
+      for (const word of ['exit', 'quit']) {
+        const again = await talk([], { size })
+        again.type(`${word}\r`)
+        assert.equal(await again.ended(), { code: 0, restored: true }, word)
+      }
     }))
 
 test('/model, /system and /set change what the next question is asked with', () =>

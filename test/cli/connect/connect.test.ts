@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { clients } from '../../../src/cli/connect/clients.ts'
 import { suite } from '../../suite.ts'
+import { runMain } from '../../terminal.ts'
 import { type Scene, scene } from './scene.ts'
 
 const test = suite('aichat connect')
@@ -259,6 +260,55 @@ test('a file that cannot be written leaves the one before it as it was, and no k
       keys.map(({ state }: { state: string }) => state),
       ['revoked'],
     )
+  }))
+
+test('each place of a client is connected and undone by itself', () =>
+  scene(async ({ home, environment, run, daemon }) => {
+    const at = (folder: string, ...words: readonly string[]) =>
+      runMain(['connect', 'codex', ...words], { environment: { ...environment, CODEX_HOME: join(home, folder) } })
+    const before = tree(home)
+    const [one, two] = [await at('one', '--json'), await at('two', '--json')].map(({ stdout }) => JSON.parse(stdout))
+    const keys = [one, two].map(({ key_file: file }) => readFileSync(file, 'utf8').trim())
+    assert.is(new Set(keys).size, 2)
+    for (const key of keys) assert.is(await statusOf(daemon.url, key), 200)
+    const rows = JSON.parse((await run(['connect', '--json'])).stdout).clients.filter(
+      ({ client }: { client: string }) => client === 'codex',
+    )
+    assert.equal(
+      rows.map(({ files }: { files: string[] }) => files),
+      ['one', 'two'].map((folder) => [join(home, folder, 'config.toml')]),
+    )
+    assert.equal(JSON.parse((await at('one', '--json')).stdout).key_id, one.key_id)
+    const unnamed = await run(['connect', 'codex', '--undo'])
+    assert.is(unnamed.code, 64)
+    assert.match(unnamed.stderr, /several places[\s\S]*one\/config\.toml, .*two\/config\.toml/)
+    assert.match((await at('two', '--undo')).stderr, /still is by .*one\/config\.toml\n/)
+    assert.equal([await statusOf(daemon.url, keys[0]!), await statusOf(daemon.url, keys[1]!)], [200, 401])
+    // The only place left needs no variable.
+    assert.is((await run(['connect', 'codex', '--undo'])).code, 0)
+    assert.is(await statusOf(daemon.url, keys[0]!), 401)
+    assert.equal(tree(home), before)
+  }))
+
+test('a model of the active plugin may be named with the plugin', () =>
+  scene(async ({ run }) => {
+    const named = ['custom:custom-model', 'persona:Ada'].flatMap((model) => ['--model', model])
+    const { code, stderr } = await run(['connect', 'codex', ...named])
+    assert.is(code, 0, stderr)
+    assert.not.match(stderr, /is not in the list/)
+  }))
+
+test('printed lines hold one key that ends by itself, and the client does not count as connected', () =>
+  scene(async ({ run }) => {
+    const lines = (await run(['connect', 'claude', '--print'])).stdout
+    assert.is((await run(['connect', 'claude', '--print'])).stdout, lines)
+    await run(['connect', 'openai', '--print'])
+    const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
+    const left = keys.map(({ expires_at: end }: { expires_at: number }) => Math.round((end - Date.now()) / 3_600_000))
+    assert.equal(left, [24, 24])
+    const { clients: rows } = JSON.parse((await run(['connect', '--json'])).stdout)
+    assert.ok(rows.every(({ connected }: { connected: boolean }) => !connected))
+    assert.ok(JSON.parse((await run(['connect', 'claude', '--undo', '--json'])).stdout).key_revoked)
   }))
 
 test('options without an effect are refused', () =>

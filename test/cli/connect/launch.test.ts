@@ -4,7 +4,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { delimiter, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { aichatCommand } from '../../command.ts'
+import { pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 import { type Scene, scene } from './scene.ts'
 
 const test = suite('aichat launch')
@@ -160,6 +162,19 @@ test('without a daemon one is served until the client ends, also when it is kill
     assert.is(await statusOf(killed.told.base, killed.told.key), 0)
     process.kill(killed.told.pid, 'SIGKILL')
   }))
+
+test('without a user, or without a model, it is a matter of the setup: 78', async () => {
+  const home = openFastHome({ CUSTOM_API_KEY: 'sk-test' })
+  await home.aichat(['config', 'set', 'api.port', '9'])
+  const run = () => home.aichat(['launch', 'openai', '--', 'true'])
+  const none = await run()
+  assert.equal([none.code, /no model yet/.test(none.stderr)], [78, true], none.stderr)
+  const plugin = JSON.stringify(pluginAt('http://127.0.0.1:9', {}))
+  assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })).code, 0)
+  const nobody = await run()
+  assert.equal([nobody.code, /No user found/.test(nobody.stderr)], [78, true], nobody.stderr)
+  home.remove()
+})
 
 test('a named server that does not answer, a client that is not there or has no settings for a run: what to do', () =>
   scene(async ({ run }) => {

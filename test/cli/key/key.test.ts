@@ -154,7 +154,7 @@ test('a key stands in for a login where its scopes reach, and is refused with ex
 test('without a user there is nobody to own a key', async () => {
   const home = openFastHome()
   const refused = await home.aichat(['key', 'create'])
-  assert.is(refused.code, 65)
+  assert.is(refused.code, 78)
   assert.match(refused.stderr, /No user found to own.*aichat setup/s)
   home.remove()
 })

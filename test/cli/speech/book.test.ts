@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav } from '../../../speech/audio/wav.ts'
+import { processMark } from '../../../src/storage/shared/process-mark.ts'
 import { aichatCommand, openHome } from '../../command.ts'
 import { openChanceServer } from '../../server/chance-server.ts'
 import { suite } from '../../suite.ts'
@@ -112,6 +114,9 @@ test('Ctrl-C keeps what was made and says how to go on; another text or voice is
   const args = words('short.txt', '-o', path('stopped.wav'))
   const { code, stderr } = await killed('SIGINT', 12, args)
   assert.is(code, 130)
+  const early = await killed('SIGINT', 1, words('short.txt', '-o', path('early.wav')))
+  assert.match(early.stderr, /stopped: none of 7 parts was finished, and nothing is kept\n/)
+  assert.not.match(early.stderr, /early\.wav/)
   assert.match(stderr, /stopped: \d of 7 parts are kept in .*stopped\.wav\.part; the same command goes on from there/)
   writeFileSync(path('other.txt'), sentences(150, 'moon'))
   for (const [other, says] of [
@@ -129,6 +134,25 @@ test('Ctrl-C keeps what was made and says how to go on; another text or voice is
   assert.is((await runMain([...args, '--force'], { environment })).code, 0)
   assert.equal(leftovers(), [])
   assert.is((await runMain(args, { environment })).code, 73)
+})
+
+test('a second command for the same file is refused, and the first one finishes', async () => {
+  const stop = stopAt(4)
+  const first = run('short.txt', '-o', path('both.wav'), '--json')
+  await stop.reached
+  const second = await run('short.txt', '-o', path('both.wav'))
+  stop.go()
+  assert.is(second.code, 73)
+  assert.match(second.stderr, /Another command writes .*both\.wav now\n {2}If none does, remove .*both\.wav\.lock\n/)
+  const { code, stdout, stderr } = await first
+  assert.is(code, 0, stderr)
+  const { file, format, chunks, skipped, seconds } = JSON.parse(stdout)
+  assert.equal([file, format, skipped, chunks.spoken === chunks.total], [path('both.wav'), 'wav', [], true])
+  assert.ok(Math.abs(seconds - (statSync(file).size - 44) / 2 / parseWav(readFileSync(file)).sampleRate) < 0.001)
+  // The lock of a process that was killed, whose id another one has by now.
+  const held = { pid: process.pid, host: hostname(), mark: processMark().replace(/-\d+$/, '-1') }
+  writeFileSync(path('reused.wav.lock'), JSON.stringify(held))
+  assert.is((await run('short.txt', '-o', path('reused.wav'))).code, 0)
 })
 
 test('a disk that takes no more is an error that keeps what was made', async () => {
@@ -156,7 +180,7 @@ test('a part of a foreign script is left out and named, and chunks that were spo
   drops = () => ++begun === 3
   const { code, stderr } = await run('mixed.txt', '-o', path('mixed.wav'))
   assert.is(code, 0, stderr)
-  assert.match(stderr, /parts of the text could not be spoken: .*今天天气/)
+  assert.match(stderr, /parts of the text not spoken: .*今天天气/)
   assert.match(stderr, /1 chunk spoken again/)
 })
 
@@ -196,7 +220,7 @@ test('--raw is the samples alone; at a terminal a bar counts the parts', async (
 })
 
 function leftovers(): readonly string[] {
-  return readdirSync(home.folder).filter((name) => /\.(?:part|state|words|tmp)$/.test(name))
+  return readdirSync(home.folder).filter((name) => /\.(?:part|state|words|lock|tmp)$/.test(name))
 }
 
 test.run()

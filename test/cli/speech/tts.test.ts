@@ -55,11 +55,25 @@ test('stderr names unspoken parts, and a text that is mostly unspoken is refused
     const { code, bytes, stderr } = await aichat(['tts', 'The word 你好 means hello.', ...flags])
     assert.is(code, 0, stderr)
     assert.ok(parseWav(bytes).samples.length > 8000)
-    assert.match(stderr, /^aichat: 1 of 2 parts of the text could not be spoken: 你好$/m)
+    assert.match(stderr, /^aichat: 1 of 2 parts of the text not spoken: 你好$/m)
+  }
+  for (const left of ['(coughing, sneezing)', '[pause]', '*sighs*']) {
+    const { stderr } = await aichat(['tts', `Dust makes her ill. ${left} She said so.`])
+    assert.match(stderr, /^aichat: 1 of \d parts of the text not spoken: (.*)$/m)
+    assert.ok(stderr.includes(`: ${left}\n`), stderr)
   }
   const refused = await aichat(['tts', '你好，世界。', '--language', 'English'])
   assert.is(refused.code, 69)
   assert.match(refused.stderr, /Chinese/)
+})
+
+test('--json says where the audio is and what it holds', async () => {
+  const file = join(home.folder, 'told.wav')
+  const { stdout, stderr } = await aichat(['tts', 'The word 你好 means hello.', '-o', file, '--json'])
+  const { engine, seconds, ...told } = JSON.parse(stdout || stderr)
+  const chunks = { spoken: 1, total: 2 }
+  assert.equal(told, { file, format: 'wav', timestamps: null, chunks, rerolls: 0, skipped: ['你好'] })
+  assert.ok(typeof engine === 'string' && seconds > 0.5)
 })
 
 test('the voice may come from the environment', async () => {

@@ -1,4 +1,9 @@
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import type { Cli } from '../../../src/cli/terminal/cli.ts'
+import { report } from '../../../src/cli/terminal/failure.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
+import { translated } from '../../../src/storage/sqlite/errors.ts'
 import { openInstallation } from '../../installation.ts'
 import { suite } from '../../suite.ts'
 import { openFastHome } from '../../terminal.ts'
@@ -29,6 +34,26 @@ test('names its option, and what is allowed, without a name of the API', async (
   } finally {
     home.remove()
   }
+})
+
+test('a full disk is told with its folder, which clients of a service do not learn', async () => {
+  const home = openFastHome()
+  const written: string[] = []
+  const cli = {
+    io: { environment: {}, signal: new AbortController().signal, err: (text: string) => written.push(text) },
+    globals: () => ({ color: 'never' }),
+    signal: () => new AbortController().signal,
+    settings: async () => readSettings({ AICHAT_HOME: home.folder }),
+  } as unknown as Cli
+  for (const thrown of [
+    translated({ code: 'SQLITE_FULL' }),
+    Object.assign(new Error(), { code: 'ENOSPC', path: join(home.folder, 'x') }),
+    Object.assign(new Error(), { code: 'ENOSPC' }),
+  ]) {
+    assert.is(await report(thrown, cli, []), 74)
+    assert.match(written.splice(0).join('\n'), `aichat: The disk is full\n  Folder: ${home.folder}\n`)
+  }
+  home.remove()
 })
 
 test('names every option where several are wrong', async () => {

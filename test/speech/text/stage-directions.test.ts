@@ -44,6 +44,17 @@ for (const position of positions) {
   })
 }
 
+test('each direction that goes is named as it was written, once', () => {
+  const written: string[] = []
+  const text = 'She felt *angry*. (sad, happy, angry) **He** left [pause] (see page) 🎉 *sighs*'
+  const clean = sanitize(text, (direction) => written.push(direction))
+  const named = written.join(' ')
+  for (const direction of ['(sad, happy, angry)', '[pause]', '*sighs*'])
+    assert.is(named.split(direction).length, 2, `${direction} in ${named}`)
+  const words = (all: string) => all.match(/\p{L}+/gu)!.sort()
+  assert.equal(words(`${clean} ${named}`), words(text))
+})
+
 test('a verb between asterisks behind its subject is emphasis', () => {
   for (const text of [
     'This option *opens a new window* at once.',
