@@ -40,21 +40,28 @@ export function createExtraction({ ask, behind, proposals, redact }: ExtractionP
   const waiting = new Map<string, MemoryEntry[]>()
 
   return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
-    if (memorySettingsOf(persona).extract === 'off' || memories.length === 0) return
-    const line = waiting.get(lineOf(persona, by))
-    if (line && line.length + memories.length <= mostTogether) line.push(...memories)
-    else begin(persona, memories.slice(0, mostTogether), by)
+    if (memorySettingsOf(persona).extract === 'off') return
+    for (let from = 0; from < memories.length; from += mostTogether)
+      add(persona, memories.slice(from, from + mostTogether), by)
   }
 
-  function begin(persona: Persona, line: MemoryEntry[], by: OnBehalf): void {
+  function add(persona: Persona, memories: MemoryEntry[], by: OnBehalf): void {
     const id = lineOf(persona, by)
+    const line = waiting.get(id)
+    if (line && line.length + memories.length <= mostTogether) line.push(...memories)
+    else begin(id, persona, memories, by)
+  }
+
+  function begin(id: string, persona: Persona, line: MemoryEntry[], by: OnBehalf): void {
+    // Set before the work is queued: in an empty queue it begins at once, and removes its line.
+    waiting.set(id, line)
     const isQueued = behind.run(persona, async (signal) => {
       if (waiting.get(id) === line) waiting.delete(id)
       const { text, model } = await ask(persona, extractionPrompt(line), by, signal)
       const facts = factsIn(text, line, redact).map((fact) => ({ ...fact, model }))
       if (!signal.aborted) await proposals.offer(persona, facts)
     })
-    if (isQueued) waiting.set(id, line)
+    if (!isQueued) waiting.delete(id)
   }
 }
 
