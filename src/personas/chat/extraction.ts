@@ -2,6 +2,7 @@ import type { Message } from '../../chat/protocol/messages.ts'
 import type { ChatCall } from '../../chat/router.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
+import { isAsked } from '../memory/questions.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
 import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
@@ -41,8 +42,9 @@ export function createExtraction({ ask, behind, proposals, redact }: ExtractionP
 
   return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
     if (memorySettingsOf(persona).extract === 'off') return
-    for (let from = 0; from < memories.length; from += mostTogether)
-      add(persona, memories.slice(from, from + mostTogether), by)
+    const stated = memories.filter((memory) => !isAsked(memory))
+    for (let from = 0; from < stated.length; from += mostTogether)
+      add(persona, stated.slice(from, from + mostTogether), by)
   }
 
   function add(persona: Persona, memories: MemoryEntry[], by: OnBehalf): void {
