@@ -110,6 +110,26 @@ test('are accepted by themselves where the persona says so and its model is sure
     },
   ))
 
+test('are asked for every turn, however soon one follows the other', () =>
+  withUsers(
+    async (all) => {
+      const path = await all.persona(settings('manual'))
+      const turns = Array.from({ length: 10 }, (_, at) => `The ${at + 1}. shelf of mine holds item${at + 1}.`)
+      for (const turn of turns.slice(0, 5)) await say(all, path, turn)
+      await Promise.all(turns.slice(5).map((turn) => say(all, path, turn)))
+      const proposed = (await proposals(all, path)).proposals.map(({ content }: { content: string }) => content)
+      assert.equal(proposed.sort(), turns.map((turn) => `User: ${turn}`).sort())
+    },
+    {
+      provider: provider((shown) => ({
+        facts: shown.split('\n').map((line, at) => ({
+          text: `User: ${JSON.parse(line.slice(line.indexOf(' ')))}`,
+          source: at + 1,
+        })),
+      })),
+    },
+  ))
+
 test('are not asked for unless the persona says so, nor for what is not remembered; a dry run tells', () =>
   withUsers(
     async (all) => {

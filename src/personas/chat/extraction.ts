@@ -2,6 +2,7 @@ import type { Message } from '../../chat/protocol/messages.ts'
 import type { ChatCall } from '../../chat/router.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
+import { isAsked } from '../memory/questions.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
 import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
@@ -40,21 +41,29 @@ export function createExtraction({ ask, behind, proposals, redact }: ExtractionP
   const waiting = new Map<string, MemoryEntry[]>()
 
   return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
-    if (memorySettingsOf(persona).extract === 'off' || memories.length === 0) return
-    const line = waiting.get(lineOf(persona, by))
-    if (line && line.length + memories.length <= mostTogether) line.push(...memories)
-    else begin(persona, memories.slice(0, mostTogether), by)
+    if (memorySettingsOf(persona).extract === 'off') return
+    const stated = memories.filter((memory) => !isAsked(memory))
+    for (let from = 0; from < stated.length; from += mostTogether)
+      add(persona, stated.slice(from, from + mostTogether), by)
   }
 
-  function begin(persona: Persona, line: MemoryEntry[], by: OnBehalf): void {
+  function add(persona: Persona, memories: MemoryEntry[], by: OnBehalf): void {
     const id = lineOf(persona, by)
+    const line = waiting.get(id)
+    if (line && line.length + memories.length <= mostTogether) line.push(...memories)
+    else begin(id, persona, memories, by)
+  }
+
+  function begin(id: string, persona: Persona, line: MemoryEntry[], by: OnBehalf): void {
+    // Set before the work is queued: in an empty queue it begins at once, and removes its line.
+    waiting.set(id, line)
     const isQueued = behind.run(persona, async (signal) => {
       if (waiting.get(id) === line) waiting.delete(id)
       const { text, model } = await ask(persona, extractionPrompt(line), by, signal)
       const facts = factsIn(text, line, redact).map((fact) => ({ ...fact, model }))
       if (!signal.aborted) await proposals.offer(persona, facts)
     })
-    if (isQueued) waiting.set(id, line)
+    if (!isQueued) waiting.delete(id)
   }
 }
 

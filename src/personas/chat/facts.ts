@@ -5,8 +5,9 @@ import { parseJson } from '../../formats/json.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { type MemoryEntry, wellFormed } from '../memory/memory.ts'
 import type { Fact } from '../memory/proposals.ts'
+import { isOnlyQuestions } from '../memory/questions.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
-import { isOnlyQuestions, type Redact, refusalOf } from './keeping.ts'
+import { type Redact, refusalOf } from './keeping.ts'
 
 /** Facts of one answer; a model that is asked for a few and gives more has not understood. */
 const mostFacts = 10

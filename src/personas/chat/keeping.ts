@@ -1,8 +1,9 @@
+import { isOnlyQuestions } from '../memory/questions.ts'
 import { termsOf } from '../memory/ranking-terms.ts'
+import { isSmallTalk } from '../memory/small-talk.ts'
 import { isPastedCode } from './pasted-code.ts'
 import { isRequest } from './requests.ts'
 import { holdsSecret } from './secrets.ts'
-import { isSmallTalk } from './small-talk.ts'
 
 /** Why a part of a turn is no memory. */
 export type Refusal = 'no words' | 'small talk' | 'request' | 'code' | 'secret'
@@ -59,12 +60,6 @@ export function refusalOf(text: string, redact: Redact = (same) => same): Refusa
 
 function holdsKnownSecret(text: string, redact: Redact): boolean {
   return holdsSecret(text) || redact(text) !== text
-}
-
-/** Whether every sentence of a text is a question: such a text states nothing to remember. */
-export function isOnlyQuestions(text: string): boolean {
-  const sentences = text.match(/[^.!?。！？؟]+[.!?。！？؟]*/gu) ?? []
-  return sentences.length > 0 && sentences.every((sentence) => /[?？؟]\s*$/u.test(sentence) || sentence.trim() === '')
 }
 
 /** Characters up to which a turn is one memory. */

@@ -3,7 +3,15 @@ import { type Span, searchFacts, within } from '../../telemetry/span.ts'
 import { isLore, loreLimits, loreText } from '../memory/lore.ts'
 import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
-import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
+import {
+  isAnswer,
+  type MemoryEntry,
+  type MemoryInput,
+  maxContentLength,
+  speakerOf,
+  wellFormed,
+} from '../memory/memory.ts'
+import { isOnlyQuestions } from '../memory/questions.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
 import {
@@ -17,7 +25,7 @@ import {
 } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
-import { isOnlyQuestions, type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
+import { type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
 export type OpenRequest = Partial<ChatRequest> & Pick<ChatRequest, 'messages'>
@@ -201,13 +209,13 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     if (end === '') return []
     const { hits } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
     const present = latestTexts(messages)
+    const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
+    const ofAnswers = (isOwn: boolean) => relevant.filter(({ entry }) => isAnswer(entry.metadata) === isOwn)
     const chosen: SearchHit[] = []
     let length = 0
-    for (const hit of hits) {
+    // Lore comes by its keys alone; the persona's answers get what room the user's words leave.
+    for (const hit of [...ofAnswers(false), ...ofAnswers(true)]) {
       const { content: whole } = hit.entry
-      if (!hit.relevant) break
-      // Lore comes by its keys alone.
-      if (isLore(hit.entry.metadata)) continue
       if (chosen.length === mostRecalled || isOnlyQuestions(whole) || present.some((text) => text.includes(whole)))
         continue
       const content = shortened(whole)
@@ -317,7 +325,7 @@ function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
   const lines = hits.map(({ entry }) => {
     const day = new Date(entry.timestamp).toISOString().slice(0, 10)
     const where = entry.metadata['source']
-    const speaker = entry.metadata['role'] === 'assistant' ? 'your answer' : speakerOf(entry.metadata)
+    const speaker = isAnswer(entry.metadata) ? 'your answer' : speakerOf(entry.metadata)
     const source = [day, speaker, typeof where === 'string' ? where.slice(0, longestSource) : '']
       .filter(Boolean)
       .join(', ')

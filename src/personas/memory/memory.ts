@@ -385,6 +385,11 @@ export function conversationOf(metadata: Metadata): string {
   return textIn(metadata, 'conversation')
 }
 
+/** Whether a memory is an answer of the persona, and no words of its user. */
+export function isAnswer(metadata: Metadata): boolean {
+  return metadata['role'] === 'assistant'
+}
+
 /** Whether a memory is exempt from eviction. */
 export function isPinned(metadata: Metadata): boolean {
   return metadata['pinned'] === true

@@ -7,6 +7,8 @@ import { isAboutSelfUnspaced } from './unspaced-words.ts'
 /** A ranked memory, as far as superseding looks at it. */
 export interface Stated {
   readonly content: string
+  /** Whether it is the persona's own answer, which supersedes nothing. */
+  readonly isAnswer: boolean
   /** Its index terms, a space between them. */
   readonly terms: string
   readonly timestamp: number
@@ -57,7 +59,7 @@ export function supersede(
 }
 
 function supersedes(newer: Stated, older: Stated, query: MemoryQuery, readings: Readings): boolean {
-  if (newer.timestamp <= older.timestamp || newer.match < leastMatch * older.match) return false
+  if (newer.isAnswer || newer.timestamp <= older.timestamp || newer.match < leastMatch * older.match) return false
   let asked = 0
   let both = 0
   older.evidence.likeness.forEach((alike, at) => {

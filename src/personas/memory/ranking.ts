@@ -1,4 +1,4 @@
-import { type Candidate, conversationOf, type Found } from './memory.ts'
+import { type Candidate, conversationOf, type Found, isAnswer } from './memory.ts'
 import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
 import { supersede } from './ranking-changes.ts'
 import { type LexicalEvidence, lexicalEvidence, type Weights, weights } from './ranking-lexical.ts'
@@ -81,24 +81,64 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
     if (match > 0) matched.push({ candidate, evidence: own, lexical, vector, recency, importance, time, match, odds })
   })
   matched.sort((a, b) => b.match - a.match || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
-  const [best] = matched
-  if (!best) return []
   const { unmatched } = calibration
-  const least = oddsOf(query.isPersonal ? unmatched.personal : unmatched.other)
-  const own = matched.filter(({ lexical }) => lexical > 0).map(({ odds }) => odds + sizePrior(found.memories))
-  const most = Math.max(least, meaning.odds, ...own, oddsByTime(query, matched))
-  const mostOwn = most - sizePrior(found.memories)
-  const ordered = matched
-    .map((each) => lossOf(each, best, mostOwn))
-    .sort((a, b) => a.byMatch - b.byMatch || b.matched.match - a.matched.match)
-  // Scores go down along the list.
+  const least = Math.max(oddsOf(query.isPersonal ? unmatched.personal : unmatched.other), meaning.odds)
+  const scoresOf = (group: readonly Matched[]) => scored(group, least, query, sizePrior(found.memories))
+  const words = matched.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
+  const ordered = words.length === matched.length ? scoresOf(matched) : behindWords(scoresOf(words), scoresOf(matched))
+  return inOrder(
+    ordered.map(({ matched }) => matched),
+    ordered.map(({ score }) => score),
+    query,
+    ordered[0]?.score ?? 0,
+  )
+}
+
+interface Scored {
+  readonly matched: Matched
+  readonly score: number
+}
+
+/** Scores of memories against the best of them, which go down along the list. @param group by match, the best one first */
+function scored(group: readonly Matched[], least: number, query: MemoryQuery, prior: number): readonly Scored[] {
+  const [best] = group
+  if (!best) return []
+  const own = group.filter(({ lexical }) => lexical > 0).map(({ odds }) => odds + prior)
+  const most = Math.max(least, ...own, oddsByTime(query, group))
   let above = 1
-  const scores = ordered.map(({ byMatch, byEvidence }) => {
-    above = Math.min(above, probability(most - Math.min(byMatch, byEvidence)))
-    return above
-  })
-  const hits = ordered.map(({ matched }) => matched)
-  return inOrder(hits, scores, query, probability(most))
+  return group
+    .map((each) => lossOf(each, best, most - prior))
+    .sort((a, b) => a.byMatch - b.byMatch || b.matched.match - a.matched.match)
+    .map(({ matched, byMatch, byEvidence }) => {
+      above = Math.min(above, probability(most - Math.min(byMatch, byEvidence)))
+      return { matched, score: above }
+    })
+}
+
+/** The user's words that an answer is compared with, and the share of its matched terms that they have on the same subject. */
+const comparedWords = 24
+const leastSubject = 0.5
+
+/**
+ * Puts the persona's answers among the user's words, which are scored as if there were none: each answer behind the words on
+ * the same subject, however well it repeats the question.
+ */
+function behindWords(words: readonly Scored[], all: readonly Scored[]): readonly Scored[] {
+  const front = words.slice(0, comparedWords)
+  const answers = all
+    .filter(({ matched }) => isAnswer(matched.candidate.entry.metadata))
+    .map(({ matched, score }) => {
+      const behind = front.findLast((word) => isSameSubject(word.matched.evidence, matched.evidence))
+      return { matched, score: Math.min(score, behind?.score ?? 1) }
+    })
+  return [...words, ...answers].sort((a, b) => b.score - a.score)
+}
+
+/** Whether the user's words have enough of the query's terms that an answer has. */
+function isSameSubject(words: LexicalEvidence, { likeness }: LexicalEvidence): boolean {
+  const asked = likeness.flatMap((alike, at) => (alike > 0 ? [at] : []))
+  const both = asked.filter((at) => words.likeness[at]! > 0).length
+  return both > 0 && both >= leastSubject * asked.length
 }
 
 interface Matched {
@@ -161,7 +201,8 @@ function inOrder(
   const { order, superseded } = supersede(
     ranked.slice(0, 24).map(({ candidate, evidence, match }) => {
       const { content, timestamp } = candidate.entry
-      return { content, timestamp, terms: candidate.terms, evidence, match }
+      const isOwn = isAnswer(candidate.entry.metadata)
+      return { content, isAnswer: isOwn, timestamp, terms: candidate.terms, evidence, match }
     }),
     query,
   )

@@ -14,6 +14,7 @@ import {
   type Vector,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
+import { isAsked } from '../../personas/memory/questions.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { digestOf, entryOf, memoryColumns, type Row, storable, worthOf } from '../shared/memory-rows.ts'
 import { numbersAfter, rangeOf } from '../shared/memory-scope.ts'
@@ -96,7 +97,12 @@ export async function addMemories(
     fresh: fresh.length,
     newlyPinned: renewed.filter(({ isNewlyPinned }) => isNewlyPinned).length,
   })
-  const { evicted, more } = await evict(tx, grown, policy, spared)
+  const { evicted, more } = await evict(
+    tx,
+    grown,
+    policy,
+    spared.filter((_, at) => !isAsked(memories[at]!)),
+  )
   return { entries, added: fresh.map(({ id }) => id), evicted, more }
 }
 
@@ -156,7 +162,7 @@ function again<R extends KnownRow>(known: R, memory: NewMemory, now: number): R 
     timestamp,
     importance,
     stored_at: Math.max(known.stored_at, memory.stored_at ?? now),
-    worth: worthOf(timestamp, importance),
+    worth: worthOf(timestamp, importance, { content: memory.content, metadata }),
     category: categoryOf(metadata),
     metadata: JSON.stringify(metadata),
     ...labelColumns(metadata),
@@ -174,7 +180,7 @@ async function renew(tx: Transaction, row: KnownRow): Promise<void> {
       row.timestamp,
       row.importance,
       row.stored_at,
-      worthOf(row.timestamp, row.importance),
+      worthOf(row.timestamp, row.importance, { content: row.content, metadata }),
       row.metadata,
       categoryOf(metadata),
       pinned,
@@ -237,7 +243,7 @@ export async function editMemory(
       after.timestamp,
       after.importance_score,
       isReworded ? policy.now : 0,
-      worthOf(after.timestamp, after.importance_score),
+      worthOf(after.timestamp, after.importance_score, after),
       categoryOf(after.metadata),
       pinned,
       conversationOf(after.metadata),

@@ -10,6 +10,7 @@ import {
   speakerOf,
   type Vector,
 } from '../../personas/memory/memory.ts'
+import { isAsked } from '../../personas/memory/questions.ts'
 
 /** A memory as its table keeps it. */
 export interface Row {
@@ -36,12 +37,19 @@ export function digestOf({ content, metadata }: Pick<NewMemory, 'content' | 'met
 }
 
 /**
- * How much a memory is worth keeping: its importance, halved with every month of age, as a logarithm. So it does not change
- * with the time, and the least worth is found in an index.
+ * How much a memory is worth keeping: its importance, halved with every month of age, as a logarithm; a turn that only asked
+ * leaves first. So it does not change with the time, and the least worth is found in an index.
  */
-export function worthOf(timestamp: number, importance: number): number {
-  return timestamp / monthMs + Math.log2(importance + 0.1)
+export function worthOf(
+  timestamp: number,
+  importance: number,
+  memory: Pick<NewMemory, 'content' | 'metadata'>,
+): number {
+  return timestamp / monthMs + Math.log2(importance + 0.1) - (isAsked(memory) ? beforeAll : 0)
 }
+
+/** Months by which a question leaves before every statement. */
+const beforeAll = 100_000
 
 const monthMs = 2_592_000_000
 
@@ -56,7 +64,7 @@ export function rowOf(number: number, scopeId: number, memory: NewMemory, digest
     timestamp: memory.timestamp,
     importance: memory.importance_score,
     stored_at: memory.stored_at ?? now,
-    worth: worthOf(memory.timestamp, memory.importance_score),
+    worth: worthOf(memory.timestamp, memory.importance_score, memory),
     category: categoryOf(memory.metadata),
     pinned: Number(isPinned(memory.metadata)),
     conversation: conversationOf(memory.metadata),

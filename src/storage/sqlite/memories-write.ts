@@ -14,6 +14,7 @@ import {
   type Vector,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
+import { isAsked } from '../../personas/memory/questions.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { digestOf, entryOf, memoryColumns, type Row, rowOf, storable, worthOf } from '../shared/memory-rows.ts'
 import { rangeOf, type ScopeRow } from '../shared/memory-scope.ts'
@@ -99,7 +100,11 @@ export function createMemoryWriter(db: Database, text: TextIndex = createTextInd
     const entries = stored.map((number) => entryOf(scope, found.get(number)!, vectors.read(number)))
     const grown = findScope(db, scope)!
     retention.refuseFull(grown, policy, { numbers: stored, fresh: fresh.length, newlyPinned })
-    const { evicted, more } = evict(grown, policy, stored)
+    const { evicted, more } = evict(
+      grown,
+      policy,
+      stored.filter((_, at) => !isAsked(memories[at]!)),
+    )
     return { entries, added: fresh.map((number) => found.get(number)!.id), evicted, more }
   }
 
@@ -118,7 +123,7 @@ export function createMemoryWriter(db: Database, text: TextIndex = createTextInd
       timestamp,
       importance,
       memory.stored_at ?? now,
-      worthOf(timestamp, importance),
+      worthOf(timestamp, importance, memory),
       JSON.stringify(metadata),
       categoryOf(metadata),
       Number(isPinned(metadata)),
@@ -158,7 +163,7 @@ export function createMemoryWriter(db: Database, text: TextIndex = createTextInd
       timestamp: after.timestamp,
       importance: after.importance_score,
       stored_at: isReworded ? policy.now : 0,
-      worth: worthOf(after.timestamp, after.importance_score),
+      worth: worthOf(after.timestamp, after.importance_score, after),
       category: categoryOf(after.metadata),
       pinned: Number(isPinned(after.metadata)),
       conversation: conversationOf(after.metadata),

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { isOnlyQuestions } from '../../../src/personas/chat/keeping.ts'
+import { isOnlyQuestions } from '../../../src/personas/memory/questions.ts'
 import { type Answered, type SpawnedDaemon, spawnDaemon } from '../../daemon.ts'
 import { pluginAt } from '../../installation.ts'
 import { runMain } from '../../terminal.ts'

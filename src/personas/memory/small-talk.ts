@@ -1,4 +1,4 @@
-import { isFunctionWord, plain, wordsOf } from '../memory/ranking-terms.ts'
+import { isFunctionWord, plain, wordsOf } from './ranking-terms.ts'
 
 /** The longest small talk: words. A longer text counts as a statement, also with words of small talk alone. */
 const mostWords = 10

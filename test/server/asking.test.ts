@@ -1,0 +1,58 @@
+import * as assert from 'uvu/assert'
+import { wordsInPrompts } from '../bench/memory-parts/asked-again.ts'
+import { completion, json } from '../fake-provider.ts'
+import { suite } from '../suite.ts'
+import { withUsers } from './user-daemon.ts'
+
+const test = suite('asking a persona')
+
+test('makes it forget nothing: the user’s words are in the prompt at the first asking and at the second', async () => {
+  const [first, second] = await wordsInPrompts(2)
+  assert.ok(first! >= 55 && second! >= 55, `${first} and ${second} of 62`)
+})
+
+test('lets no wrong answer stand before or in place of what the user said', () =>
+  withUsers(
+    async ({ ada, persona, provider }) => {
+      const path = await persona({ memory_settings: { enabled: true } })
+      await ada('POST', `${path}/memory`, { content: 'My locker at the pool is 217', metadata: { source: 'chat' } })
+      await ada('POST', `${path}/memory`, {
+        content: 'Your locker at the pool, the one that is yours, is 712.',
+        metadata: { source: 'chat', role: 'assistant' },
+      })
+      const { results } = (await ada('POST', `${path}/memory/search`, { query: 'Which locker at the pool is mine?' }))
+        .body
+      assert.match(results[0].content, /217/)
+      const body = {
+        persona: path.split('/').at(-1),
+        messages: [{ role: 'user', content: 'Which locker at the pool is mine?' }],
+      }
+      await ada('POST', '/api/chat', body)
+      const prompt: string = JSON.parse(provider.received.at(-1)!.body).messages[0].content
+      assert.ok(prompt.includes('217'), prompt)
+      assert.ok(!prompt.includes('712') || prompt.indexOf('217') < prompt.indexOf('712'), prompt)
+    },
+    { provider: (_request, response) => json(response, 200, completion('ok')) },
+  ))
+
+test('never makes a statement leave a full memory', () =>
+  withUsers(
+    async ({ ada, persona }) => {
+      const path = await persona({ memory_settings: { enabled: true, max_memories: 3 } })
+      const say = (content: string) =>
+        ada('POST', '/api/chat', { persona: path.split('/').at(-1), messages: [{ role: 'user', content }] })
+      const contents = async (): Promise<string[]> =>
+        (await ada('GET', `${path}/memory`)).body.memories.map(({ content }: { content: string }) => content).sort()
+      await say('I am diabetic, type 1.')
+      await say('Where did I park?')
+      await say('My cat is called Mog.')
+      await say('My bike is green.')
+      const three = ['I am diabetic, type 1.', 'My bike is green.', 'My cat is called Mog.']
+      assert.equal(await contents(), three, 'the question has made room')
+      assert.is((await say('Where did I leave the keys?')).status, 200)
+      assert.equal(await contents(), three, 'a question takes no statement’s place')
+    },
+    { provider: (_request, response) => json(response, 200, completion('ok')) },
+  ))
+
+test.run()
