@@ -163,6 +163,7 @@ export function createRouter(parts: RouterParts): Router {
         call,
         here(call, call.fallback === false ? targets.slice(0, 1) : targets, away),
       )
+      if (!target && addressed(call).isLocal) throw noLocalModel(call)
       if (!target && isLocalOnly(call)) throw nothingHere(away, parts.advice(new Set(), true))
       if (!target) throw noRunnerError([...remarks, ...parts.advice(new Set())])
       const { request, left = [] } = requestFor(call, target)
@@ -282,6 +283,7 @@ export function createRouter(parts: RouterParts): Router {
       }
     }
     if (failures.length === 0 && skipped.length > 0) throw modelNotAllowed(skipped)
+    if (!first && addressed(call).isLocal) throw noLocalModel(call)
     if (failures.length === 0 && localOnly) throw nothingHere(away, parts.advice(new Set(), true))
     count(call, first ?? nowhere, signal?.aborted ? 'cancelled' : 'failed')
     throw noAnswerError(failures, call.fallback === false, (failed) => parts.advice(failed, localOnly), remarks)
@@ -382,6 +384,14 @@ export function createRouter(parts: RouterParts): Router {
     if (!target || model === undefined || [model, `${model}:latest`].includes(target.model)) return target
     throw new AppError('not_found', `Local model "${model.slice(0, 100)}" not found`, {
       details: [`The local runner would answer with ${target.model}: ask for local:${target.model}`],
+    })
+  }
+
+  /** The failure of a chat that asks for a model of this machine, where none can answer. */
+  function noLocalModel({ request }: ChatCall): AppError {
+    return new AppError('unavailable', `No local model runner answers, so ${request.model?.slice(0, 100)} cannot`, {
+      details: parts.advice(new Set(), true),
+      final: true,
     })
   }
 
