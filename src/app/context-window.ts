@@ -1,10 +1,13 @@
 import type { PluginHost } from '../plugins/host.ts'
+import { localContext } from '../runners/ollama.ts'
 
-/** Tokens that every hosted model of today takes, and that local runners give a model by default. */
+/** Tokens that every hosted model of today takes. */
 const hostedContext = 32_768
-const localContext = 4_096
 
-/** The context window, in tokens, of the model that is to answer: as its plugin tells it, else a cautious guess. */
+/**
+ * The context window that lists of models show, in tokens: as the plugin says, else a cautious guess. No request is cut by
+ * it, see src/chat/fit-context.ts.
+ */
 export function contextTokens(plugins: PluginHost, model: string | undefined, plugin: string | undefined): number {
   const prefix = model?.split(':', 1)[0] ?? ''
   const manifest = plugins.find(plugin ?? prefix) ?? (plugin === undefined ? plugins.active('chat') : undefined)

@@ -19,14 +19,12 @@ import { createProposals, type Proposals } from '../personas/memory/proposals.ts
 import { sweepScratch } from '../personas/package/scratch.ts'
 import { type Personas, scopeOf } from '../personas/persona.ts'
 import { createPersonas } from '../personas/personas.ts'
-import type { PluginHost } from '../plugins/host.ts'
 import { createEmbedders } from '../runners/embedder.ts'
 import { createBuiltinEmbedder } from '../runners/embedder-builtin.ts'
 import { createOllamaEmbeddings } from '../runners/embedder-ollama.ts'
 import type { PulledEmbedder } from '../runners/pulled-embedder.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Storage } from '../storage/storage.ts'
-import { contextTokens } from './context-window.ts'
 import { once } from './once.ts'
 import { packageFolders } from './package-folders.ts'
 import type { PackageArea } from './packages.ts'
@@ -54,7 +52,6 @@ export interface PersonaArea {
 export interface PersonaAreaParts {
   readonly storage: Pick<Storage, 'personas' | 'memories' | 'proposals' | 'conversations' | 'packages'>
   readonly settings: Settings
-  readonly plugins: PluginHost
   /** Adaptation; opened when it is needed. */
   readonly packages: () => Promise<Pick<PackageArea, 'adaptation'>>
   /** The file of the built-in word vectors. */
@@ -78,7 +75,7 @@ export interface PersonaAreaParts {
 
 /** The part of the composition root that deals with personas. */
 export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
-  const { storage, settings, plugins, packages, vectorFile, pulledEmbedders, waits } = parts
+  const { storage, settings, packages, vectorFile, pulledEmbedders, waits } = parts
   const clock = Date.now
   sweepScratch(packageFolders(settings.paths).scratch)
   // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
@@ -161,7 +158,6 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       },
       remembered: createExtraction({ ask, behind, proposals, redact }),
       redact,
-      contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
     }),
     now: clock,
     stores: storage,

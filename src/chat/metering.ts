@@ -75,9 +75,10 @@ export type MeteredRequest = Partial<ChatRequest> & Pick<ChatRequest, 'messages'
 export interface MeteredCall {
   /**
    * Reserves an attempt at a place. Throws `rate_limited` when the caller's budget allows no more, and `PlaceRefused` where
-   * another place may be asked. The attempt must be ended. At once where no budget must be asked in the storage.
+   * another place may be asked. The attempt must be ended. At once where no budget must be asked in the storage. `fitted` is
+   * the request that this place is sent, where parts of it are left out.
    */
-  attempt(place: MeteredPlace): MaybePromise<MeteredAttempt>
+  attempt(place: MeteredPlace, fitted?: MeteredRequest): MaybePromise<MeteredAttempt>
   /** Headers that tell a client its limits, in the dialects of OpenAI and Anthropic; undefined without a limit. */
   headers(names?: HeaderNames): Readonly<Record<string, string>> | undefined
   /** Ends the request, once: also after a failure. */

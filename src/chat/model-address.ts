@@ -23,32 +23,50 @@ export interface UnknownPlugin {
   readonly error: AppError
   /** The remark for a chat that takes it as the name of a model. */
   readonly remark: string
-  /** True where the rest is named like a model of a known plugin: no other meaning of the name is likely. */
+  /** True where no other meaning of the name is likely; such a model is asked nowhere. */
   readonly isCertain: boolean
 }
 
+/** Programs that run models, as their users name them. A beginning without its `.`, `-` and `_` is compared. */
+const runners = new Set(['ollama', 'lmstudio', 'llamacpp', 'llamafile', 'localai', 'vllm', 'koboldcpp', 'gpt4all'])
+
+/** Those that are recognised when misspelt: words near the others are names of models, such as `llama`. */
+const misspeltRunners = ['ollama', 'lmstudio']
+
 /**
  * Examines a model that no installed plugin's id begins. Models have colons of their own (`llama3:8b`, `mixtral:8x7b`), so
- * a beginning counts as a plugin's only where it is nearly the id of one, or where the rest is a model of one's list.
+ * a beginning counts as a plugin's only where it is nearly the id of one, or where the rest is a model of one's list. One
+ * that is nearly `local` or `persona`, or a runner's name, is certainly none.
  */
 export function unknownPlugin(model: string, plugins: readonly PluginManifest[]): UnknownPlugin | undefined {
   const colon = model.indexOf(':')
   const beginning = model.slice(0, Math.max(0, colon))
   const rest = model.slice(colon + 1)
-  if (beginning === '' || rest === '' || reservedPrefixes.has(beginning)) return undefined
+  if (beginning === '' || reservedPrefixes.has(beginning)) return undefined
   const ids = plugins.map(({ id }) => id)
-  const near = nearestName(beginning, ids)
+  const word = beginning.toLowerCase()
+  const initial = misspeltRunners.filter((name) => name[0] === word[0])
+  const near =
+    runners.has(word.replace(/[._-]/g, '')) && !ids.includes(word)
+      ? 'local'
+      : nearestName(beginning, [...ids, ...reservedPrefixes, ...initial])
   const owner = plugins.find(({ model_map }) => model_map.includes(rest))
   if (near === undefined && owner === undefined) return undefined
   const meant = near ?? owner!.id
-  const named = plugins.find(({ id }) => id === meant)!
+  const named = plugins.find(({ id }) => id === meant)
+  if (!named) {
+    const address = `${meant === 'persona' ? meant : 'local'}:${rest}`
+    return { error: pluginNotFound(beginning, ids, address), remark: '', isCertain: true }
+  }
+  if (rest === '') return undefined
   const error = pluginNotFound(beginning, ids)
   return {
     error: new AppError('not_found', error.message, {
       details: [`For that model: ${meant}:${rest}`, ...error.details],
     }),
     remark: `${model} is taken as the name of a model: plugin ${beginning} not found; did you mean ${meant}:${rest}?`,
-    isCertain: owner !== undefined || named.model_map.some((name) => firstWord(name) === firstWord(rest)),
+    isCertain:
+      owner !== undefined || meant === word || named.model_map.some((name) => firstWord(name) === firstWord(rest)),
   }
 }
 

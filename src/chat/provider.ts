@@ -46,6 +46,8 @@ export interface Target {
   readonly model: string
   /** The address that it sends to; undefined for one that computes in this process. */
   readonly endpoint?: string
+  /** Tokens of a request and its answer; undefined where nobody has said. */
+  readonly contextTokens?: number | undefined
   readonly timeouts: Timeouts
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
   /** Changes with the target's configuration, which resets its circuit. */
@@ -114,6 +116,7 @@ export function httpTarget({
     idle: idle ?? defaultTimeouts.idle,
     total: total ?? defaultTimeouts.total,
   }
+  const context = manifest.models?.[model]?.['context_window']
   const ownHeaders = Object.fromEntries(
     Object.entries(manifest.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
@@ -122,6 +125,7 @@ export function httpTarget({
     runner,
     model,
     endpoint: manifest.endpoint,
+    contextTokens: typeof context === 'number' && context > 0 ? context : undefined,
     timeouts,
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,

@@ -4,6 +4,7 @@ import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
 import type { ChatCounts, ChatOutcome } from './chat-counts.ts'
+import { fitRequest } from './fit-context.ts'
 import { FollowedAttempt } from './followed-attempt.ts'
 import { placesAsked } from './further-models.ts'
 import { notHere, nothingHere, refuseAddresses } from './local-only.ts'
@@ -162,15 +163,16 @@ export function createRouter(parts: RouterParts): Router {
         call,
         here(call, call.fallback === false ? targets.slice(0, 1) : targets, away),
       )
+      if (!target && addressed(call).isLocal) throw noLocalModel(call)
       if (!target && isLocalOnly(call)) throw nothingHere(away, parts.advice(new Set(), true))
       if (!target) throw noRunnerError([...remarks, ...parts.advice(new Set())])
-      const request = { ...call.request, model: target.model }
+      const { request, left = [] } = requestFor(call, target)
       return {
         plugin: target.plugin,
         runner: target.runner,
         model: target.model,
         ...target.preview(request, request.stream === true),
-        warnings: [...warnings, ...target.leftOut(request)],
+        warnings: [...warnings, ...left, ...target.leftOut(request)],
       }
     },
   }
@@ -244,9 +246,9 @@ export function createRouter(parts: RouterParts): Router {
       let entry: MeteredAttempt | undefined
       let followed: FollowedAttempt | undefined
       try {
-        const reserved = metered?.attempt(target)
+        const { request, left } = requestFor(call, target)
+        const reserved = metered?.attempt(target, left && request)
         entry = reserved instanceof Promise ? await reserved : reserved
-        const request = forModel(call.request, target.model)
         followed = new FollowedAttempt(
           { counts: parts.counts, now: parts.now, watch: call.watch },
           target,
@@ -260,7 +262,7 @@ export function createRouter(parts: RouterParts): Router {
         if (first !== target && call.purpose !== 'plugin_test') parts.counts?.fellBack(first, target)
         const attempts = [...skipped, ...failures.map((failed) => failed.attempt), attempt]
         const { plugin, runner, model } = target
-        const warned = [...warnings, ...target.leftOut(request)]
+        const warned = [...warnings, ...(left ?? []), ...target.leftOut(request)]
         const report: RouteReport = {
           plugin,
           runner,
@@ -281,6 +283,7 @@ export function createRouter(parts: RouterParts): Router {
       }
     }
     if (failures.length === 0 && skipped.length > 0) throw modelNotAllowed(skipped)
+    if (!first && addressed(call).isLocal) throw noLocalModel(call)
     if (failures.length === 0 && localOnly) throw nothingHere(away, parts.advice(new Set(), true))
     count(call, first ?? nowhere, signal?.aborted ? 'cancelled' : 'failed')
     throw noAnswerError(failures, call.fallback === false, (failed) => parts.advice(failed, localOnly), remarks)
@@ -384,6 +387,14 @@ export function createRouter(parts: RouterParts): Router {
     })
   }
 
+  /** The failure of a chat that asks for a model of this machine, where none can answer. */
+  function noLocalModel({ request }: ChatCall): AppError {
+    return new AppError('unavailable', `No local model runner answers, so ${request.model?.slice(0, 100)} cannot`, {
+      details: parts.advice(new Set(), true),
+      final: true,
+    })
+  }
+
   /**
    * A model may be written `plugin:model` when the part before the first colon is an installed plugin's id, and
    * `local:model` for the local runner alone.
@@ -403,9 +414,24 @@ export function createRouter(parts: RouterParts): Router {
   }
 }
 
-/** The request for a model of a target: itself where it names that model, as most do. */
-function forModel(request: ChatCall['request'], model: string): ChatRequest {
-  return request.model === model ? (request as ChatRequest) : { ...request, model }
+/**
+ * The request as a target is sent it, and what was left out of it. A saved conversation is fitted into the window where it is
+ * known. The messages of other chats are the client's own: only those for a model in this process are fitted, since that
+ * would drop the oldest itself. The request itself where all fits and it names that model, as most do.
+ */
+function requestFor(
+  { request: asked, session }: ChatCall,
+  { model, contextTokens, endpoint }: Target,
+): { readonly request: ChatRequest; readonly left?: readonly string[] } {
+  const request = asked.model === model ? (asked as ChatRequest) : { ...asked, model }
+  if (contextTokens === undefined || (session === undefined && endpoint !== undefined)) return { request }
+  const { messages, left } = fitRequest(request, contextTokens)
+  if (!left) return { request }
+  const extent = `${left.messages} earlier message${left.messages === 1 ? '' : 's'} (about ${left.tokens} tokens)`
+  return {
+    request: { ...request, messages: [...messages] },
+    left: [`${extent} left out: ${model} takes ${contextTokens} tokens at once`],
+  }
 }
 
 /** The place of chats for which no plugin is active and no local runner is there. */

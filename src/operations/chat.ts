@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permitsOf } from '../accounts/keys/rights.ts'
 import type { ChatChunk } from '../chat/protocol/messages.ts'
-import type { Booking, RouteReport } from '../chat/route-report.ts'
+import type { RouteReport } from '../chat/route-report.ts'
 import type { RoutedStream } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
@@ -139,7 +139,7 @@ export const chat = defineOperation({
   run: async (call, input) => {
     const ready = await prepareChat(call, await check(call, input))
     const { reply, report, booking, ...place } = await completeChat(call, ready, call.signal)
-    tellLimits(call, booking)
+    setHeaders(call, () => ({ ...reportHeaders(report, ready), ...booking.limitHeaders() }))
     const choices = reply.choices.map((choice) => ({ ...choice }))
     return {
       ...reply,
@@ -172,9 +172,8 @@ export function boundText(
   })
 }
 
-function tellLimits({ header }: Call, booking: Booking): void {
-  const headers = header && booking.limitHeaders()
-  if (headers) for (const name in headers) header(name, headers[name]!)
+function setHeaders({ header }: Call, headers: () => Readonly<Record<string, string>>): void {
+  if (header) for (const [name, value] of Object.entries(headers())) header(name, value)
 }
 
 /** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */

@@ -64,7 +64,7 @@ async function preparePersonaChat(
   named: string | undefined,
   route: RouteRequest,
 ): Promise<ReadyChat> {
-  const { request: asked, plugin, session, memory, toolTurn, conversation, shownModel, keep } = order
+  const { request: asked, session, memory, toolTurn, conversation, shownModel, keep } = order
   const { key } = caller
   const { model, ...rest } = asked
   const request = named === undefined ? asked : rest
@@ -77,7 +77,6 @@ async function preparePersonaChat(
     session,
     conversation,
     memory,
-    plugin,
     request,
     toolTurn,
     keep: keep && titleOf(keep, asked.messages),

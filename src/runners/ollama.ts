@@ -56,6 +56,9 @@ const loadingMs = 300_000
 /** Milliseconds: a runner on this machine lists its models at once or is not running. */
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
 
+/** The context window that Ollama gives a model by default, in tokens (https://docs.ollama.com/context-length). */
+export const localContext = 4_096
+
 /**
  * Embedding models by name, for runners that do not list capabilities: the specification's patterns and the families that
  * the runner's own documentation recommends (https://docs.ollama.com/capabilities/embeddings).
@@ -139,6 +142,7 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
       model_map: [name],
       api: 'ollama',
       timeouts: { first_byte: loadingMs },
+      ...(!isCloudName(name) && { models: { [name]: { context_window: localContext } } }),
     }
     const target = httpTarget({
       manifest,

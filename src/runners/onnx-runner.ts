@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { collectReply } from '../chat/protocol/chunks.ts'
 import { DialectError } from '../chat/protocol/dialect.ts'
 import {
@@ -80,6 +82,7 @@ export function onnxTarget({ name, folder }: ModelFolder, model: ModelProcess, c
     plugin: null,
     runner: 'embedded',
     model: name,
+    contextTokens: contextIn(folder),
     timeouts: defaultTimeouts,
     retry,
     identity: folder,
@@ -126,6 +129,16 @@ export function onnxTarget({ name, folder }: ModelFolder, model: ModelProcess, c
     } finally {
       await pieces.return(undefined as never)
     }
+  }
+}
+
+/** The context window in the configuration of a model, in tokens; undefined where none can be read there. */
+function contextIn(folder: string): number | undefined {
+  try {
+    const { max_position_embeddings: context } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))
+    return typeof context === 'number' && context > 0 ? context : undefined
+  } catch {
+    return undefined
   }
 }
 

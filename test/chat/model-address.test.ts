@@ -26,16 +26,8 @@ test('is refused with the nearest plugin, on the command line', async () => {
 })
 
 test('is a 404 over HTTP, in each shape of a request, and nothing is sent', () =>
-  withRunner(async ({ url, requests }) => {
+  withRunner(async ({ post, requests }) => {
     const messages = [{ role: 'user', content: 'Hi' }]
-    const post = async (path: string, body: object) => {
-      const response = await fetch(url + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
-      return { status: response.status, text: await response.text() }
-    }
     for (const [path, body] of [
       ['/api/chat', { model: 'opnai:gpt-4.1-mini', messages }],
       ['/api/chat', { plugin: 'opnai', messages }],
@@ -48,6 +40,40 @@ test('is a 404 over HTTP, in each shape of a request, and nothing is sent', () =
     assert.is(requests(), 0)
   }))
 
+for (const [asked, meant] of [
+  ['lokal:llama3', 'local:llama3'],
+  ['Local:llama3', 'local:llama3'],
+  ['LOKAL:', 'local:'],
+  ['ollama:llama3:8b', 'local:llama3:8b'],
+  ['Olama:llama3', 'local:llama3'],
+  ['lmstudio:qwen', 'local:qwen'],
+  ['LM-Studio:qwen', 'local:qwen'],
+  ['llama.cpp:qwen', 'local:qwen'],
+  ['Persona:Mia', 'persona:Mia'],
+  ['perona:Mia', 'persona:Mia'],
+  ['Custom:anything', 'custom'],
+] as const)
+  test(`${asked} is refused before anything is sent, through every door`, () =>
+    withRunner(async ({ post, requests }) => {
+      const messages = [{ role: 'user', content: 'My diary' }]
+      for (const [path, body] of [
+        ['/api/chat', { model: asked, messages }],
+        ['/api/chat', { model: asked, messages, stream: true }],
+        ['/api/chat/preview', { model: asked, messages }],
+        ['/v1/chat/completions', { model: asked, messages }],
+        ['/v1/completions', { model: asked, prompt: 'My diary' }],
+        ['/v1/responses', { model: asked, input: 'My diary' }],
+        ['/v1/messages', { model: asked, messages, max_tokens: 10 }],
+        ['/ollama/api/chat', { model: asked, messages }],
+        ['/ollama/api/generate', { model: asked, prompt: 'My diary' }],
+      ] as const) {
+        const { status, text } = await post(path, body)
+        assert.is(status, 404, `${path}: ${text}`)
+        assert.match(text, `did you mean ${meant}?`, path)
+      }
+      assert.is(requests(), 0)
+    }))
+
 test('is another plugin’s model where that lists the rest', () => {
   const plugins = [pluginAt('http://127.0.0.1:9', { id: 'one', model_map: ['model-one'] })]
   const unknown = unknownPlugin('quite-different:model-one', plugins as never)!
@@ -57,7 +83,18 @@ test('is another plugin’s model where that lists the rest', () => {
 
 test('is a model with a colon of its own where no plugin is meant, and is asked for', () =>
   withRunner(async ({ ask, requests }) => {
-    for (const model of ['llama3:8b', 'deepseek-r1:1.5b', 'meta-llama/llama-3:free', 'ft:gpt-4o:acme', 'gemma3:4b']) {
+    for (const model of [
+      'llama3:8b',
+      'llama:7b',
+      'llama3.2:1b-instruct-q4_0',
+      'llava:7b',
+      'olmo2:13b',
+      'deepseek-r1:1.5b',
+      'meta-llama/llama-3:free',
+      'ft:gpt-4o:acme',
+      'gemma3:4b',
+      'anthropic.claude-3-5-sonnet-20240620-v1:0',
+    ]) {
       await ask(model)
       assert.match(JSON.stringify(requests('last')), `"model":"${model}"`)
     }
@@ -90,10 +127,24 @@ test('`local:NAME` asks the local runner alone, and for no other model', () =>
     assert.is(requests(), 0)
   }))
 
+test('`local:NAME` says that no local runner answers where there is none, also beside an active plugin', async () => {
+  const home = openFastHome({ OLLAMA_HOST: '127.0.0.1:9' })
+  try {
+    for (const words of [['--dry-run'], [], ['--local-only']]) {
+      const { code, stderr } = await home.aichat(['chat', '-m', 'local:x', ...words, 'hi'])
+      assert.is(code, 69)
+      assert.match(stderr, /No local model runner answers, so local:x cannot/)
+      assert.not.match(stderr, /No plugin is active|plugin activate/)
+    }
+  } finally {
+    home.remove()
+  }
+})
+
 test.run()
 
 interface Asking {
-  readonly url: string
+  post(path: string, body: object): Promise<{ status: number; text: string }>
   ask(model: string): Promise<{ aichat: { runner: string | null; model: string; warnings: readonly string[] } }>
   requests(which: 'last'): unknown
   requests(): number
@@ -112,7 +163,14 @@ async function withRunner(run: (asking: Asking) => Promise<void>, model = 'llama
     await app.plugins.activate('custom')
     const url = await installation.serve()
     await run({
-      url,
+      async post(path, body) {
+        const response = await fetch(url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+        return { status: response.status, text: await response.text() }
+      },
       ask: (asked) =>
         askInProcess(app, localOwner).ask(chat, { model: asked, messages: [{ role: 'user', content: 'Hi' }] }) as never,
       requests: ((which?: 'last') =>

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
+import { type Answer, completion, completionEvents, json, localRunner } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type UserDaemon, withUsers } from './user-daemon.ts'
 
@@ -229,7 +229,7 @@ test('a prompt of the request stands before what was said, and is not kept', () 
     { provider: counting },
   ))
 
-test('a long conversation loses its oldest turns, never the prompt nor what was said last', () =>
+test('a conversation longer than its window loses its middle and says how much, never the prompt, the first or the last turn', () =>
   withUsers(
     async (all) => {
       await all.persona({ model: 'custom-model', system_prompt: `You are Mia. ${'Be kind. '.repeat(20)}` })
@@ -241,14 +241,21 @@ test('a long conversation loses its oldest turns, never the prompt nor what was 
       assert.is(sent.filter(({ role }) => role === 'system').length, 1)
       assert.is(sent.at(-1)!.content, long('six'))
       assert.ok(sent.length < 12 && sent.length > 2, `${sent.length} messages`)
-      assert.is(sent[1]!.role, 'user', 'whole turns go')
-      assert.not.ok(sent.some(({ content }) => content.startsWith('one')))
+      assert.is(sent.length % 2, 0, 'whole turns go')
+      assert.is(sent.at(-3)!.content, long('five'))
+      assert.is(sent[1]!.content, long('one'))
+      assert.not.ok(sent.some(({ content }) => content.startsWith('two')))
       const characters = sent.reduce((sum, { content }) => sum + content.length, 0)
-      assert.ok(characters / 3 <= 1_000, 'it fits at three characters a token')
+      assert.ok(characters / 3 <= 1_500, 'it fits at three characters a token')
       assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 12, 'nothing is forgotten')
       // The newest message is sent even if it exceeds the context.
       const huge = 'word '.repeat(2_000).trim()
-      await say(all, { session: 'Talk' }, huge)
+      const ask = { session: 'Talk', messages: [{ role: 'user', content: huge }] }
+      const response = await all.ada('POST', '/api/chat', ask)
+      const warning = /^12 earlier messages \(about 1\d\d\d tokens\) left out: custom-model takes 1500 tokens at once$/
+      assert.match(response.headers.get('x-aichat-warnings')!, warning)
+      assert.match(response.body.aichat.warnings[0], warning)
+      assert.match(await all.stream('ada', { ...ask, stream: true }), /"warnings":\["14 earlier messages \(about /)
       assert.equal(
         sentTo(all).map(({ role, content }) => [role, content.length]),
         [
@@ -257,7 +264,37 @@ test('a long conversation loses its oldest turns, never the prompt nor what was 
         ],
       )
     },
-    { provider: counting, plugin: { models: { 'custom-model': { context_window: 1_000 } } } },
+    { provider: counting, plugin: { models: { 'custom-model': { context_window: 1_500 } } } },
+  ))
+
+test('a conversation goes out whole to a model whose window is unknown, and is cut for the local runner', () =>
+  withUsers(
+    async (all) => {
+      const text = 'All that I know of the matter. '.repeat(5_700)
+      const again = { session: 'Talk', messages: [{ role: 'user', content: 'And again?' }] }
+      for (const persona of [undefined, (await all.persona({ model: 'custom-model' })).split('/').at(-1)]) {
+        await all.ada('POST', '/api/sessions', { name: 'Talk', ...(persona && { persona }) })
+        await say(all, { session: 'Talk' }, text)
+        for (const turn of [1, 2]) {
+          await all.stream('ada', { ...again, stream: turn === 2 })
+          const spoken = sentTo(all).filter(({ role }) => role !== 'system')
+          assert.equal([spoken.length, spoken[0]!.content.length], [1 + 2 * turn, text.length])
+        }
+        if (!persona) await all.ada('DELETE', '/api/sessions/Talk')
+      }
+      const { headers, body } = await all.ada('POST', '/api/chat', { ...again, model: 'local:llama3' })
+      assert.match(
+        headers.get('x-aichat-warnings')!,
+        /^2 earlier messages .* left out: llama3:latest takes 4096 tokens/,
+      )
+      assert.is(body.aichat.warnings.length, 1)
+      const { messages } = JSON.parse(all.runner.received.at(-1)!.body)
+      assert.equal(
+        messages.map(({ content }: Sent) => content).filter((content: string) => content === 'And again?').length,
+        3,
+      )
+    },
+    { provider: counting, runner: localRunner() },
   ))
 
 test('turns that are spoken at the same time are kept whole, one after the other', () =>

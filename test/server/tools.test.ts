@@ -75,6 +75,25 @@ test('streamed, the client sees one answer: texts, no calls, one end', () =>
     )
   }))
 
+for (const streamed of [false, true])
+  test(`a call of a tool that was never offered is answered so, and the others are made (${streamed ? 'streamed' : 'whole'})`, () =>
+    withTools(
+      [
+        [
+          ['no_such_tool', {}],
+          ['tools__echo', { text: 'Ulm' }],
+        ],
+        'Done.',
+      ],
+      async ({ stream, allow, provider }) => {
+        await allow('echo')
+        const text = await stream('ada', ask({ stream: streamed }))
+        assert.match(text, 'Done.')
+        assert.not.match(text, 'no_such_tool')
+        assert.equal(resultsIn(provider.received), ['Error: There is no such tool', 'You said: Ulm'])
+      },
+    ))
+
 test('the persona has her tools in the dialects, too', () =>
   withTools(
     [[['tools__echo', { text: 'Ulm' }]], 'Done.', [['tools__echo', { text: 'Ulm' }]], 'Done.'],

@@ -36,7 +36,7 @@ export async function completeRounds({
     bookings.push(routed.booking)
     const { message } = routed.reply.choices[0] ?? {}
     const calls = message?.tool_calls ?? []
-    if (isLast || calls.length === 0 || !toolbox.knows(calls)) return { ...routed, bookings }
+    if (isLast || calls.length === 0) return { ...routed, bookings }
     more.push(message!, ...(await toolbox.run(calls, signal)))
   }
 }
@@ -84,7 +84,7 @@ async function* roundChunks(
     usage = sumOf(usage, used)
     const { message } = choices[0] ?? {}
     const calls = message?.tool_calls ?? []
-    if (round === mostRounds || calls.length === 0 || !toolbox.knows(calls)) {
+    if (round === mostRounds || calls.length === 0) {
       onAnswer(message)
       for (const chunk of held) yield { ...chunk, id: id!, ...(chunk.usage && usage && { usage }) }
       return

@@ -52,8 +52,6 @@ export interface ToolboxParts {
 export interface Toolbox {
   /** Reads the tools anew and begins a turn; resolves with them and with remarks about those that are left out. */
   offer(): Promise<{ readonly tools: readonly Tool[]; readonly warnings: readonly string[] }>
-  /** Whether all these calls are of tools that were offered. */
-  knows(calls: readonly ToolCall[]): boolean
   /** Makes the calls of an answer, one after the other; resolves with a message for each, failures included. */
   run(calls: readonly ToolCall[], signal?: AbortSignal): Promise<readonly Message[]>
   close(): Promise<void>
@@ -88,7 +86,6 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
       offered = found
       return { tools: [...found].map(([name, { tool }]) => functionOf(name, tool)), warnings }
     },
-    knows: (calls) => calls.every((call) => offered.has(call.function.name)),
     async run(calls, signal) {
       const messages: Message[] = []
       for (const [at, call] of calls.entries()) {

@@ -1,4 +1,4 @@
-import { type ChatChunk, type Message, type ToolCall, textOf, type Usage } from '../../chat/protocol/messages.ts'
+import { type ChatChunk, type Message, textOf, type Usage } from '../../chat/protocol/messages.ts'
 import type { FailureCode } from '../../errors.ts'
 import { chat } from '../../operations/chat.ts'
 import { usdOf } from '../../usage/money.ts'
@@ -69,19 +69,16 @@ interface WholeChoice {
   readonly finish_reason?: string | null
 }
 
-/** Whether these calls are made by this command, which then prints none of them. */
-type MakesCalls = (calls: readonly ToolCall[]) => boolean
-
 /**
  * Asks once; prints the answer on stdout and remarks on stderr. `answer` is filled as text arrives, so it also holds the
- * beginning of an answer that fails.
+ * beginning of an answer that fails. With `makesCalls` the caller makes the calls of tools, and none is printed.
  */
 export async function answerQuestion(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
   signal: AbortSignal,
-  makesCalls?: MakesCalls,
+  makesCalls = false,
 ): Promise<void> {
   answer.message = undefined
   if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, signal, makesCalls)
@@ -93,7 +90,7 @@ async function wholeAnswer(
   question: ChatQuestion,
   answer: Answer,
   signal: AbortSignal,
-  makesCalls: MakesCalls = () => false,
+  makesCalls: boolean,
 ): Promise<void> {
   const reply = await cli.ask(chat, { ...question, stream: false }, signal)
   const { message, finish_reason: finish } = (reply.choices[0] ?? {}) as WholeChoice
@@ -104,7 +101,7 @@ async function wholeAnswer(
   answer.finish = finish ?? undefined
   answer.message = message
   const { text, calls } = answer
-  const isRound = calls.length > 0 && makesCalls(calls as readonly ToolCall[])
+  const isRound = calls.length > 0 && makesCalls
   if (text !== '' && !cli.globals().json) {
     if (!answer.held) await printAnswer(cli, text)
   } else if (!isRound) await print(cli, reply, () => (calls.length > 0 ? JSON.stringify(calls, null, 2) : ''))
@@ -132,7 +129,7 @@ async function streamAnswer(
   question: ChatQuestion,
   answer: Answer,
   signal: AbortSignal,
-  makesCalls?: MakesCalls,
+  makesCalls: boolean,
 ): Promise<void> {
   const printer = answer.held ? silentPrinter : await openAnswerPrinter(cli, answer)
   try {
@@ -146,7 +143,7 @@ interface Asked {
   readonly question: ChatQuestion
   readonly answer: Answer
   readonly signal: AbortSignal
-  readonly makesCalls: MakesCalls | undefined
+  readonly makesCalls: boolean
 }
 
 async function streamTo(
@@ -188,9 +185,8 @@ async function streamTo(
     if (cli.io.outClosed) return
   }
   if (makesCalls) answer.message = await messageOf(chunks)
-  const isMade = makesCalls?.(answer.message?.tool_calls ?? []) === true
   await printer.end()
-  if (answer.text === '' && answer.calls.length > 0 && !isMade)
+  if (answer.text === '' && answer.calls.length > 0 && !makesCalls)
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
   await endLine(cli, answer)
   if (report) remark(cli, report, answer.cost)

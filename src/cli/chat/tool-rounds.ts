@@ -35,12 +35,14 @@ export async function answerWithTools(
     if (isLast) note(cli, `aichat: the model called tools ${mostRounds} times; now it has to answer`)
     answer.calls.length = 0
     answer.cost = undefined
-    await answerQuestion(cli, offering(question, tools, messages, isLast), answer, signal, toolbox.knows)
+    await answerQuestion(cli, offering(question, tools, messages, isLast), answer, signal, true)
     cost = answer.cost === undefined ? cost : (cost ?? 0) + answer.cost
     answer.cost = cost
     const { message } = answer
     const calls = message?.tool_calls ?? []
-    if (!message || calls.length === 0 || !toolbox.knows(calls) || isLast || cli.io.outClosed) return
+    // Calls that nobody makes any more are no answer.
+    if (isLast) answer.calls.length = 0
+    if (!message || calls.length === 0 || isLast || cli.io.outClosed) return
     messages.push(message, ...(await toolbox.run(calls, signal)))
   }
 }

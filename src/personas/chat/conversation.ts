@@ -160,48 +160,6 @@ export interface ConversationStore {
 
 export const conversationName = displayName(200)
 
-/**
- * Fits messages into a context: drops whole turns, the oldest first; keeps every system message and the last turn.
- * @param tokens how many tokens the messages may take together, as `estimateTokens` counts
- */
-export function fitContext(messages: readonly Message[], tokens: number): readonly Message[] {
-  let left = tokens
-  for (const message of messages) if (isSystem(message)) left -= estimateTokens(message)
-  const turns = turnsOf(messages.filter((message) => !isSystem(message)))
-  const kept: Message[][] = []
-  for (const turn of turns.toReversed()) {
-    left -= turn.reduce((sum, message) => sum + estimateTokens(message), 0)
-    if (left < 0 && kept.length > 0) break
-    kept.unshift(turn)
-  }
-  const staying = new Set(kept.flat())
-  return messages.filter((message) => isSystem(message) || staying.has(message))
-}
-
-/**
- * Estimates a message's tokens, rather too many than too few: one per three characters of a script with spaces, one per
- * character of one without, and a few for each message's frame.
- */
-export function estimateTokens(message: Message): number {
-  const text = textOf(message.content) + (message.tool_calls ? JSON.stringify(message.tool_calls) : '')
-  const images = Array.isArray(message.content) ? message.content.filter((part) => part.type !== 'text').length : 0
-  // A sample of a long text: 30 MiB would take a tenth of a second.
-  const sample = text.slice(0, 100_000)
-  const found = sample.match(/[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u3000-\u9fff\uac00-\ud7af]/g)?.length ?? 0
-  const wide = text === sample ? found : Math.round((found / sample.length) * text.length)
-  return 6 + wide + Math.ceil((text.length - wide) / 3) + images * 1000
-}
-
-/** A turn is a user message with the answers, tool calls and results that follow it. */
-function turnsOf(messages: readonly Message[]): Message[][] {
-  const turns: Message[][] = []
-  for (const message of messages) {
-    if (message.role === 'user' || turns.length === 0) turns.push([message])
-    else turns.at(-1)!.push(message)
-  }
-  return turns
-}
-
 function isSystem(message: Message): boolean {
   return message.role === 'system' || message.role === 'developer'
 }

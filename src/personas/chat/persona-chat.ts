@@ -14,15 +14,7 @@ import {
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
-import {
-  type Conversation,
-  estimateTokens,
-  fitContext,
-  type SavedMessage,
-  sentMessage,
-  spokenMessages,
-  withoutToolCalls,
-} from './conversation.ts'
+import { type Conversation, type SavedMessage, sentMessage, spokenMessages, withoutToolCalls } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
 import { type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
@@ -40,8 +32,6 @@ export interface PersonaChatCall {
   readonly conversation?: string | undefined
   /** False keeps this chat from reading and writing memories. */
   readonly memory?: boolean | undefined
-  /** The plugin that the caller named. */
-  readonly plugin?: string | undefined
   readonly request: OpenRequest
   /**
    * The messages after the user's last are calls of tools and their results, in one turn that is not over while the answer
@@ -99,8 +89,6 @@ export interface PersonaChatParts {
   readonly remembered: (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf) => void
   /** Takes the keys of this installation out of a text. */
   readonly redact: Redact
-  /** How many tokens a request for this model and plugin may hold. */
-  readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
 }
 
 /** The most memories in a request, and their characters in all. */
@@ -108,8 +96,6 @@ const mostRecalled = 8
 const recalledCharacters = 6_000
 /** The most characters of one memory in a request; a longer one is cut, with a note. */
 const longestRecalled = 3_000
-/** Tokens of the context that are reserved for the answer, unless the request sets its own limit. */
-const answerTokens = 1_024
 
 /** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
@@ -121,7 +107,6 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       session,
       conversation: label,
       memory,
-      plugin,
       request,
       toolTurn = false,
       keep,
@@ -166,7 +151,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         messages: withInstructions(messages, persona?.post_history_instructions),
       }
       return {
-        request: conversation ? { ...full, messages: fitted(full, plugin) } : full,
+        request: full,
         memories: [
           ...lore.map(({ id }) => ({ id, score: 1 })),
           ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
@@ -244,13 +229,6 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     return [persona.system_prompt ?? '', lorePrompt(persona, lore), learned, memoryPrompt(hits)]
       .filter((text) => text !== '')
       .join('\n\n')
-  }
-
-  function fitted(request: OpenRequest, plugin: string | undefined): readonly Message[] {
-    const reserved = request.max_completion_tokens ?? request.max_tokens ?? answerTokens
-    const context = parts.contextTokens(request.model, plugin)
-    const tools = request.tools ? estimateTokens({ role: 'system', content: JSON.stringify(request.tools) }) : 0
-    return fitContext(request.messages, Math.max(256, context - tools - Math.min(reserved, context / 2)))
   }
 
   /**

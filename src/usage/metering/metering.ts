@@ -52,7 +52,7 @@ class Call implements MeteredCall {
   readonly estimates: Estimates
   readonly payer: Payer
   readonly purpose: Purpose
-  readonly request: () => MeteredRequest
+  request: () => MeteredRequest
   readonly id: string
   admission: Admission | undefined
   attempts = 0
@@ -73,7 +73,8 @@ class Call implements MeteredCall {
     this.admission = parts.limits.admit(payer, () => this.size(''))
   }
 
-  attempt(place: MeteredPlace): MeteredAttempt | Promise<MeteredAttempt> {
+  attempt(place: MeteredPlace, fitted?: MeteredRequest): MeteredAttempt | Promise<MeteredAttempt> {
+    if (fitted) this.request = () => fitted
     const { limits, prices, clock } = this.parts
     this.admission ??= limits.admitPlugin(this.payer, place, () => this.size(place.model))
     const { admission } = this

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
+import type { App } from '../../../src/app/app.ts'
 import { interrupted } from '../../../src/cli/terminal/io.ts'
 import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
 import { openInstallation, pluginAt } from '../../installation.ts'
@@ -24,6 +25,25 @@ test('each question is kept under its words, and -c goes on with the last one, f
     assert.equal(await names(), ['piped question', 'Where does the train leave?'])
     const { stdout } = await run(['chat', '--json', 'hi'])
     assert.is(JSON.parse(stdout).aichat.session.name, 'hi')
+  }))
+
+test('-c goes on with all that was said, a document of 177 kB included, and says what a smaller window leaves out', () =>
+  scene(async ({ run, asked, app }) => {
+    const text = 'All that I know of the matter. '.repeat(5_700)
+    assert.is((await run(['chat', 'What is it about?'], text)).code, 0)
+    const again = await run(['chat', '-c', 'And again?'])
+    assert.is(again.stdout, '3: And again?\n')
+    assert.not.match(again.stderr, 'left out')
+    assert.ok(asked().texts[0]!.includes(text.trim()))
+    const { plugins } = app
+    const models = { 'custom-model': { context_window: 8_000 } }
+    await plugins.update('custom', { ...(plugins.export('custom') as object), models })
+    const { stdout, stderr } = await run(['chat', '-c', 'And again?'])
+    assert.is(stdout, '3: And again?\n')
+    assert.match(
+      stderr,
+      /2 earlier messages \(about 11\d{4} tokens\) left out: custom-model takes 8000 tokens at once\n/,
+    )
   }))
 
 test('nothing is kept with --no-log, chat.keep=off or CI, unless -s names a session; nor of a dry run or a failure', () =>
@@ -169,6 +189,7 @@ test('session search, undo and remove do what they say', () =>
 test.run()
 
 interface Scene {
+  readonly app: App
   readonly url: string
   readonly provider: StandIn
   run(words: readonly string[], input?: string, environment?: Record<string, string>, shown?: boolean): Promise<Ran>
@@ -208,6 +229,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     const run: Scene['run'] = (words, input, environment = {}, shown = false) =>
       runMain(words, { shown, environment: { ...base, ...environment }, ...(input !== undefined && { input }) })
     await work({
+      app: installation.app,
       url: await installation.serve(),
       provider,
       run,

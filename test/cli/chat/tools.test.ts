@@ -42,6 +42,23 @@ async function withTools(turns: readonly Turn[], work: (setting: Setting) => Pro
 }
 
 for (const flags of [[], ['--no-stream']])
+  test(`a call of a tool that was never offered is answered so, and the others are made ${flags.join(' ')}`, () =>
+    withTools(
+      [
+        [
+          ['no_such_tool', {}],
+          ['tools__echo', { text: 'Ada' }],
+        ],
+        'Done.',
+      ],
+      async ({ aichat, provider }) => {
+        await aichat('mcp', 'allow', 'tools', 'echo')
+        assert.is((await aichat('chat', ...flags, '--mcp', 'tools', 'Say it')).stdout, 'Done.\n')
+        assert.equal(resultsIn(provider.received), ['Error: There is no such tool', 'You said: Ada'])
+      },
+    ))
+
+for (const flags of [[], ['--no-stream']])
   test(`an allowed tool is called, and the model goes on with its result ${flags.join(' ')}`, () =>
     withTools([[['tools__echo', { text: 'Ada' }]], 'Done.'], async ({ aichat, provider }) => {
       await aichat('mcp', 'allow', 'tools', 'echo')
@@ -87,10 +104,9 @@ test('without a terminal, tools that were not allowed are neither offered nor ca
       'Sorry.',
     ],
     async ({ aichat, provider }) => {
-      const { stdout } = await aichat('chat', '--mcp', 'tools', 'Say it')
-      assert.match(stdout, /tools__echo/)
+      assert.is((await aichat('chat', '--mcp', 'tools', 'Say it')).stdout, 'Sorry.\n')
       assert.is(sent(provider.received[0]!).tools, undefined)
-      assert.is(provider.received.length, 1)
+      assert.equal(resultsIn(provider.received), Array(2).fill('Error: There is no such tool'))
     },
   ))
 
