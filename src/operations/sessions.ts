@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { type KeyRights, requireListed } from '../accounts/keys/rights.ts'
+import { requireListed } from '../accounts/keys/rights.ts'
 import { AppError } from '../errors.ts'
 import { type Conversation, conversationName, type SavedMessage } from '../personas/chat/conversation.ts'
-import type { Conversations } from '../personas/chat/conversations.ts'
 import { usdOf } from '../usage/money.ts'
 import { boundText, messageContent } from './chat.ts'
 import { page, queryFlag } from './input.ts'
@@ -81,13 +80,20 @@ export const listSessions = defineOperation({
   path: '/api/sessions',
   access: 'user',
   scope: 'personas',
-  summary: "Lists the caller's saved conversations, most recently used first.",
-  input: z.object(page),
+  summary: "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone.",
+  input: z.object({
+    /** Its id or name. */
+    persona: z.exactOptional(z.string()),
+    ...page,
+  }),
   output: z.object({ sessions: z.array(session), total: z.int() }),
-  run: async ({ app, caller }, { limit, offset }) => {
-    const { conversations } = await app.personas()
-    if (caller.key?.personas) return listed(conversations, caller.id, caller.key, { limit, offset })
-    const { conversations: found, total } = await conversations.list(caller.id, limit, offset)
+  run: async (call, { persona, limit, offset }) => {
+    const { key, id: owner } = call.caller
+    const wanted = persona === undefined ? undefined : (await ownPersona(call, persona)).id
+    if (key && wanted !== undefined) requireListed(key, wanted)
+    const { conversations } = await call.app.personas()
+    const among = wanted === undefined ? key?.personas : [wanted]
+    const { conversations: found, total } = await conversations.list(owner, limit, offset, among)
     return { sessions: found.map(viewOf), total }
   },
 })
@@ -361,25 +367,6 @@ export const sessionOperations = [
   endSession,
   removeSession,
 ]
-
-/** A page of the conversations with the personas of a key. */
-async function listed(
-  conversations: Conversations,
-  owner: string,
-  { personas }: KeyRights,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-) {
-  const allowed: Conversation[] = []
-  for (let at = 0, total = 1; at < total; at += pageSize) {
-    const page = await conversations.list(owner, pageSize, at)
-    total = page.total
-    allowed.push(...page.conversations.filter(({ persona_id: id }) => id !== undefined && personas?.includes(id)))
-  }
-  return { sessions: allowed.slice(offset, offset + limit).map(viewOf), total: allowed.length }
-}
-
-/** Conversations that are read at once. */
-const pageSize = 1_000
 
 function messageView({ message, timestamp, cost, answer = {} }: SavedMessage) {
   const { cut, persona_id: _persona, memories: _memories, ...told } = answer

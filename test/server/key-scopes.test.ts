@@ -157,6 +157,8 @@ test('a key for some personas reaches no other, by no route', () =>
           assert.is(await status(method, `/api/sessions/${id}`, body), 403)
       const listed = await call('GET', '/api/sessions', { token })
       assert.equal([listed.body.total, listed.body.sessions[0].id], [1, talks.mia.id])
+      assert.is((await call('GET', '/api/sessions?persona=Mia', { token })).body.total, 1)
+      assert.is(await status('GET', '/api/sessions?persona=Leo'), 403)
       for (const body of [{}, { persona: 'Leo' }, { name: talks.leo.name, persona: 'Mia', reuse: true }])
         assert.is(await status('POST', '/api/sessions', body), 403, JSON.stringify(body))
 

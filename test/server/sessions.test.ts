@@ -22,6 +22,11 @@ test('a session is begun, shown, renamed and removed', () =>
     const { id: session, created_at, updated_at, ...rest } = begun.body
     assert.equal(rest, { user_id: 'ada-1', name: 'Holidays', persona_id: id, message_count: 0 })
     assert.is(created_at, updated_at)
+    const other = await ada('POST', '/api/sessions', {})
+    for (const named of [id, 'Mia'])
+      assert.equal((await ada('GET', `/api/sessions?persona=${named}`)).body, { sessions: [begun.body], total: 1 })
+    assert.is((await ada('GET', '/api/sessions?persona=Nobody')).status, 404)
+    await ada('DELETE', `/api/sessions/${other.body.id}`)
     assert.equal((await ada('GET', '/api/sessions')).body, { sessions: [begun.body], total: 1 })
     for (const name of [session, 'Holidays'])
       assert.equal((await ada('GET', `/api/sessions/${name}`)).body, { ...begun.body, messages: [] })

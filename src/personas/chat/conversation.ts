@@ -106,11 +106,12 @@ export interface ConversationStore {
    * keyboards write them (Unicode NFC), or decomposed as names of a Mac's files are (NFD).
    */
   named(owner: string, name: string): Promise<Conversation | undefined>
-  /** The most recently used first. */
+  /** The most recently used first; `personas` leaves those with others out. */
   list(
     owner: string,
     limit: number,
     offset: number,
+    personas?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   messages(owner: string, id: string): Promise<readonly SavedMessage[]>
   /**

@@ -46,10 +46,12 @@ export interface Conversations {
   ): Promise<Conversation>
   /** By id, or by name. */
   get(owner: string, idOrName: string): Promise<Conversation>
+  /** The most recently used first; `personas` leaves those with others out. */
   list(
     owner: string,
     limit: number,
     offset: number,
+    personas?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   messages(owner: string, idOrName: string): Promise<readonly SavedMessage[]>
   /**
@@ -141,9 +143,9 @@ export function createConversations(parts: ConversationsParts): Conversations {
       return meanwhile
     },
     get,
-    async list(owner, limit, offset) {
+    async list(owner, limit, offset, among) {
       for (const idle of await store.unended(owner, clock() - idleMs, mostEnded)) await end(idle, { quietly: true })
-      return store.list(owner, limit, offset)
+      return store.list(owner, limit, offset, among)
     },
     async messages(owner, idOrName) {
       return store.messages(owner, (await get(owner, idOrName)).id)

@@ -41,13 +41,16 @@ export function createConversationStore({ db }: Context): ConversationStore {
       )
       return row && conversationOf(row)
     },
-    async list(owner, limit, offset) {
+    async list(owner, limit, offset, personas) {
+      const place = `FROM conversation WHERE user_id = $1${personas ? ' AND persona_id = ANY ($2::text[])' : ''}`
+      const wanted = [owner, ...(personas ? [personas] : [])]
+      const at = wanted.length
       const [rows, counted] = await Promise.all([
         db.rows<ConversationRow>(
-          `SELECT ${columns} FROM conversation WHERE user_id = $1 ORDER BY updated_at DESC, id LIMIT $2 OFFSET $3`,
-          [owner, limit, offset],
+          `SELECT ${columns} ${place} ORDER BY updated_at DESC, id LIMIT $${at + 1} OFFSET $${at + 2}`,
+          [...wanted, limit, offset],
         ),
-        db.row<{ total: number }>('SELECT count(*) AS total FROM conversation WHERE user_id = $1', [owner]),
+        db.row<{ total: number }>(`SELECT count(*) AS total ${place}`, wanted),
       ])
       return { conversations: rows.map(conversationOf), total: counted!.total }
     },

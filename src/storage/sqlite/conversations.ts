@@ -45,13 +45,16 @@ export function createConversationStore(db: Database): ConversationStore {
       ).get({ owner, ...formsOf(name) })
       return row && conversationOf(row)
     },
-    async list(owner, limit, offset) {
-      const conversations = prepare<[string, number, number], ConversationRow>(
-        `SELECT ${columns} FROM conversation WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`,
+    async list(owner, limit, offset, personas) {
+      const among = personas && 'persona_id IN (SELECT value FROM json_each(@personas))'
+      const place = `FROM conversation WHERE user_id = @owner${among ? ` AND ${among}` : ''}`
+      const wanted = { owner, ...(personas && { personas: JSON.stringify(personas) }) }
+      const conversations = prepare<[object], ConversationRow>(
+        `SELECT ${columns} ${place} ORDER BY updated_at DESC, id LIMIT @limit OFFSET @offset`,
       )
-        .all(owner, limit, offset)
+        .all({ ...wanted, limit, offset })
         .map(conversationOf)
-      const total = prepare<[string], number>('SELECT count(*) FROM conversation WHERE user_id = ?').pluck().get(owner)!
+      const total = prepare<[object], number>(`SELECT count(*) ${place}`).pluck().get(wanted)!
       return { conversations, total }
     },
     async messages(owner, id) {

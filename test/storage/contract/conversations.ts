@@ -287,6 +287,15 @@ export const conversationRules: readonly Rule[] = [
       for (const id of ['a', 'b', 'c', 'd']) await conversations.create(talk(id))
       const { conversations: listed, total } = await conversations.list('ada', 2, 1)
       assert.equal([listed.map(({ id }) => id), total], [['b', 'c'], 4])
+      for (const [id, persona_id] of [
+        ['p1', 'p'],
+        ['q1', 'q'],
+        ['p2', 'p'],
+      ] as const)
+        await conversations.create({ ...talk(id), persona_id })
+      const among = await conversations.list('ada', 1, 1, ['p', 'none'])
+      assert.equal([among.conversations.map(({ id }) => id), among.total], [['p2'], 2])
+      assert.is((await conversations.list('ada', 9, 0, [])).total, 0)
       assert.not.ok(await conversations.create({ ...talk('e'), name: 'a' }))
       assert.not.ok(await conversations.rename('ada', 'b', 'a'))
       assert.ok(await conversations.rename('ada', 'b', 'z'))

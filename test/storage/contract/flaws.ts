@@ -179,8 +179,8 @@ export const flaws: readonly Flaw[] = [
     },
   })),
   flaw('conversations', 'ties', ({ conversations }) => ({
-    async list(owner, limit, offset) {
-      const { conversations: listed, total } = await conversations.list(owner, limit, offset)
+    async list(owner, limit, offset, personas) {
+      const { conversations: listed, total } = await conversations.list(owner, limit, offset, personas)
       return {
         conversations: [...listed].sort((a, b) => b.updated_at - a.updated_at || a.id.localeCompare(b.id)),
         total,
@@ -205,7 +205,7 @@ export const flaws: readonly Flaw[] = [
   unlimited('personas'),
   unlimited('memories'),
   flaw('conversations', 'limits', ({ conversations }) => ({
-    list: (owner, limit) => conversations.list(owner, limit, 0),
+    list: (owner, limit, _offset, personas) => conversations.list(owner, limit, 0, personas),
   })),
   flaw('responses', 'limits', ({ responses }) => ({
     add: (response) => responses.add(response, { responses: 1e9, bytes: 1e15 }),
