@@ -1,4 +1,5 @@
 import { AppError } from '../src/errors.ts'
+import { createWorkQueue } from '../src/process/queue.ts'
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 
 /** A bounded queue in front of an engine: requests are let in up to a number, and take turns chunk by chunk. */
@@ -13,9 +14,8 @@ export interface RequestQueue {
 export type QueueCount = Pick<SpeechCount, 'inside' | 'waiting' | 'refused' | 'waits'>
 
 export function createRequestQueue(limit: number, counts: QueueCount = newSpeechCount()): RequestQueue {
-  const waiting: (() => void)[] = []
+  const turns = createWorkQueue({ running: 1 })
   let inside = 0
-  let taken = false
   /** How long a turn lasts, in seconds: a running mean, for an honest Retry-After. */
   let meanTurn = 1
 
@@ -37,41 +37,16 @@ export function createRequestQueue(limit: number, counts: QueueCount = newSpeech
       })
     },
     async take(signal) {
-      signal?.throwIfAborted()
       const asked = performance.now()
-      if (taken) await inLine(signal)
-      taken = true
+      counts.waiting++
+      const leave = await turns.enter(signal).finally(() => counts.waiting--)
       const started = performance.now()
       counts.waits.add((started - asked) / 1000)
       return once(() => {
         meanTurn += 0.2 * ((performance.now() - started) / 1000 - meanTurn)
-        taken = false
-        const next = waiting.shift()
-        // The turn is handed over, not released: no caller in between can take it.
-        if (next) {
-          taken = true
-          next()
-        }
+        leave()
       })
     },
-  }
-
-  function inLine(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        waiting.splice(waiting.indexOf(proceed), 1)
-        counts.waiting--
-        reject(signal?.reason)
-      }
-      const proceed = () => {
-        signal?.removeEventListener('abort', leave)
-        counts.waiting--
-        resolve()
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      waiting.push(proceed)
-      counts.waiting++
-    })
   }
 }
 

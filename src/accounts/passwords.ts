@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { AppError } from '../errors.ts'
+import { createWorkQueue } from '../process/queue.ts'
 
 /** bcrypt reads 72 bytes of a password and no more; a longer one would be cut silently. */
 export const longestPassword = 72
@@ -78,33 +79,15 @@ async function bcrypt(): Promise<Library> {
 }
 
 /** Runs at most so many at once, the others in the order in which they came. */
-function createLine(parallel: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: { readonly start: () => void; readonly giveUp: NodeJS.Timeout }[] = []
-  let running = 0
+function createLine(running: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const queue = createWorkQueue({ running, waiting: longestQueue, full: crowded })
   return async (work) => {
-    if (running >= parallel) await turn()
-    else running++
+    const leave = await queue.enter(AbortSignal.timeout(longestWait)).catch(() => Promise.reject(crowded()))
     try {
       return await work()
     } finally {
-      const next = waiting.shift()
-      if (next) {
-        clearTimeout(next.giveUp)
-        next.start()
-      } else running--
+      leave()
     }
-  }
-
-  function turn(): Promise<void> {
-    if (waiting.length >= longestQueue) throw crowded()
-    return new Promise((resolve, reject) => {
-      const giveUp = setTimeout(() => {
-        waiting.splice(waiting.indexOf(place), 1)
-        reject(crowded())
-      }, longestWait)
-      const place = { start: resolve, giveUp }
-      waiting.push(place)
-    })
   }
 }
 

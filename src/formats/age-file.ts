@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../errors.ts'
+import { createWorkQueue } from '../process/queue.ts'
 import { runInChild } from '../process/run-in-child.ts'
 import { damaged, FileError, unsupported } from './file-error.ts'
 import { ageIntro } from './file-kind.ts'
@@ -85,11 +86,14 @@ function refuseHostile(header: string): void {
     )
 }
 
-/** The latest task. They run one at a time: each may need hundreds of megabytes. */
-let last: Promise<unknown> = Promise.resolve()
+/** One task at a time: each may need hundreds of megabytes. */
+const tasks = createWorkQueue({ running: 1 })
 
-function inTurn(task: AgeTask, signal: AbortSignal | undefined): Promise<unknown> {
-  const next = last.then(() => runInChild({ beside: import.meta.url, name: './age-child' }, task, signal))
-  last = next.catch(() => undefined)
-  return next
+async function inTurn(task: AgeTask, signal: AbortSignal | undefined): Promise<unknown> {
+  const leave = await tasks.enter(signal)
+  try {
+    return await runInChild({ beside: import.meta.url, name: './age-child' }, task, signal)
+  } finally {
+    leave()
+  }
 }

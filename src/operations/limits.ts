@@ -156,7 +156,7 @@ export const changeLimit = defineOperation({
   access: 'admin',
   audited: true,
   summary:
-    'Changes the limits of a subject that are named, and makes them where there are none: null takes one away, budgets replace all its budgets, and timezone, hard and warn are for each of them. Others stay as they are at the moment of the write.',
+    'Changes the limits of a subject that are named, and makes them where there are none: null takes one away, budgets replace all its budgets, and timezone, hard and warn are for each of them. Others stay as they are at the moment of the write; a subject without any left has no limits.',
   limit: 16 * 1024,
   input: z.strictObject({ subject, ...changeFields }),
   output: limitView,

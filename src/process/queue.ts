@@ -12,21 +12,22 @@ export interface WorkQueue {
 export interface WorkQueueOptions {
   /** Calls that run at the same time. */
   readonly running: number
-  /** Calls that may wait behind them. */
-  readonly waiting: number
+  /** Calls that may wait behind them; any number without it. */
+  readonly waiting?: number
   /** The error of the call that finds the queue full. */
-  full(waiting: number): Error
+  full?(waiting: number): Error
 }
 
 /** Runs calls up to a number at the same time, and the others in the order of their arrival. */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const { waiting: mostWaiting = Number.POSITIVE_INFINITY, full = () => new Error('The queue is full') } = options
   const waiting: (() => void)[] = []
   let running = 0
   return {
     async enter(signal) {
       signal?.throwIfAborted()
       if (running < options.running) running++
-      else if (waiting.length >= options.waiting) throw options.full(waiting.length)
+      else if (waiting.length >= mostWaiting) throw full(waiting.length)
       else await inLine(signal)
       return leave
     },

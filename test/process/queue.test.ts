@@ -50,6 +50,23 @@ test('a place is handed over: a newcomer does not take it before one that waits'
   assert.equal(order, ['waiting', 'newcomer'])
 })
 
+test('newcomers at every turn of a place starve none that waits: without a bound all are served in their order', async () => {
+  const queue = createWorkQueue({ running: 1 })
+  const order: number[] = []
+  const visit = async (number: number): Promise<void> => {
+    const leave = await queue.enter()
+    order.push(number)
+    leave()
+    // Comes in the very turn in which the place is left.
+    if (number < 200) await visit(number + 100)
+  }
+  await Promise.all(Array.from({ length: 100 }, (_, number) => visit(number)))
+  assert.equal(
+    order,
+    Array.from({ length: 300 }, (_, number) => number),
+  )
+})
+
 test('an abort in the line gives the place in it back', async () => {
   const queue = createWorkQueue({ running: 1, waiting: 1, full })
   const leave = await queue.enter()

@@ -144,12 +144,17 @@ function viewText(view: LimitView): string {
     [
       ['subject', view.subject],
       ...rates.map((name) => [name, view[name] === undefined ? undefined : String(view[name])] as const),
+      ['limits', isUnlimited(view) ? 'none' : undefined],
       ...view.budgets.map(
         (budget) => ['budget', `${budgetText(budget)}, anew ${timeText(budget.resets_at)} UTC`] as const,
       ),
     ],
     10,
   )
+}
+
+function isUnlimited(view: LimitView): boolean {
+  return view.budgets.length === 0 && rates.every((name) => view[name] === undefined)
 }
 
 /** The subject of an argument, which may name an API key in place of its id: `key:ci`. */

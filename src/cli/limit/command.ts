@@ -56,7 +56,7 @@ export function withLimits(command: CliCommand): CliCommand {
     .addOption(
       new Option(
         '--budget <amount>',
-        'USD for a day, week or month, such as 20/month; repeatable, in the place of all budgets that there are',
+        'USD for a day, week or month, such as 20/month; repeatable, in the place of all budgets that there are; none takes them away',
       ).argParser((text: string, before: readonly string[] = []) => [...before, text]),
     )
     .option('--timezone <zone>', 'the time zone of the budgets; default the setting usage.timezone')

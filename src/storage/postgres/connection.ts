@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { createWorkQueue } from '../../process/queue.ts'
 import { databaseName } from '../../settings/database-url.ts'
 import { createConnectAttempts } from './attempts.ts'
 import { createClientPool } from './client-pool.ts'
@@ -85,16 +86,16 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
   const live = new Set<pg.Client>()
   let reading: Promise<pg.Client> | undefined
   const places = {
-    short: createPlaces(mostTransactions),
+    short: createWorkQueue({ running: mostTransactions }),
     // A replacement that is written waits for a reader, which backs the persona up: they never wait for each other's places.
-    writing: createPlaces(mostHeld.writing),
-    reading: createPlaces(mostHeld.reading),
+    writing: createWorkQueue({ running: mostHeld.writing }),
+    reading: createWorkQueue({ running: mostHeld.reading }),
   }
   const pool = createClientPool(() => connected({ pipeline: true }))
-  let isClosed = false
+  const closing = new AbortController()
 
   async function connected(settings: pg.ClientConfig & { pipeline?: boolean } = {}): Promise<pg.Client> {
-    if (isClosed) throw new Error('Client was closed')
+    closing.signal.throwIfAborted()
     attempts.allow()
     const withSettings = takesSettings
     const client = new pg.Client({ ...clientSettings(), ...settings })
@@ -145,18 +146,18 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
 
   async function take({ copies, isHeld, readOnly }: TransactionOptions = {}): Promise<Taken> {
     const place = isHeld ? places[readOnly ? 'reading' : 'writing'] : places.short
-    await place.enter()
+    const leave = await place.enter(closing.signal)
     try {
       // A pipelined connection cannot copy.
       const client = copies || isHeld ? await connected({ pipeline: !copies }) : await pool.take()
       const give = () => {
         if (copies || isHeld) forget(client)
         else pool.give(client)
-        place.leave()
+        leave()
       }
       return { client, give }
     } catch (reason) {
-      place.leave()
+      leave()
       throw reason
     }
   }
@@ -212,7 +213,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         const connected = client
         return await ask(statementsOf(() => connected))
       } catch (reason) {
-        if (!isAway(reason) || isClosed) throw reason
+        if (!isAway(reason) || closing.signal.aborted) throw reason
         if (client && codeOf(reason) === readOnlyState) drop(reason as Error)
         if (!(client && made === 1) && !(await mayTryAgain())) throw reason
       }
@@ -260,11 +261,10 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     name: databaseName(url),
     drop,
     async close() {
-      isClosed = true
+      closing.abort(new Error('Client was closed'))
       const clients = [...live]
       live.clear()
       await Promise.all(clients.map(ended))
-      for (const place of Object.values(places)) place.leaveAll()
     },
   }
   return database
@@ -302,28 +302,6 @@ interface Taken {
   readonly client: pg.Client
   /** Gives the connection back, and its place. */
   give(): void
-}
-
-/** So many at a time; further ones wait in their order. */
-function createPlaces(most: number) {
-  let taken = 0
-  let waiting: (() => void)[] = []
-  return {
-    async enter(): Promise<void> {
-      while (taken >= most) await new Promise<void>((resolve) => waiting.push(resolve))
-      taken++
-    },
-    leave(): void {
-      taken--
-      waiting.shift()?.()
-    },
-    /** Lets all that wait go on, and fail. */
-    leaveAll(): void {
-      taken = 0
-      for (const next of waiting) next()
-      waiting = []
-    },
-  }
 }
 
 function statementsOf(client: () => Promise<pg.Client> | pg.Client): Sql {

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { changedLimits, type LimitDocument, mostSubjects, subjectOf } from '../../usage/limits/documents.ts'
+import { changedLimits, isNone, type LimitDocument, mostSubjects, subjectOf } from '../../usage/limits/documents.ts'
 import type { LimitStore, SavedWindow } from '../../usage/limits/store.ts'
 import type { Context } from './context.ts'
 import { moneyOf } from './limits-money.ts'
@@ -47,7 +47,7 @@ export function createLimitStore(context: Context): LimitStore {
           [subject],
         )
         const document = changedLimits(JSON.parse(row?.document ?? '{}') as LimitDocument, change)
-        await setDocument(tx, subject, document)
+        await (isNone(document) ? removeDocument(tx, subject) : setDocument(tx, subject, document))
         return document
       }),
     remove: (subject) => writing((tx) => removeDocument(tx, subject)),

@@ -5,15 +5,28 @@ import type { Database } from './sql.ts'
 /** The number of the lock under which one process at a time changes the schema; any number that no other program uses. */
 const lock = 4_706_883_219
 
-/** Whether the schema is at its newest version. Throws `configuration` for a server that is too old. */
-export async function isNewest(db: Database, migrations: readonly Migration[]): Promise<boolean> {
-  const known = await appliedTo(db)
-  return known !== undefined && migrations.every(({ name }) => known.has(name))
+/**
+ * Whether the schema is at its newest version. Throws `configuration` for a server that is too old, and for changes of the
+ * schema that this version does not know, unless they are expected.
+ */
+export async function isNewest(
+  db: Database,
+  migrations: readonly Migration[],
+  { expectsNewer = false } = {},
+): Promise<boolean> {
+  const applied = await appliedTo(db)
+  const known = new Set(migrations.map(({ name }) => name))
+  const unknown = expectsNewer ? [] : [...applied].filter((name) => !known.has(name))
+  if (unknown.length > 0)
+    throw new AppError('configuration', `The database ${db.name} was written by a newer aichat: update this one`, {
+      details: unknown.map((name) => `unknown change of schema: ${name}`),
+    })
+  return migrations.every(({ name }) => applied.has(name))
 }
 
 /**
  * Brings the schema to its newest version, in one transaction: of processes that start together, one does it and the others
- * wait. Migrations of a newer aichat that only add are left as they are: it may run beside this one.
+ * wait. Throws as `isNewest` does, and changes nothing then.
  */
 export async function migrate(db: Database, migrations: readonly Migration[]): Promise<void> {
   if (await isNewest(db, migrations)) return
@@ -35,8 +48,8 @@ export async function migrate(db: Database, migrations: readonly Migration[]): P
   )
 }
 
-/** The names of the applied migrations; undefined for a database without any. Throws `configuration` for a server that is too old. */
-async function appliedTo(db: Database): Promise<ReadonlySet<string> | undefined> {
+/** The names of the applied migrations. Throws `configuration` for a server that is too old. */
+async function appliedTo(db: Database): Promise<ReadonlySet<string>> {
   const state = await db.row<{ version: number; there: boolean }>(
     `SELECT current_setting('server_version_num')::int AS version, to_regclass('migration') IS NOT NULL AS there`,
   )
@@ -44,8 +57,7 @@ async function appliedTo(db: Database): Promise<ReadonlySet<string> | undefined>
     throw new AppError('configuration', `PostgreSQL ${Math.floor(state!.version / 10_000)} is too old`, {
       details: ['Use PostgreSQL 15 or newer'],
     })
-  if (!state!.there) return undefined
-  const rows = await db.rows<{ name: string }>('SELECT name FROM migration')
+  const rows = state!.there ? await db.rows<{ name: string }>('SELECT name FROM migration ORDER BY name') : []
   return new Set(rows.map(({ name }) => name))
 }
 

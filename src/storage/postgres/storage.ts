@@ -48,8 +48,13 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
 
 /** Brings the schema to its newest version and makes the database this installation's; a reader does neither. */
 async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
+  // During an upgrade, machine by machine, a service that runs starts workers and children after a newer one changed the schema.
+  const expectsNewer = use.isChecked || use.bulk || use.readOnly
   // One round trip where all is as it was.
-  const [found, isMigrated] = await Promise.all([refuseMistaken(db, settings), isNewest(db, migrations)])
+  const [found, isMigrated] = await Promise.all([
+    refuseMistaken(db, settings),
+    isNewest(db, migrations, { ...(expectsNewer && { expectsNewer }) }),
+  ])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db, migrations)
   if (mayWrite && use.service) await takePgvector(db)

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import {
   changedLimits,
+  isNone,
   type LimitChange,
   type LimitDocument,
   mostSubjects,
@@ -42,7 +43,8 @@ export function createLimitStore(db: Database, changes: OwnChanges): LimitStore 
   const change = db.transaction((subject: string, change: LimitChange) => {
     const before = read.get(subject) ?? '{}'
     const document = changedLimits(JSON.parse(before) as LimitDocument, change)
-    write(subject, document)
+    if (isNone(document)) removeDocument(db, subject)
+    else write(subject, document)
     return document
   })
   const remove = db.transaction((subject: string) => removeDocument(db, subject))

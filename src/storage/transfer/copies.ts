@@ -13,7 +13,6 @@ import { sqliteCopies } from '../sqlite/copies.ts'
 import { openDatabase } from '../sqlite/database.ts'
 import { holdDatabase } from '../sqlite/hold.ts'
 import { readable } from './move-from.ts'
-import { refuseNewer } from './postgres-target.ts'
 import { fillFolder } from './to-folder.ts'
 import { fillPostgres } from './to-postgres.ts'
 
@@ -58,7 +57,6 @@ export function postgresCopies(url: string, folder: string): StorageCopies {
     fill: (database, files) =>
       opened(async (db) => {
         await migrate(db, migrations)
-        await refuseNewer(db)
         const made = await openDatabase(database, { vectors: false })
         made.close()
         const held = holdDatabase(database)

@@ -9,7 +9,7 @@ import { movedMarkOf, readMovedMark } from '../files/moved-mark.ts'
 import { finishReplacement, type Move, replaceTogether } from '../files/replacement.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { translated } from '../postgres/errors.ts'
-import { isNewest, migrate } from '../postgres/migrate.ts'
+import { migrate } from '../postgres/migrate.ts'
 import { migrations } from '../postgres/migrations.ts'
 import type { Database, Transaction } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
@@ -17,7 +17,7 @@ import type { Database as Sqlite } from '../sqlite/connection.ts'
 import { translated as sqliteTranslated } from '../sqlite/errors.ts'
 import { type Hold, holdDatabase } from '../sqlite/hold.ts'
 import { placesIn } from './move-to.ts'
-import { listed, refuseNewer } from './postgres-target.ts'
+import { listed } from './postgres-target.ts'
 import type { TransferControl } from './progress.ts'
 import { tables } from './tables.ts'
 import { fillFolder } from './to-folder.ts'
@@ -78,8 +78,7 @@ export async function moveFromPostgres({ folder, url, ...control }: MoveFromOpti
 export async function readable(db: Database): Promise<void> {
   const there = await db.row<{ there: boolean }>(`SELECT to_regclass('migration') IS NOT NULL AS there`)
   if (!there!.there) throw new AppError('not_found', `The database ${db.name} holds no data of aichat`)
-  await refuseNewer(db)
-  if (!(await isNewest(db, migrations))) await migrate(db, migrations)
+  await migrate(db, migrations)
 }
 
 /**

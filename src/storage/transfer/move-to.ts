@@ -15,7 +15,7 @@ import { openDatabase } from '../sqlite/database.ts'
 import { translated as sqliteTranslated } from '../sqlite/errors.ts'
 import { holdDatabase } from '../sqlite/hold.ts'
 import type { FolderSide } from './folder-rows.ts'
-import { filledTables, refuseNewer } from './postgres-target.ts'
+import { filledTables } from './postgres-target.ts'
 import type { TransferControl } from './progress.ts'
 import { tables } from './tables.ts'
 import { fillPostgres, type Transferred } from './to-postgres.ts'
@@ -51,7 +51,6 @@ export async function moveToPostgres({ folder, url, keep, ...control }: MoveToOp
   const db = openPostgres(url)
   try {
     await migrate(db, migrations)
-    await refuseNewer(db)
     if (mark) {
       if (await isDone(db, mark)) return finish(folder, mark)
       removeMovedMark(folder)

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { migrations } from '../postgres/migrations.ts'
-import type { Database, Sql, Transaction } from '../postgres/sql.ts'
+import type { Sql, Transaction } from '../postgres/sql.ts'
 import { tables } from './tables.ts'
 
 /**
@@ -61,17 +60,6 @@ export async function becomeInstallation(tx: Transaction, known?: string): Promi
   await tx.run('UPDATE installation SET had_accounts = EXISTS (SELECT FROM account)')
   await tx.run('UPDATE change SET number = number + 1')
   return (await tx.row<{ id: string }>('SELECT id FROM installation'))!.id
-}
-
-/** Refuses, with `configuration`, a database with changes of the schema that this version does not know. */
-export async function refuseNewer(db: Database): Promise<void> {
-  const known = new Set(migrations.map(({ name }) => name))
-  const applied = await db.rows<{ name: string }>('SELECT name FROM migration ORDER BY name')
-  const unknown = applied.filter(({ name }) => !known.has(name))
-  if (unknown.length > 0)
-    throw new AppError('configuration', `The database ${db.name} was written by a newer aichat: update this one`, {
-      details: unknown.map(({ name }) => `unknown change of schema: ${name}`),
-    })
 }
 
 function notEmpty(name: string, found: readonly string[]): AppError {

@@ -40,7 +40,7 @@ export interface LimitArea extends Limits {
   list(isWanted?: (subject: string) => boolean): Promise<readonly LimitView[]>
   /** Puts limits in the place of a subject's; its counts and spent money stay. */
   set(subject: string, document: LimitDocument): Promise<LimitView>
-  /** Changes a subject's limits as they are at the moment of the write. Throws `invalid` as `changedLimits`. */
+  /** Changes a subject's limits as they are at the moment of the write, see `changedLimits`; none are left after its last. */
   change(subject: string, change: LimitChange): Promise<LimitView>
   /** False where the subject has none. */
   remove(subject: string): Promise<boolean>

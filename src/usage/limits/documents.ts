@@ -62,20 +62,22 @@ export function readSubject(text: string): { readonly kind: SubjectKind; readonl
 }
 
 /**
- * The limits of a subject after a change. Throws `invalid` where nothing is limited then, where there is no budget for
- * `ofBudgets`, and where two budgets would be for one period.
+ * The limits of a subject after a change, none where it took the last away. Throws `invalid` where nothing is limited before
+ * and after, where there is no budget for `ofBudgets`, and where two budgets would be for one period.
  */
 export function changedLimits(
-  { budgets: before = [], ...rates }: LimitDocument,
-  { budgets: named = before, ofBudgets, ...changes }: LimitChange,
+  before: LimitDocument,
+  { budgets: named = before.budgets ?? [], ofBudgets, ...changes }: LimitChange,
 ): LimitDocument {
+  const { budgets: _, ...rates } = before
   if (ofBudgets && named.length === 0)
     throw new AppError('invalid', 'There is no budget to change', { details: ['Name budgets with their fields'] })
   const budgets = named.map((budget) => ({ ...budget, ...ofBudgets }))
   if (hasTwins(budgets))
     throw new AppError('invalid', 'Two budgets would be for one period', { details: ['Name all budgets'] })
   const kept = Object.entries({ ...rates, ...changes }).filter(([, limit]) => limit !== null)
-  return requireLimits({ ...Object.fromEntries(kept), ...(budgets.length > 0 && { budgets }) })
+  const after: LimitDocument = { ...Object.fromEntries(kept), ...(budgets.length > 0 && { budgets }) }
+  return isNone(before) ? requireLimits(after) : after
 }
 
 /** Whether two of the budgets are for the same period of one time zone. */
@@ -83,9 +85,14 @@ export function hasTwins(budgets: readonly Pick<Budget, 'period' | 'timezone'>[]
   return new Set(budgets.map(({ period, timezone }) => `${period} ${timezone}`)).size < budgets.length
 }
 
+/** Whether nothing is limited. */
+export function isNone(document: LimitDocument): boolean {
+  return Object.keys(document).length === 0
+}
+
 /** The same limits. Throws `invalid` where there are none. */
 export function requireLimits(document: LimitDocument): LimitDocument {
-  if (Object.keys(document).length > 0) return document
+  if (!isNone(document)) return document
   throw new AppError('invalid', 'Nothing is limited', {
     details: ['Name one of rpm, rpd, tpm, tpd, parallel and budgets', 'or remove the limits'],
   })

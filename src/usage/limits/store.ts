@@ -90,7 +90,8 @@ export interface LimitStore {
   set(subject: string, document: LimitDocument): Promise<void>
   /**
    * Changes the document that the subject has at the moment of the write, by `changedLimits`, or an empty one; changes at
-   * once follow each other. Resolves with the document as it is then; `invalid` as there, and beyond `mostSubjects`.
+   * once follow each other. Resolves with the document as it is then, and removes an empty one as `remove` does; `invalid` as
+   * there, and beyond `mostSubjects`.
    */
   change(subject: string, change: LimitChange): Promise<LimitDocument>
   /** Removes it with its saved windows; false when there is none. The money spent stays known. */

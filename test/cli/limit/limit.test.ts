@@ -37,7 +37,11 @@ test('limits are set, changed in part, listed, reset and removed', async () => {
       'user:local\t\t\t\t\t4\t0.00 of 20 USD a month (0 %)',
     ])
     assert.is((await home.aichat(['limit', 'reset', 'all'])).code, 0)
-    assert.is((await home.aichat(['limit', 'remove', 'all', 'user:local'])).stdout, 'all\nuser:local\n')
+    await home.aichat(['limit', 'set', 'user:local', '--parallel', 'none'])
+    const last = await home.aichat(['limit', 'set', 'user:local', '--budget', 'none'])
+    assert.equal([last.code, last.stdout], [0, 'subject   user:local\nlimits    none\n'], last.stderr)
+    assert.is((await home.aichat(['limit', 'remove', 'user:local'])).code, 67)
+    assert.is((await home.aichat(['limit', 'remove', 'all'])).stdout, 'all\n')
     assert.is((await home.aichat(['limit', 'remove', 'all'])).code, 67)
     assert.match((await home.aichat(['limit', 'list'])).stderr, /no limits; set one/)
   } finally {

@@ -166,7 +166,7 @@ export const limitRules: readonly Rule[] = [
   {
     store: 'limits',
     topic: 'edits',
-    says: 'a change takes and removes what it names, leaves the rest, and refuses to leave nothing',
+    says: 'a change takes and removes what it names and leaves the rest; the last one that it removes ends the limits',
     async holds(place) {
       const { limits } = await place.open()
       const day = { nano: 7, period: 'day' as const }
@@ -180,15 +180,17 @@ export const limitRules: readonly Rule[] = [
         { ...day, timezone: 'Asia/Tokyo' },
       ]
       for (const [change, reason] of [
-        [{ tpd: null, budgets: [] }, /Nothing is limited/],
         [{ rpm: 1, budgets: [], ofBudgets: { hard: true } }, /no budget to change/],
         [{ rpm: 1, budgets: twins, ofBudgets: { timezone: 'UTC' } }, /one period/],
       ] as const)
         await rejects(limits.change('all', change), 'invalid', reason)
       assert.equal(await limits.change('all', { budgets: [] }), { tpd: 9 })
       assert.equal((await limits.changes(0)).changed, [['all', { tpd: 9 }]])
-      await limits.remove('all')
-      await rejects(limits.change('all', {}), 'invalid', /Nothing is limited/)
+      assert.equal(await limits.change('all', { tpd: null }), {})
+      assert.equal((await limits.changes(0)).changed, [['all', null]])
+      assert.is(await limits.remove('all'), false)
+      for (const change of [{}, { tpd: null, budgets: [] }])
+        await rejects(limits.change('all', change), 'invalid', /Nothing is limited/)
       assert.equal(await limits.change('all', { parallel: 2 }), { parallel: 2 })
     },
   },

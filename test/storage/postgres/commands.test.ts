@@ -27,6 +27,9 @@ test('what is wiped is told to remain where PostgreSQL keeps it, and nothing is 
 
 test('each mistake of the address ends a command with 78, a server that does not answer with 69; none tells the password', async () => {
   const good = await server().newDatabase()
+  const newer = await server().newDatabase()
+  await withHome(environment(newer), async (home) => void (await said(home, ['persona', 'list'])))
+  await server().query(`INSERT INTO migration (name) VALUES ('memories-99')`, new URL(newer).pathname.slice(1))
   const [closing, way] = [await closesInHandshake(), await openWay(server().port)]
   way.stall()
   const edited = (change: Partial<URL>) => Object.assign(new URL(good), change).href
@@ -35,6 +38,7 @@ test('each mistake of the address ends a command with 78, a server that does not
     [edited({ password: '' }), 78, /asks for a password/],
     [edited({ pathname: '/none' }), 78, /database "none" does not exist/],
     [edited({ pathname: '/postgres' }), 78, /permission denied for schema public/],
+    [newer, 78, /written by a newer aichat/],
     [edited({ search: 'sslmode=require' }), 78, /over TLS/],
     [good.replace('postgresql:', 'mysql:'), 78, /must begin with postgres:/],
     [edited({ port: '1' }), 69, /ECONNREFUSED/],

@@ -70,6 +70,17 @@ test('a database whose accounts were lost is refused in place of asking for a fi
   await refused(open(url), /The accounts that were in the database .* are gone/)
 })
 
+test('an older program does not start on the schema of a newer one; a child of one that runs goes on', async () => {
+  const url = await server().newDatabase()
+  await (await open(url)).close()
+  await server().query(`INSERT INTO migration (name) VALUES ('memories-99')`, nameOf(url))
+  const settings = { ...storageIn(newFolder()), url }
+  for (const use of [{}, { service: true }, { create: false } as const])
+    await refused(openStorage(settings, use), /was written by a newer aichat: update this one/)
+  for (const use of [{ readOnly: true }, { bulk: true }, { service: true, isChecked: true }])
+    await (await openStorage(settings, use)).close()
+})
+
 run()
 
 const folders: string[] = []
