@@ -164,7 +164,7 @@ export const importPersona = defineOperation({
     with_answers: queryFlag,
   }),
   output: z.object({
-    format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl']),
+    format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl', 'lorebook']),
     name: z.string(),
     persona_id: z.string(),
     mode: z.enum(['create', 'merge', 'replace']),

@@ -81,8 +81,13 @@ function turnOf(message: Fields, started: number | undefined, report: ArrivalRep
     return undefined
   }
   const parts = Array.isArray(content['parts']) ? content['parts'] : []
-  const texts = parts.filter((part) => typeof part === 'string')
-  report.leaveOut('pictures and files', parts.length - texts.length)
+  const texts = parts.flatMap((part: unknown) => {
+    if (typeof part === 'string') return [part]
+    const { content_type: kind, text } = isFields(part) ? part : {}
+    if (kind === 'audio_transcription' && typeof text === 'string') return [text]
+    report.leaveOut(/audio/.test(String(kind)) ? 'recordings of spoken turns' : 'pictures and files')
+    return []
+  })
   const text = texts.join('\n').trim()
   if (text === '' && texts.length < parts.length) return undefined
   return { speaker: role, text, timestamp: timeOf(message['create_time']) ?? started }

@@ -1,5 +1,15 @@
 import { type Fields, isFields } from '../fields.ts'
-import { type ArrivalReport, type ExportedConversation, idOf, labelOf, type Turn, timeOf } from './arrival.ts'
+import {
+  type ArrivalOptions,
+  type ArrivalReport,
+  type ArrivedMemory,
+  contentsOf,
+  type ExportedConversation,
+  idOf,
+  labelOf,
+  type Turn,
+  timeOf,
+} from './arrival.ts'
 
 /** A conversation of Claude's data export: `chat_messages` is the list of its messages. */
 export function readClaude(item: Fields, report: ArrivalReport): ExportedConversation {
@@ -34,4 +44,40 @@ function filesOf(message: Fields): number {
     const list = message[name]
     return sum + (Array.isArray(list) ? list.length : 0)
   }, 0)
+}
+
+/** The memories of Claude in `memories.json`: a text on all conversations and one for each project, in paragraphs. */
+export function* readClaudeMemory(item: Fields, { now }: ArrivalOptions): Generator<ArrivedMemory> {
+  const projects = isFields(item['project_memories']) ? Object.values(item['project_memories']) : []
+  for (const text of [item['conversations_memory'], ...projects]) {
+    if (typeof text !== 'string') continue
+    let title = ''
+    for (const paragraph of text.split(/\n\s*\n/)) {
+      const heading = /^(?:#+ +([^\n]+)|\*\*([^*\n]+)\*\*:?)$/.exec(paragraph.trim())
+      if (heading) title = labelOf(heading[1] ?? heading[2])
+      else yield* memoriesOf(paragraph, title, now)
+    }
+  }
+}
+
+/** A project of `projects.json`: its description is a memory; its instructions and documents are left out. */
+export function* readClaudeProject(
+  item: Fields,
+  { after, now }: ArrivalOptions,
+  report: ArrivalReport,
+): Generator<ArrivedMemory> {
+  const timestamp = timeOf(item['updated_at']) ?? timeOf(item['created_at']) ?? now
+  const { description, prompt_template: instructions, docs } = item
+  report.leaveOut('documents of projects', Array.isArray(docs) ? docs.length : 0)
+  report.leaveOut('instructions of projects', typeof instructions === 'string' && instructions.trim() !== '' ? 1 : 0)
+  if (item['is_starter_project'] === true) report.leaveOut("projects of Claude's maker")
+  else if (after !== undefined && timestamp < after) report.leaveOut('projects before the given time')
+  else if (typeof description !== 'string' || description.trim() === '')
+    report.leaveOut('projects without a description')
+  else yield* memoriesOf(description, labelOf(item['name']), timestamp)
+}
+
+function* memoriesOf(text: string, title: string, timestamp: number): Generator<ArrivedMemory> {
+  for (const content of contentsOf(text))
+    yield { content, timestamp, importance_score: 0.5, metadata: { source: 'claude', ...(title !== '' && { title }) } }
 }

@@ -12,12 +12,15 @@ import {
   parseForeign,
 } from './arrival.ts'
 import { readChatGpt } from './chatgpt.ts'
-import { readClaude } from './claude.ts'
+import { readClaude, readClaudeMemory, readClaudeProject } from './claude.ts'
 
 /**
  * Exports of conversations: an archive with `conversations.json`, or that file alone. The file is a list of conversations and
  * may have gigabytes: it is read from the archive in chunks, one conversation at a time, and never unpacked.
  */
+
+/** The files of an archive that are read. */
+const exportedLists = /^(?:[^/]+\/)?(?:conversations(?:-\d{1,4})?|memories|projects)\.json$/
 
 /** Bytes of the longest conversation that is read: one with a hundred thousand turns. */
 const longestConversation = 64 * 1024 ** 2
@@ -26,27 +29,36 @@ interface Reader {
   readonly format: 'chatgpt' | 'claude'
   /** The name of a persona that is made of the export. */
   readonly name: string
-  /** The conversation of an item; contents without a place here are told to the report. */
-  read(item: Fields, report: ArrivalReport): ExportedConversation
+  /** The memories of an item; contents without a place here are counted in the report. */
+  read(item: Fields, options: ArrivalOptions, report: ArrivalReport): Iterable<ArrivedMemory>
 }
 
-/** The readers by the field that tells the exports apart. */
+/** The readers by a field of their items: an archive of Claude's holds lists of three kinds. */
 const readers: readonly (readonly [field: string, reader: Reader])[] = [
-  ['mapping', { format: 'chatgpt', name: 'ChatGPT', read: readChatGpt }],
-  ['chat_messages', { format: 'claude', name: 'Claude', read: readClaude }],
+  ['mapping', conversationsOf('chatgpt', 'ChatGPT', readChatGpt)],
+  ['chat_messages', conversationsOf('claude', 'Claude', readClaude)],
+  ['conversations_memory', { format: 'claude', name: 'Claude', read: readClaudeMemory }],
+  ['project_memories', { format: 'claude', name: 'Claude', read: readClaudeMemory }],
+  ['prompt_template', { format: 'claude', name: 'Claude', read: readClaudeProject }],
 ]
 
-/** Opens `conversations.json`. Throws a FileError when its first conversation is of no export that is known here. */
+function conversationsOf(
+  format: Reader['format'],
+  name: string,
+  read: (item: Fields, report: ArrivalReport) => ExportedConversation,
+): Reader {
+  return { format, name, read: (item, options, report) => memoriesOf(format, read(item, report), options, report) }
+}
+
+/** Opens a list of an export, such as `conversations.json`. Throws a FileError when its first item is of no export that is known here. */
 export function openConversationFile(path: string, options: ArrivalOptions): Arrival {
   return openExport(() => jsonItems(fileChunks(path), longestConversation), options)
 }
 
-/** Opens an archive with `conversations.json`, which large exports split into several; undefined for any other archive. */
+/** Opens an archive with lists of an export, of which large ones split `conversations.json` into several; undefined for any other archive. */
 export function openConversationArchive(path: string, options: ArrivalOptions): Arrival | undefined {
   const zip = openZip(path, foreignShape)
-  const names = [...zip.members.keys()]
-    .filter((name) => /^(?:[^/]+\/)?conversations(?:-\d{1,4})?\.json$/.test(name))
-    .sort()
+  const names = [...zip.members.keys()].filter((name) => exportedLists.test(name)).sort()
   zip.close()
   if (names.length === 0) return undefined
   return openExport(function* () {
@@ -72,15 +84,17 @@ function openExport(items: () => Iterable<Buffer | undefined>, options: ArrivalO
         number++
         const item = bytes && parseItem(bytes, number)
         if (!bytes) report.leaveOut(`conversations of more than ${longestConversation} bytes`)
-        else if (!isFields(item) || !readers.some(([field, { format }]) => format === reader.format && field in item))
-          report.leaveOut('items that are no conversation')
-        else yield* memoriesOf(reader, reader.read(item, report), options, report)
+        else {
+          const its = isFields(item) ? readers.find(([field]) => field in item)?.[1] : undefined
+          if (!isFields(item) || its?.format !== reader.format) report.leaveOut('items that are no conversation')
+          else yield* its.read(item, options, report)
+        }
       }
     },
   }
 }
 
-/** The reader of an export, by the first of its items that is a conversation. */
+/** The reader of an export, by the first of its items that is known. */
 function readerOf(items: Iterable<Buffer | undefined>): Reader {
   let number = 0
   for (const bytes of items) {
@@ -106,7 +120,7 @@ function parseItem(bytes: Buffer, number: number): unknown {
 }
 
 function* memoriesOf(
-  { format }: Reader,
+  format: Reader['format'],
   { id, title, turns }: ExportedConversation,
   { after, withAnswers, now }: ArrivalOptions,
   report: ArrivalReport,

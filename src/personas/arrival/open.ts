@@ -6,9 +6,10 @@ import { type CardFile, readCardFile } from '../card/card-file.ts'
 import { readLorebook } from '../card/lorebook.ts'
 import type { Arrival, ArrivalOptions } from './arrival.ts'
 import { openConversationArchive, openConversationFile } from './conversations.ts'
-import { isAgentFile, isJsonLines } from './detect.ts'
+import { isAgentFile, isJsonLines, isLorebook } from './detect.ts'
 import { openJsonLines } from './json-lines.ts'
 import { openAgentFile } from './letta.ts'
+import { openLorebook, standaloneLorebook } from './lorebook.ts'
 
 /** Opens a plain file by its first bytes and its directory; undefined where only a whole look can tell it from a package. */
 export function openByKind(path: string, kind: FileKind, options: ArrivalOptions): Arrival | undefined {
@@ -20,9 +21,12 @@ export function openByKind(path: string, kind: FileKind, options: ArrivalOptions
   return kind === 'zip' ? openConversationArchive(path, options) : undefined
 }
 
-/** Opens a JSON object that is no package: a character card or an agent file; undefined for any other. */
+/** Opens a JSON object that is no package: a character card, a lorebook or an agent file; undefined for any other. */
 export function openByNames(path: string, options: ArrivalOptions): Arrival | undefined {
-  if (isAgentFile(namesOf(path))) return openAgentFile(path, options)
+  const names = namesOf(path)
+  if (isAgentFile(names)) return openAgentFile(path, options)
+  const book = isLorebook(names) || names.has('spec') ? standaloneLorebook(path) : undefined
+  if (book) return openLorebook(book, options)
   const card = readCardFile(path)
   return card && openCard(card, options)
 }
@@ -37,7 +41,7 @@ function namesOf(path: string): ReadonlyMap<string, unknown> {
 }
 
 function openCard({ card, portrait, assets }: CardFile, { now }: ArrivalOptions): Arrival {
-  const book = readLorebook(card.data, now)
+  const book = readLorebook(card.data['character_book'], now, 'card')
   return {
     format: 'card',
     persona: personaOfCard(card),

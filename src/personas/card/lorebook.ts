@@ -27,18 +27,19 @@ const longestEntry = 60_000
 /** The field of a memory's carried fields that holds the entry it came from. */
 const carried = 'lorebook_entry'
 
-/** The entries of a card's lorebook. Equal contents become one memory with the keys of all. */
-export function readLorebook(data: Fields, now: number): Lorebook {
-  const book = isFields(data['character_book']) ? data['character_book'] : {}
+/** The entries of a lorebook. Equal contents become one memory with the keys of all. */
+export function readLorebook(given: unknown, now: number, source: 'card' | 'lorebook'): Lorebook {
+  const book = isFields(given) ? given : {}
   const memories = new Map<string, LoreMemory>()
   const kept: unknown[] = []
   const leftOut = new Map<string, number>()
   const leave = (reason: string, count = 1) => leftOut.set(reason, (leftOut.get(reason) ?? 0) + count)
+  const keptNote = source === 'card' ? ', kept in the card' : ''
   let patterns = 0
   for (const entry of entriesOf(book)) {
     const problem = problemOf(entry)
     if (problem !== undefined || !isFields(entry)) {
-      leave(problem ?? '')
+      leave(`${problem}${keptNote}`)
       kept.push(entry)
       continue
     }
@@ -61,7 +62,7 @@ export function readLorebook(data: Fields, now: number): Lorebook {
       metadata: {
         category: 'lore',
         pinned: true,
-        source: 'card',
+        source,
         keys: keys.keys,
         ...(secondary.keys.length > 0 && { secondary_keys: secondary.keys }),
         ...plainFields(entry),
@@ -74,7 +75,7 @@ export function readLorebook(data: Fields, now: number): Lorebook {
 }
 
 /** A list, or an object of entries as some programs write it. */
-function entriesOf(book: Fields): readonly unknown[] {
+export function entriesOf(book: Fields): readonly unknown[] {
   const { entries } = book
   if (Array.isArray(entries)) return entries
   return isFields(entries) ? Object.values(entries) : []
@@ -82,14 +83,13 @@ function entriesOf(book: Fields): readonly unknown[] {
 
 /** The reason why an entry cannot be a memory. */
 function problemOf(entry: unknown): string | undefined {
-  if (!isFields(entry) || typeof entry['content'] !== 'string')
-    return 'lorebook entries without a text, kept in the card'
+  if (!isFields(entry) || typeof entry['content'] !== 'string') return 'lorebook entries without a text'
   const { content, ...others } = entry
-  if (String(content).trim() === '') return 'lorebook entries without a text, kept in the card'
+  if (String(content).trim() === '') return 'lorebook entries without a text'
   if (String(content).trim().length > maxContentLength)
-    return `lorebook entries longer than ${maxContentLength} characters, kept in the card`
+    return `lorebook entries longer than ${maxContentLength} characters`
   if (JSON.stringify(others).length > longestEntry)
-    return `lorebook entries with more than ${longestEntry} characters beside their text, kept in the card`
+    return `lorebook entries with more than ${longestEntry} characters beside their text`
   return undefined
 }
 

@@ -161,6 +161,109 @@ files('of Claude come into a persona that is named, with the answers on request,
   assert.equal(later.left_out.find(({ what }: { what: string }) => /before/.test(what)).count, 1)
 })
 
+files('of ChatGPT bring spoken turns, whose recordings are left out', async () => {
+  const spoken = (role: string, text: string) => ({
+    author: { role },
+    content: {
+      content_type: 'multimodal_text',
+      parts: [
+        { content_type: 'audio_transcription', text, direction: role === 'user' ? 'in' : 'out', decoding_id: null },
+        role === 'user'
+          ? { content_type: 'real_time_user_audio_video_asset_pointer', audio_asset_pointer: {} }
+          : { content_type: 'audio_asset_pointer', asset_pointer: 'file-service://1' },
+      ],
+    },
+  })
+  const mapping = {
+    a: { message: spoken('user', 'My owl is called Otto.'), parent: null, children: ['b'] },
+    b: { message: spoken('assistant', 'A fine name.'), parent: 'a', children: [] },
+  }
+  const { body } = await bring(JSON.stringify([{ mapping, current_node: 'b' }]), '&with_answers=true')
+  assert.equal((await memoriesOf(body.persona_id)).map(({ content }) => content).sort(), [
+    'A fine name.',
+    'My owl is called Otto.',
+  ])
+  assert.equal(body.left_out, [{ what: 'recordings of spoken turns', count: 2 }])
+})
+
+files('of Claude bring its memories and the descriptions of projects, from the archive and alone', async () => {
+  const memories = [
+    {
+      conversations_memory: '**Personal context**\n\nShe has a cat.\n\nShe sails.',
+      project_memories: { p1: 'The boat is red.' },
+      account_uuid: 'u',
+    },
+  ]
+  const projects = [
+    { uuid: 'p1', name: 'Boat', description: 'Mend the boat', prompt_template: 'Be brief.', docs: [{ content: 'x' }] },
+    { uuid: 'p2', name: 'How to', is_starter_project: true, description: 'Theirs', prompt_template: '', docs: [] },
+    { uuid: 'p3', name: 'Empty', description: '', prompt_template: '', docs: [] },
+  ]
+  const member = (name: string, data: unknown) => ({ name, data: Buffer.from(JSON.stringify(data)) })
+  const lists = [member('memories.json', memories), member('projects.json', projects), member('users.json', [{}])]
+  const left = [
+    { what: 'documents of projects', count: 1 },
+    { what: 'instructions of projects', count: 1 },
+    { what: "projects of Claude's maker", count: 1 },
+    { what: 'projects without a description', count: 1 },
+  ]
+  const whole = zipOf([{ name: 'conversations.json', data: fixture('claude.json') }, ...lists])
+  for (const [file, contents] of [
+    [zipOf(lists), ['Mend the boat', 'She has a cat.', 'She sails.', 'The boat is red.']],
+    [lists[0]!.data, ['She has a cat.', 'She sails.', 'The boat is red.']],
+    [lists[1]!.data, ['Mend the boat']],
+  ] as const) {
+    const { body } = await bring(file)
+    assert.is(body.format, 'claude')
+    assert.equal((await memoriesOf(body.persona_id)).map(({ content }) => content).sort(), contents)
+    if (contents[0] === 'Mend the boat') assert.equal(body.left_out, left)
+  }
+  const alone = (await bring(fixture('claude.json'), '&dry_run=true')).body.imported.memories
+  assert.is((await bring(whole, '&dry_run=true')).body.imported.memories, alone + 4)
+})
+
+const info = {
+  entries: {
+    0: {
+      uid: 0,
+      key: ['dragon'],
+      keysecondary: ['red'],
+      selective: true,
+      selectiveLogic: 0,
+      order: 7,
+      content: 'It burns.',
+    },
+    1: { uid: 1, key: ['moon'], keysecondary: ['sun'], selective: true, selectiveLogic: 2, content: 'It is full.' },
+    2: { uid: 2, key: [], constant: true, comment: 'Always', disable: true, content: 'It is late.' },
+    3: { uid: 3, key: ['empty'], content: '' },
+  },
+}
+const lorebook = { spec: 'lorebook_v3', data: { name: 'World', entries: [{ keys: ['dragon'], content: 'It burns.' }] } }
+
+files('of a lorebook alone bring its entries as lore, those of SillyTavern by their own names', async () => {
+  const { body } = await bring(JSON.stringify(info))
+  assert.equal([body.format, body.name, body.imported.memories], ['lorebook', 'Lorebook', 3])
+  assert.equal(body.left_out, [
+    { what: 'conditions of entries other than "any of the secondary keys"', count: 1 },
+    { what: 'lorebook entries without a text', count: 1 },
+  ])
+  const lore = { category: 'lore', pinned: true, source: 'lorebook' }
+  assert.equal(shortOf(await memoriesOf(body.persona_id)), [
+    {
+      content: 'It burns.',
+      ...lore,
+      keys: ['dragon'],
+      secondary_keys: ['red'],
+      selective: true,
+      insertion_order: 7,
+    },
+    { content: 'It is full.', ...lore, keys: ['moon'], secondary_keys: ['sun'], insertion_order: 100 },
+    { content: 'It is late.', ...lore, keys: [], constant: true, insertion_order: 100, enabled: false },
+  ])
+  const framed = (await bring(JSON.stringify(lorebook, null, 2), `&mode=merge&persona=${body.persona_id}`)).body
+  assert.equal([framed.format, framed.imported.memories], ['lorebook', 0])
+})
+
 files('of JSON lines come back as they went', async () => {
   const { body } = await bring(fixture('memories.jsonl'))
   assert.equal([body.format, body.imported.memories, body.duplicates, body.conversations], ['jsonl', 2, 1, 1])
