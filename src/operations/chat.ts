@@ -109,6 +109,8 @@ const routeReport = z.looseObject({
   local_only: z.exactOptional(z.literal(true)),
   /** The persona's memories in the request, best first. */
   memories: z.exactOptional(z.array(z.object({ id: z.string(), score: z.number() }))),
+  /** Where the user asks to forget something, the ids of the memories that this may mean; none is removed. */
+  forget: z.exactOptional(z.array(z.string())),
   /** Absent in the first chunk of a stream; a chunk of its own at the end has it. */
   cost: cost.optional(),
   /** The session in which a chat with `keep` stands; in a stream, a chunk at the end has it. */
@@ -233,10 +235,25 @@ function reportOf(report: RouteReport, { chat }: ReadyChat): z.input<typeof rout
   return {
     ...report,
     attempts: report.attempts.map((attempt) => ({ ...attempt })),
-    warnings: [...report.warnings],
+    warnings: [...report.warnings, ...forgetWarnings(chat)],
+    ...(chat?.forget && { forget: chat.forget.map(({ id }) => id) }),
     ...(chat && { memories: chat.memories.map((memory) => ({ ...memory })) }),
   }
 }
+
+/** Names what a request to forget means: nothing is removed by it, since it may mean something else. */
+function forgetWarnings(chat: ReadyChat['chat']): readonly string[] {
+  if (!chat?.forget) return []
+  const { persona, forget } = chat
+  if (forget.length === 0) return ['No memory matches what is to be forgotten; the request is not remembered']
+  return forget.map(
+    ({ id, content }) =>
+      `To forget ${JSON.stringify(content.slice(0, longestNamed))}: aichat persona memory remove ${persona} ${id}`,
+  )
+}
+
+/** Characters of a memory that a warning names. */
+const longestNamed = 100
 
 export const previewChat = defineOperation({
   name: 'chat.preview',
@@ -266,7 +283,9 @@ export const previewChat = defineOperation({
           content: z.string(),
           importance_score: z.exactOptional(z.number()),
           /** The reason against it. */
-          refused: z.exactOptional(z.enum(['no words', 'small talk', 'request', 'code', 'secret'])),
+          refused: z.exactOptional(
+            z.enum(['no words', 'small talk', 'request', 'code', 'secret', 'off the record', 'forget']),
+          ),
         }),
       ),
     ),

@@ -55,4 +55,26 @@ test('never makes a statement leave a full memory', () =>
     { provider: (_request, response) => json(response, 200, completion('ok')) },
   ))
 
+test('to forget something names the memories that it may mean, keeps nothing and removes none', () =>
+  withUsers(
+    async ({ ada, persona }) => {
+      const path = await persona({ memory_settings: { enabled: true } })
+      const say = (content: string) =>
+        ada('POST', '/api/chat', { persona: path.split('/').at(-1), messages: [{ role: 'user', content }] })
+      await say('My birthday is on 4 May.')
+      await say('My cat is called Mog.')
+      await say("don't remember this: I am expecting")
+      const { memories } = (await ada('GET', `${path}/memory`)).body
+      const birthday = memories.find(({ content }: { content: string }) => content.includes('birthday'))
+      const { aichat } = (await say('Please forget my birthday')).body
+      assert.equal(aichat.forget, [birthday.id])
+      assert.ok(
+        aichat.warnings.some((text: string) => text.includes(`memory remove ${path.split('/').at(-1)} ${birthday.id}`)),
+      )
+      assert.equal((await say('Forget my piano lessons')).body.aichat.forget, [])
+      assert.equal((await ada('GET', `${path}/memory`)).body.memories, memories)
+    },
+    { provider: (_request, response) => json(response, 200, completion('ok')) },
+  ))
+
 test.run()

@@ -1,12 +1,13 @@
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { termsOf } from '../memory/ranking-terms.ts'
 import { isSmallTalk } from '../memory/small-talk.ts'
+import { forgetRequest, isOffTheRecord } from './forgetting.ts'
 import { isPastedCode } from './pasted-code.ts'
 import { isRequest } from './requests.ts'
 import { holdsSecret } from './secrets.ts'
 
 /** Why a part of a turn is no memory. */
-export type Refusal = 'no words' | 'small talk' | 'request' | 'code' | 'secret'
+export type Refusal = 'no words' | 'small talk' | 'request' | 'code' | 'secret' | 'off the record' | 'forget'
 
 /** A part of a turn, and whether it becomes a memory. */
 export interface Keeping {
@@ -30,13 +31,21 @@ export function keepingOfTurn(text: string, redact: Redact = (same) => same): re
   const whole = text.trim()
   if (whole === '') return []
   // A request is refused with the text that it is about; but a secret is named as the reason first.
-  const refusal = holdsKnownSecret(whole, redact) ? undefined : isRequest(whole) ? 'request' : undefined
+  const refusal = refusalOfWhole(whole, redact)
   if (refusal) return [{ content: whole, refusal }]
   return partsOf(whole).map((content) => {
     const reason = refusalOf(content, redact)
     if (reason) return { content, refusal: reason }
     return { content, importance: isOnlyQuestions(content) ? importance.question : importance.statement }
   })
+}
+
+/** Why nothing of a turn is kept; a secret is a reason against its part alone. */
+function refusalOfWhole(whole: string, redact: Redact): Refusal | undefined {
+  if (isOffTheRecord(whole)) return 'off the record'
+  if (holdsKnownSecret(whole, redact)) return undefined
+  if (forgetRequest(whole) !== undefined) return 'forget'
+  return isRequest(whole) ? 'request' : undefined
 }
 
 /** The same for the model's answer to a turn that kept something itself. */

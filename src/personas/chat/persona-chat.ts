@@ -17,6 +17,7 @@ import { conversationLabel } from './client-conversation.ts'
 import { type Conversation, type SavedMessage, sentMessage, spokenMessages, withoutToolCalls } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
+import { forgetRequest } from './forgetting.ts'
 import { type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
@@ -55,6 +56,10 @@ export interface PreparedChat {
   readonly memories: readonly { readonly id: string; readonly score: number }[]
   /** The parts of the user's message, kept in the persona's memory or refused; absent where this chat writes none. */
   readonly keeping?: readonly Keeping[]
+  /** Where the user asks to forget something, the memories that this may mean, best first; none is removed. */
+  readonly forget?: readonly Pick<MemoryEntry, 'id' | 'content'>[]
+  /** The id of the persona; absent where none answers. */
+  readonly persona?: string
   /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
   readonly extract?: 'manual' | 'auto'
   /** The MCP servers that the persona may use in this chat; absent for none. */
@@ -129,7 +134,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
       const before = history.map(sentMessage)
       if (hasMemory && by.localOnly) parts.requireLocalEmbedder(persona)
-      const search = () => recall(persona!, end, [...before, ...request.messages], signal)
+      const target = hasMemory ? forgetRequest(whole.slice(0, queryLength)) : undefined
+      const search = () => recall(persona!, target ?? end, [...before, ...request.messages], signal)
       const hits = hasMemory ? await within(span, 'search_memory', searchFacts, search) : []
       const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
       const system = persona ? await systemPrompt(persona, hits, lore) : ''
@@ -156,6 +162,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           ...lore.map(({ id }) => ({ id, score: 1 })),
           ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
         ],
+        ...(persona && { persona: persona.id }),
+        ...(target !== undefined && { forget: hits.map(({ entry }) => ({ id: entry.id, content: entry.content })) }),
         ...(keeping && { keeping }),
         ...extractOf(persona, keeping),
         ...(persona?.mcp_servers && !toolTurn && { servers: persona.mcp_servers }),
