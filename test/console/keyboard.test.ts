@@ -55,7 +55,7 @@ if (haveBrowser)
       await keyboard.press('Enter')
       await page.getByText('Word after word').waitFor()
       await keyboard.press('Escape')
-      await page.getByText('stopped').waitFor()
+      await page.getByText('stopped', { exact: true }).waitFor()
 
       await tabTo(visit, 'Memories', 'Shift+Tab')
       await keyboard.press('Enter')

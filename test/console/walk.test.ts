@@ -56,7 +56,7 @@ if (haveBrowser)
       const shown = await (await context.newPage()).goto(`${url}/console`)
       assert.is(shown?.status(), 200)
       await button('Stop').click()
-      await page.getByText('stopped').waitFor()
+      await page.getByText('stopped', { exact: true }).waitFor()
 
       // A fallback is seen in Now, with its reason in the story.
       await page.getByLabel('Message').fill('fail')

@@ -33,6 +33,12 @@ export interface ChatMessage {
   readonly role: 'user' | 'assistant'
   readonly text: string
   readonly pictures?: readonly Picture[]
+  /** The model's thinking, where the provider sends it. */
+  readonly thinking?: string
+  /** The words with which the model refused. */
+  readonly refusal?: string
+  /** Why the answer ended, in OpenAI's dialect. */
+  readonly finish?: string
   readonly isWriting?: boolean
   /** Stopped by the person. */
   readonly isStopped?: boolean
@@ -40,10 +46,47 @@ export interface ChatMessage {
   readonly report?: Report
 }
 
+/** The state of an answer in a word and a sentence; undefined where it is complete. */
+export function flawOf(message: ChatMessage): { readonly word: string; readonly sentence: string } | undefined {
+  const { text, refusal, finish, isStopped, isWriting, problem } = message
+  if (isWriting) return undefined
+  if (problem) return { word: 'failed', sentence: 'The answer is incomplete' }
+  if (isStopped)
+    return text.trim() === ''
+      ? { word: 'stopped', sentence: 'Stopped before its first word: the question is not kept' }
+      : { word: 'stopped', sentence: 'The answer was stopped and is incomplete' }
+  if (refusal) return { word: 'refused', sentence: 'The model refused to answer' }
+  if (finish === 'content_filter')
+    return { word: 'filtered', sentence: 'A filter of the provider ended the answer, or the model refused' }
+  if (finish === 'length') return { word: 'cut', sentence: 'The answer reached its greatest length and is incomplete' }
+  if (finish === 'tool_calls' || finish === 'function_call')
+    return { word: 'unfinished', sentence: 'The model called a tool in the place of an answer' }
+  if (finish === 'error') return { word: 'failed', sentence: 'The provider failed during the answer' }
+  if (text.trim() === '') return { word: 'empty', sentence: 'The model answered nothing' }
+  return undefined
+}
+
+/** A kind of content that the server keeps in place of a picture. */
+const keptPicture = '[image_url]'
+
+/** The text of a question as the server keeps it. */
+export function keptText({ text, pictures = [] }: ChatMessage): string {
+  return [...(text === '' ? [] : [text]), ...pictures.map(() => keptPicture)].join('\n')
+}
+
+/** Whether pictures belong to a message, those of saved ones too, whose bytes are gone. */
+export function hasPictures({ role, text, pictures = [] }: ChatMessage): boolean {
+  return role === 'user' && (pictures.length > 0 || text.split('\n').at(-1) === keptPicture)
+}
+
 /** The messages of a saved conversation. */
 export function savedMessages(saved: WholeSession['messages']): readonly ChatMessage[] {
   return saved.flatMap((message, at) => {
-    const { role, content, cut, answer } = message as typeof message & { readonly content?: unknown }
+    const { role, content, cut, answer, refusal, reasoning_content } = message as typeof message & {
+      readonly content?: unknown
+      readonly refusal?: string | null
+      readonly reasoning_content?: string
+    }
     if (role !== 'user' && role !== 'assistant') return []
     return [
       {
@@ -52,6 +95,9 @@ export function savedMessages(saved: WholeSession['messages']): readonly ChatMes
         role,
         text: textOf(content),
         ...(cut && { isStopped: true }),
+        ...(refusal && { refusal }),
+        ...(reasoning_content && { thinking: reasoning_content }),
+        ...(answer?.finish_reason !== undefined && { finish: answer.finish_reason }),
         ...(answer?.model !== undefined && {
           report: { model: answer.model, plugin: answer.plugin ?? null, runner: answer.runner ?? null },
         }),
@@ -61,7 +107,7 @@ export function savedMessages(saved: WholeSession['messages']): readonly ChatMes
 }
 
 /** The text of a message's content; other parts by their kind. */
-function textOf(content: unknown): string {
+export function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content

@@ -17,14 +17,26 @@ interface ConversationsProps {
 /** The width from which the list stands open beside the chat, as in the style sheet. */
 const besideFrom = '(min-width: 1100px)'
 
+/** Conversations that are read at once. */
+const pageSize = 100
+
+function pageOf(persona: string, offset: number, signal: AbortSignal) {
+  return ask<{ sessions: readonly SavedSession[]; total: number }>('GET', '/api/sessions', {
+    query: { persona, limit: pageSize, offset },
+    signal,
+  })
+}
+
 /** The earlier conversations with a persona, and the way to a new one: beside the chat, folded up on a narrow screen. */
 export function Conversations({ persona, current, onNew }: ConversationsProps) {
   const [removed, setRemoved] = useState<SavedSession>()
-  const { value, reload } = useData<{ sessions: readonly SavedSession[] }>(
-    (signal) => ask('GET', '/api/sessions', { query: { limit: 200 }, signal }),
-    [current],
+  const [pages, setPages] = useState(1)
+  const { value, reload } = useData(
+    (signal) => Promise.all(Array.from({ length: pages }, (_, at) => pageOf(persona.id, at * pageSize, signal))),
+    [persona.id, current, pages],
   )
-  const own = value?.sessions.filter(({ persona_id }) => persona_id === persona.id) ?? []
+  const own = value?.flatMap(({ sessions }) => sessions) ?? []
+  const total = value?.[0]?.total ?? 0
   if (own.length === 0) return null
   return (
     <div class="conversations">
@@ -54,6 +66,11 @@ export function Conversations({ persona, current, onNew }: ConversationsProps) {
             </li>
           ))}
         </ul>
+        {own.length < total && (
+          <Button kind="quiet" onClick={() => setPages(pages + 1)}>
+            Show older ones
+          </Button>
+        )}
       </details>
       {removed && (
         <Confirm

@@ -7,7 +7,7 @@ import { Problem } from '../../../components/notice.tsx'
 import { PlainText } from '../../../components/plain-text.tsx'
 import { count, dollars } from '../../../page/format.ts'
 import type { Persona } from '../../../wire/types.ts'
-import type { ChatMessage, Report } from './chat-message.ts'
+import { type ChatMessage, flawOf, type Report } from './chat-message.ts'
 import { UsedMemories } from './used-memories.tsx'
 
 interface MessageProps {
@@ -18,14 +18,16 @@ interface MessageProps {
 
 /** A message of a conversation; an answer with its report. */
 export function MessageView({ persona, message, onRetry }: MessageProps) {
-  const { role, text, pictures = [], isWriting, isStopped, problem, report } = message
+  const { role, text, pictures = [], thinking, refusal, isWriting, isStopped, problem, report } = message
   const isAnswer = role === 'assistant'
+  const flaw = isAnswer && !problem && flawOf(message)
   return (
     <li class={`message ${role}`}>
       <p class="unseen">{isAnswer ? persona.name : 'You'}:</p>
       {pictures.map(({ name, address }) => (
         <img key={address} src={address} alt={name} />
       ))}
+      {thinking !== undefined && <Thinking text={thinking} />}
       {isAnswer ? (
         <Markdown text={text} isWriting={isWriting === true} />
       ) : (
@@ -34,15 +36,39 @@ export function MessageView({ persona, message, onRetry }: MessageProps) {
         </div>
       )}
       {isWriting && text === '' && <p class="muted">…</p>}
-      {isStopped && <Badge>stopped</Badge>}
+      {refusal !== undefined && (
+        <div class="text">
+          <PlainText text={refusal} />
+        </div>
+      )}
+      {flaw && (
+        <p class="row muted">
+          <Badge tone="warning">{flaw.word}</Badge> {flaw.sentence}
+        </p>
+      )}
       <Problem of={problem} />
-      {problem && (
+      {(problem || (isStopped && text.trim() === '')) && (
         <Button icon="refresh" onClick={onRetry}>
           Try again
         </Button>
       )}
       {isAnswer && !isWriting && <Foot persona={persona} text={text} report={report} />}
     </li>
+  )
+}
+
+/** The model's thinking, folded up; it is drawn only while it is open. */
+function Thinking({ text }: { readonly text: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="thinking muted" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Thinking</summary>
+      {isOpen && (
+        <div class="text">
+          <PlainText text={text} />
+        </div>
+      )}
+    </details>
   )
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { goTo } from '../../../page/route.ts'
+import { goTo, linkTo } from '../../../page/route.ts'
 import { ask, path, problemOf, type Refused } from '../../../wire/client.ts'
 import { events } from '../../../wire/events.ts'
-import type { Persona, WholeSession } from '../../../wire/types.ts'
-import { type ChatMessage, type Picture, type Report, savedMessages } from './chat-message.ts'
+import type { Persona, SavedSession, WholeSession } from '../../../wire/types.ts'
+import { type ChatMessage, keptText, type Picture, type Report, savedMessages, textOf } from './chat-message.ts'
 
 export interface ChatState {
   readonly messages: readonly ChatMessage[]
@@ -11,7 +11,7 @@ export interface ChatState {
   readonly isLoading: boolean
   /** Why a saved conversation cannot be shown. */
   readonly loadProblem: Refused | undefined
-  /** The id of the conversation in which the chat is kept; undefined before the first answer. */
+  /** The id of the conversation in which the chat is kept; undefined while none is known. */
   readonly session: string | undefined
   send(text: string, pictures: readonly Picture[]): void
   stop(): void
@@ -24,26 +24,57 @@ export interface ChatState {
 /** A chunk of a streamed answer, as far as the page reads it. */
 interface Chunk {
   readonly model?: string
-  readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[]
+  readonly choices?: readonly {
+    readonly delta?: {
+      readonly content?: string | null
+      readonly reasoning_content?: string | null
+      readonly refusal?: string | null
+    }
+    readonly finish_reason?: string | null
+  }[]
   readonly aichat?: Report & { readonly session?: { readonly id: string } }
 }
 
 let lastId = 0
 
+/** Pauses in which the server is asked where it has kept a first answer that was stopped: milliseconds. */
+const pauses = [100, 400, 1500]
+
 /** A conversation with a persona, kept as a session by the server; only the newest message is sent. */
 export function useChat(persona: Persona, sessionId: string | undefined): ChatState {
   const [messages, setMessages] = useState<readonly ChatMessage[]>([])
-  const [session, setSession] = useState(sessionId)
+  const [session, showSession] = useState(sessionId)
+  const place = useRef(sessionId)
   const [isAnswering, setAnswering] = useState(false)
   const [isLoading, setLoading] = useState(sessionId !== undefined)
   const [loadProblem, setLoadProblem] = useState<Refused>()
   const running = useRef<AbortController | undefined>(undefined)
+  /** Counts the conversations that this chat has shown: an answer of an earlier one changes nothing here. */
+  const talk = useRef(0)
+  /** The first question, whose answer was stopped before it said where it is kept; and the search for that place. */
+  const lost = useRef<ChatMessage | undefined>(undefined)
+  const search = useRef(Promise.resolve())
+
+  const begin = (id: string | undefined) => {
+    talk.current++
+    running.current?.abort()
+    place.current = id
+    lost.current = undefined
+    showSession(id)
+    setMessages([])
+  }
+
+  /** Shows where the chat is kept, in the address too, so that the page can be loaded again. */
+  const settle = (id: string) => {
+    place.current = id
+    lost.current = undefined
+    showSession(id)
+    history.replaceState(history.state, '', linkTo('personas', persona.id, 'chat', id))
+  }
 
   useEffect(() => {
     const controller = new AbortController()
-    running.current?.abort()
-    setMessages([])
-    setSession(sessionId)
+    begin(sessionId)
     setLoadProblem(undefined)
     setLoading(sessionId !== undefined)
     if (sessionId !== undefined)
@@ -52,6 +83,7 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
         .catch((reason: unknown) => controller.signal.aborted || setLoadProblem(problemOf(reason)))
         .finally(() => controller.signal.aborted || setLoading(false))
     return () => {
+      talk.current++
       controller.abort()
       running.current?.abort()
     }
@@ -60,35 +92,80 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
   const change = (id: number, next: (message: ChatMessage) => ChatMessage) =>
     setMessages((all) => all.map((message) => (message.id === id ? next(message) : message)))
 
-  async function answer(question: ChatMessage): Promise<void> {
+  /** Looks for the place of the first question where that is not known. */
+  async function find(mine: number): Promise<void> {
+    const kept = lost.current && (await keptExchange(persona.id, lost.current))
+    if (kept && talk.current === mine) settle(kept.id)
+  }
+
+  async function findSoon(mine: number): Promise<void> {
+    for (const pause of pauses) {
+      await new Promise((resolve) => setTimeout(resolve, pause))
+      if (talk.current !== mine || !lost.current) return
+      await find(mine).catch(() => undefined)
+    }
+  }
+
+  async function answer(question: ChatMessage, isAgain: boolean): Promise<void> {
     const controller = new AbortController()
+    const { signal } = controller
     running.current = controller
+    const mine = talk.current
     const id = ++lastId
     setMessages((all) => [...all, { id, role: 'assistant', text: '', isWriting: true }])
     setAnswering(true)
-    const body = {
-      persona: persona.id,
-      messages: [{ role: 'user', content: contentOf(question) }],
-      stream: true,
-      ...(session === undefined ? { keep: true } : { session }),
-    }
-    const pieces = createPieces((text) => change(id, (message) => ({ ...message, text: message.text + text })))
+    let hasText = false
+    const pieces = createPieces((more, thought) =>
+      change(id, ({ thinking = '', ...message }) => ({
+        ...message,
+        text: message.text + more,
+        ...(thinking + thought !== '' && { thinking: thinking + thought }),
+      })),
+    )
     try {
-      for await (const event of events('/api/chat', { body, signal: controller.signal })) {
-        const { choices, aichat } = event as Chunk
-        pieces.add(choices?.[0]?.delta?.content ?? '')
-        if (aichat?.session) setSession(aichat.session.id)
+      await search.current
+      await find(mine)
+      if (isAgain) await takeBack(question)
+      const body = {
+        persona: persona.id,
+        messages: [{ role: 'user', content: contentOf(question) }],
+        stream: true,
+        // The beginning of an answer is kept too, where the reader leaves.
+        keep: true,
+        ...(place.current !== undefined && { session: place.current }),
+      }
+      for await (const event of events('/api/chat', { body, signal })) {
+        const { choices: [choice] = [], aichat } = event as Chunk
+        const { content, reasoning_content, refusal } = choice?.delta ?? {}
+        hasText ||= (content ?? '').trim() !== ''
+        pieces.add(content ?? '', reasoning_content ?? '')
+        if (refusal) change(id, (message) => ({ ...message, refusal: (message.refusal ?? '') + refusal }))
+        const finish = choice?.finish_reason
+        if (finish) change(id, (message) => ({ ...message, finish }))
+        if (aichat?.session && talk.current === mine) settle(aichat.session.id)
         if (aichat) change(id, (message) => ({ ...message, report: { ...message.report, ...aichat } }))
       }
       pieces.flush()
       change(id, (message) => ({ ...message, isWriting: false }))
     } catch (reason) {
       pieces.flush()
-      const ending = controller.signal.aborted ? { isStopped: true } : { problem: problemOf(reason) }
+      const ending = signal.aborted ? { isStopped: true } : { problem: problemOf(reason) }
       change(id, (message) => ({ ...message, isWriting: false, ...ending }))
+      if (hasText && talk.current === mine && place.current === undefined) {
+        lost.current = question
+        search.current = findSoon(mine)
+      }
     } finally {
       if (running.current === controller) setAnswering(false)
     }
+  }
+
+  /** Takes the beginning of an answer back, with its question, where the server has kept them. */
+  async function takeBack(question: ChatMessage): Promise<void> {
+    const kept = place.current === undefined ? undefined : await keptExchange(persona.id, question, place.current)
+    if (!kept) return
+    const body = { expected_messages: kept.message_count }
+    await ask('POST', path`/api/sessions/${kept.id}/undo`, { body })
   }
 
   return {
@@ -100,22 +177,41 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
     send(text, pictures) {
       const question: ChatMessage = { id: ++lastId, role: 'user', text, pictures }
       setMessages((all) => [...all, question])
-      void answer(question)
+      void answer(question, false)
     },
     stop: () => running.current?.abort(),
     startAnew() {
-      running.current?.abort()
-      setMessages([])
-      setSession(undefined)
-      if (sessionId !== undefined) goTo('personas', persona.id, 'chat')
+      begin(undefined)
+      goTo('personas', persona.id, 'chat')
     },
     retry() {
       const question = messages.findLast(({ role }) => role === 'user')
       if (!question || isAnswering) return
       setMessages((all) => all.filter((message) => message.id <= question.id))
-      void answer(question)
+      void answer(question, true)
     },
   }
+}
+
+/** The conversation that ends with this question and a cut answer: the named one, or one of the newest with the persona. */
+async function keptExchange(
+  persona: string,
+  question: ChatMessage,
+  session?: string,
+): Promise<WholeSession | undefined> {
+  const query = { persona, limit: 3 }
+  const ids =
+    session === undefined
+      ? (await ask<{ sessions: readonly SavedSession[] }>('GET', '/api/sessions', { query })).sessions.map(
+          ({ id }) => id,
+        )
+      : [session]
+  for (const id of ids) {
+    const whole = await ask<WholeSession>('GET', path`/api/sessions/${id}`)
+    const [asked, answered] = whole.messages.slice(-2) as readonly { readonly content?: unknown; readonly cut?: true }[]
+    if (answered?.cut && textOf(asked?.content) === keptText(question)) return whole
+  }
+  return undefined
 }
 
 function contentOf({ text, pictures = [] }: ChatMessage): unknown {
@@ -127,20 +223,22 @@ function contentOf({ text, pictures = [] }: ChatMessage): unknown {
 }
 
 /** Gathers the pieces of an answer for the next frame: models send more of them than a screen shows. */
-function createPieces(show: (text: string) => void): { add(text: string): void; flush(): void } {
-  let waiting = ''
+function createPieces(show: (text: string, thinking: string) => void) {
+  let text = ''
+  let thinking = ''
   let frame = 0
   const flush = () => {
     cancelAnimationFrame(frame)
     frame = 0
-    if (waiting !== '') show(waiting)
-    waiting = ''
+    if (text !== '' || thinking !== '') show(text, thinking)
+    text = thinking = ''
   }
   return {
-    add(text) {
-      waiting += text
+    add(more: string, thought: string) {
+      text += more
+      thinking += thought
       // A page in the background gets no frames, and needs none.
-      if (frame === 0 && waiting !== '') frame = requestAnimationFrame(flush)
+      if (frame === 0 && (text !== '' || thinking !== '')) frame = requestAnimationFrame(flush)
     },
     flush,
   }
