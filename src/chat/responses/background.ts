@@ -27,7 +27,7 @@ export interface Background {
   start(job: NewJob): Promise<Started>
   /** Whether this process makes a response now. */
   runs(id: string): boolean
-  /** The response as it is now, running or kept. Throws `not_found`. */
+  /** The response as it is now, running or kept: never in a state before one that any process told. Throws `not_found`. */
   find(reader: Reader, id: string): Promise<ResponseObject>
   /** The events after a sequence number, to the end of the answer. Throws `not_found`, and `invalid` where none are kept. */
   follow(reader: Reader, id: string, after: number): Promise<AsyncIterable<string>>
@@ -45,9 +45,20 @@ export interface Background {
 const mostPerUser = 8
 const mostInAll = 32
 
+/** A response that is ended or removed by another process is left so soon: milliseconds between two looks, while any runs. */
+const lookMs = 250
+
+interface Running {
+  readonly job: Job
+  readonly reader: Reader
+  isKept?: true
+}
+
 /** Background answers of this process: at most 8 of one user and 32 in all. */
 export function createBackground(responses: Responses): Background {
-  const running = new Map<string, { readonly job: Job; readonly reader: Reader }>()
+  const running = new Map<string, Running>()
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<unknown> | undefined
 
   return {
     async start({ opened, reader, queued, run }) {
@@ -57,13 +68,18 @@ export function createBackground(responses: Responses): Background {
         run,
         // A job stays listed until its end is written, so that it is not reported as running for ever.
         save: async (response, events) => {
-          await responses.finish(reader.owner, response, events)
+          const isWritten = await responses.finish(reader.owner, response, events)
+          const end = isWritten ? undefined : await endElsewhere(reader, response)
           running.delete(queued.id)
+          return end
         },
       })
-      running.set(queued.id, { job, reader })
+      const entry: Running = { job, reader }
+      running.set(queued.id, entry)
       try {
         await responses.begin(opened, queued, reader)
+        entry.isKept = true
+        timer ??= setInterval(look, lookMs).unref()
       } catch (reason) {
         running.delete(queued.id)
         throw reason
@@ -71,7 +87,12 @@ export function createBackground(responses: Responses): Background {
       return { ended: job.start(), stop: (reason) => void job.stop(failed(reason)) }
     },
     runs: (id) => running.has(id),
-    find: async (reader, id) => runningFor(reader, id)?.response() ?? (await keptBy(reader, id)),
+    async find(reader, id) {
+      const job = runningFor(reader, id)
+      if (!job) return shown(await keptBy(reader, id))
+      const { response, finished } = await responses.find(reader, id)
+      return finished ? response : shown(job.response())
+    },
     async follow(reader, id, after) {
       const job = runningFor(reader, id)
       if (job) return job.follow(after)
@@ -99,6 +120,8 @@ export function createBackground(responses: Responses): Background {
       await Promise.all(own.map(({ job }) => job.stop(cancelled)))
     },
     async close() {
+      clearInterval(timer)
+      await looking
       await Promise.all([...running.values()].map(({ job }) => job.stop(interrupted)))
     },
   }
@@ -107,6 +130,37 @@ export function createBackground(responses: Responses): Background {
     const found = running.get(id)
     if (!found || found.reader.owner !== reader.owner) return undefined
     return reader.key === undefined || reader.key === found.reader.key ? found.job : undefined
+  }
+
+  /** Leaves the running responses that another process has ended or removed. */
+  function look(): void {
+    looking ??= Promise.all([...running].map(([id, entry]) => leaveEnded(id, entry).catch(() => undefined))).finally(
+      () => {
+        looking = undefined
+      },
+    )
+    if (running.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  async function leaveEnded(id: string, { job, reader, isKept }: Running): Promise<void> {
+    if (!isKept) return
+    const { response } = job
+    const end = await endElsewhere(reader, response())
+    if (goesOn(end)) return
+    await job.stop(() => end)
+    running.delete(id)
+  }
+
+  /** The response as it is kept, which goes on here alone or has ended elsewhere; a removed one is cancelled. */
+  async function endElsewhere(reader: Reader, response: ResponseObject): Promise<ResponseObject> {
+    try {
+      return (await responses.find(reader, response.id)).response
+    } catch (reason) {
+      if (reason instanceof AppError && reason.code === 'not_found') return cancelled(response)
+      throw reason
+    }
   }
 
   /** Another process works on it: its end there is not kept any more. */
@@ -133,6 +187,11 @@ export function createBackground(responses: Responses): Background {
       retryAfter: 5,
     })
   }
+}
+
+/** As it is told: each is begun at once, and what its process knows of it another one does not see. */
+function shown(response: ResponseObject): ResponseObject {
+  return response.status === 'queued' ? { ...response, status: 'in_progress' } : response
 }
 
 function cancelled(response: ResponseObject): ResponseObject {

@@ -27,8 +27,8 @@ export interface Job {
 export interface JobParts {
   readonly queued: ResponseObject
   run(signal: AbortSignal): AsyncIterable<Piece>
-  /** Writes its end, before any reader gets it. */
-  save(response: ResponseObject, events: Uint8Array): Promise<void>
+  /** Writes its end, before any reader gets it. Resolves with the end that was written before, by another process. */
+  save(response: ResponseObject, events: Uint8Array): Promise<ResponseObject | undefined>
 }
 
 interface Event {
@@ -109,20 +109,17 @@ export function createJob({ queued, run, save }: JobParts): Job {
 
   async function settle(end: ResponseObject, stored = end): Promise<ResponseObject> {
     controller.abort()
-    const last = textOf({ type: terminalOf(end), response: end })
-    let told = last
+    const lastOf = (last: ResponseObject) => textOf({ type: terminalOf(last), response: last })
     try {
-      await save(stored, await pack(texts.concat(last)))
-      response = end
+      response = (await save(stored, await pack(texts.concat(lastOf(end))))) ?? end
     } catch {
       response = {
         ...interrupted(end),
         output: [],
         error: { code: 'server_error', message: 'The answer was not kept.' },
       }
-      told = textOf({ type: 'response.failed', response })
     }
-    texts.push(told)
+    texts.push(lastOf(response))
     isOver = true
     wake()
     return response

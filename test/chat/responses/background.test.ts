@@ -91,7 +91,7 @@ test('nobody else reads, cancels or removes it, also not another key', () =>
       await rejects(background.follow(reader, 'resp_1', 0), 'not_found', /resp_1/)
     }
     for (const reader of [ada, { owner: 'ada', key: 'k1' }])
-      assert.is((await background.find(reader, 'resp_1')).status, 'queued')
+      assert.is((await background.find(reader, 'resp_1')).status, 'in_progress')
   }))
 
 test('a removed one is stopped and gone', () =>
@@ -101,6 +101,34 @@ test('a removed one is stopped and gone', () =>
     assert.ok(work.signal().aborted)
     await rejects(background.find(ada, 'resp_1'), 'not_found', /resp_1/)
     assert.is((await storage.responses.extent('ada')).responses, 0)
+  }))
+
+test('one that another process cancels or removes is left by its own, which tells no other end, nor a state before', () =>
+  withBackground(async ({ background, begin, responses }) => {
+    const other = createBackground(responses)
+    const states = (id: string) =>
+      Promise.all([background, other].map(async (each) => (await each.find(ada, id)).status))
+    const [work, raced, removed] = [await begin('resp_1'), await begin('resp_2'), await begin('resp_3')]
+    assert.equal(await states('resp_1'), ['in_progress', 'in_progress'], 'before the first event')
+    work.say('response.in_progress', { response: response('resp_1', [], 'in_progress') })
+    assert.equal(await states('resp_1'), ['in_progress', 'in_progress'])
+
+    const live = take(await background.follow(ada, 'resp_1', -1))
+    assert.is((await other.cancel(ada, 'resp_1')).status, 'cancelled')
+    assert.equal(await states('resp_1'), ['cancelled', 'cancelled'])
+    await left(work)
+    assert.equal((await live).at(-1)?.['response'], { ...response('resp_1', [], 'cancelled'), background: true })
+
+    const told = take(await background.follow(ada, 'resp_2', -1))
+    await other.cancel(ada, 'resp_2')
+    raced.end('resp_2')
+    assert.equal((await told).at(-1)?.['response'], { ...response('resp_2', [], 'cancelled'), background: true })
+    assert.equal(await states('resp_2'), ['cancelled', 'cancelled'])
+
+    await other.remove(ada, 'resp_3')
+    await rejects(background.find(ada, 'resp_3'), 'not_found', /resp_3/)
+    await left(removed)
+    while (background.runs('resp_3')) await new Promise((resolve) => setTimeout(resolve, 10))
   }))
 
 test('a failure, an answer without an end, the end of its login and of the process leave it failed', () =>
@@ -161,6 +189,11 @@ interface Work {
   break(reason?: Error): void
   stop(reason: AppError): void
   signal(): AbortSignal
+}
+
+/** Resolves when the provider of an answer is left. */
+async function left(work: Work): Promise<void> {
+  while (!work.signal().aborted) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 interface Parts extends KeptResponses {
