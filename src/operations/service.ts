@@ -15,9 +15,9 @@ export const serviceStatus = defineOperation({
     user: z.object({ id: z.string(), username: z.string(), role: z.enum(['admin', 'user']) }),
     active_plugin: z.object({ id: z.string(), state: z.string(), model: z.string() }).nullable(),
     local_runner: z.object({ url: z.string(), reachable: z.boolean(), models: z.array(z.string()) }),
-    /** This instance and the database, where several share one. */
+    /** This instance and the database, where several share one; administrators alone see its user, host and port. */
     instance: z.exactOptional(z.string()),
-    database: z.exactOptional(z.object({ name: z.string(), reachable: z.boolean() })),
+    database: z.exactOptional(z.object({ name: z.exactOptional(z.string()), reachable: z.boolean() })),
     /** The processes that serve this address, where there are several; without their own owner. */
     workers: z.exactOptional(
       z.array(
@@ -53,7 +53,10 @@ export const serviceStatus = defineOperation({
         reachable: models !== undefined,
         models: (models ?? []).map(({ name }) => name),
       },
-      ...(database && { instance: instanceName(app), database }),
+      ...(database && {
+        instance: instanceName(app),
+        database: { ...(caller.role === 'admin' && { name: database.name }), reachable: database.reachable },
+      }),
       ...(workers && { workers: [...workers] }),
       ...(trouble !== undefined && { usage_trouble: trouble }),
     }

@@ -63,10 +63,10 @@ const routes: readonly DocumentedRoute[] = [
   },
   {
     route: 'GET /health',
-    summary: 'Answers while the service lives; names the instance and the database where several share one.',
+    summary: 'Answers while the service lives; where several instances share a database, names this one.',
     answer: status.extend({
       instance: z.exactOptional(z.string()),
-      database: z.exactOptional(z.object({ name: z.string(), reachable: z.boolean() })),
+      database: z.exactOptional(z.object({ reachable: z.boolean() })),
     }),
     statuses: [],
   },

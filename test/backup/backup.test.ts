@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { partOf, readArchive, writeArchive } from '../../src/backup/archive.ts'
+import { databasePart } from '../../src/backup/manifest.ts'
 import '../cheap-bcrypt.ts'
 import { serveHere } from '../daemon.ts'
 import { suite } from '../suite.ts'
@@ -136,6 +139,34 @@ test('a backup that was changed, cut off or made up is told, and a restore of it
       assert.is((await aichat(['--local', 'backup', 'restore', file, '--yes'])).code, 65, `wrong ${index}`)
     }
     assert.ok(readFileSync(path('aichat.db')).equals(database))
+  }))
+
+test('a restore refuses, with its name, what the database of a backup holds beyond the schema, lacks, or has otherwise', () =>
+  withHome(async ({ aichat, run, path }) => {
+    const made = path('full-backups', await run('backup create'))
+    const trigger = 'CREATE TRIGGER grow AFTER INSERT ON audit BEGIN UPDATE user SET role = $$admin$$; END'
+    const cases: readonly (readonly [change: string, text: RegExp])[] = [
+      [trigger.replaceAll('$$', "'"), /the trigger grow is not one of aichat/],
+      ['CREATE VIEW look AS SELECT * FROM user', /the view look is not one of aichat/],
+      ['CREATE INDEX find_user ON user (role)', /the index find_user is not one of aichat/],
+      ['CREATE TABLE more (a INTEGER)', /the table more is not one of aichat/],
+      ['DROP TRIGGER audit_bound', /the trigger audit_bound is missing/],
+      ['DROP INDEX user_look; CREATE INDEX user_look ON user (role)', /the index user_look is not as aichat makes it/],
+    ]
+    for (const [index, [change, text]] of cases.entries()) {
+      const folder = path(`parts-${index}`)
+      mkdirSync(folder)
+      const manifest = await readArchive(made, folder, () => {})
+      const db = new BetterSqlite3(join(folder, databasePart))
+      db.exec(change)
+      db.close()
+      const parts = await Promise.all(manifest.parts.map(({ name }) => partOf(name, join(folder, name))))
+      const file = path(`changed-${index}.tar.gz`)
+      await writeArchive(file, folder, { ...manifest, parts }, () => {})
+      const refused = await aichat(['--local', 'backup', 'restore', file, '--yes'])
+      assert.is(refused.code, 78, change)
+      assert.match(refused.stderr, text)
+    }
   }))
 
 test('a damaged database is replaced by a restore, which then revokes all API keys, for none can be compared', () =>

@@ -24,7 +24,7 @@ export async function showStatus(cli: Cli): Promise<void> {
           ...(instance === undefined ? [] : [['instance', instance] as const]),
           ...(database === undefined
             ? []
-            : [['database', `${database.name}${database.reachable ? '' : ' (away)'}`] as const]),
+            : [['database', `${database.name ?? 'shared'}${database.reachable ? '' : ' (away)'}`] as const]),
           ...workers.map(({ worker, ...state }) => [`worker ${worker}`, workerText(state)] as const),
           ['user', `${user.username} (${user.role})`],
           [

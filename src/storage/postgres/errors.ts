@@ -76,7 +76,11 @@ export function translated(thrown: unknown): unknown {
     return new AppError('io', "The database's disk could not be read or written", { cause: thrown, retryAfter: 30 })
   if (/^(?:28|3D|3F|42501|0P)/.test(code) || isRefusedByPooler(thrown))
     return new AppError('configuration', 'The database refuses this installation', {
-      details: [(thrown as Error).message, 'Check DATABASE_URL, and the rights of its role'],
+      // Users of a running service see this: the server's words on a login name its role, address and database.
+      details: [
+        ...(/^(?:3F|42501|0P)/.test(code) ? [(thrown as Error).message] : []),
+        'Check DATABASE_URL, and the rights of its role',
+      ],
       cause: thrown,
     })
   if (code.startsWith('XX'))
@@ -109,9 +113,18 @@ function refusedLogin(thrown: unknown): AppError | undefined {
   return undefined
 }
 
+/** A failure as `translated` gives it, with the server's own words where they are for the operator alone. */
+export function operatorFailure(thrown: unknown): unknown {
+  const reason = translated(thrown)
+  if (!(reason instanceof AppError) || reason.code !== 'configuration' || !(reason.cause instanceof Error))
+    return reason
+  const { code, message, details, cause } = reason
+  return new AppError(code, message, { details: [...new Set([reason.cause.message, ...details])], cause })
+}
+
 /** The failure of a start without the database, for its operator. */
 export function startFailure(thrown: unknown, name: string): unknown {
-  const reason = translated(thrown)
+  const reason = operatorFailure(thrown)
   if (!(reason instanceof AppError) || reason.code !== 'unavailable') return reason
   const { message, retryAfter } = reason
   const cause = thrown instanceof AppError ? thrown.cause : thrown

@@ -3,10 +3,11 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
 import { refuseMoved } from '../files/moved-mark.ts'
 import type { CarriedOver, CopyFacts, RestoredAccounts, StorageCopies } from '../shared/copies.ts'
 import type { Database } from './connection.ts'
-import { refuseDamaged } from './database.ts'
+import { migrate, refuseDamaged } from './database.ts'
 import { translated } from './errors.ts'
 import { holdDatabase } from './hold.ts'
 import { migrations } from './migrations.ts'
@@ -89,11 +90,49 @@ function factsOf(path: string): CopyFacts {
       throw new AppError('configuration', 'The backup was made by a newer aichat: update this one first', {
         details: unknown.map((name) => `unknown change of schema: ${name}`),
       })
+    refuseForeign(db, applied)
     const users = db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!
     return { kind: 'sqlite', schema: applied.at(-1) ?? '', users, bytes: statSync(path).size }
   } finally {
     db.close()
   }
+}
+
+/**
+ * Refuses a copy with a table, index, view or trigger that its migrations do not make, or without one that they make: a
+ * trigger would go on working in the restored database. Throws `configuration`, with the names.
+ */
+function refuseForeign(db: Database, applied: readonly string[]): void {
+  const fresh = new BetterSqlite3(':memory:')
+  try {
+    migrate(fresh, applied)
+    const [own, found] = [schemaOf(fresh), schemaOf(db)]
+    const different = [
+      ...[...found].flatMap(([object, sql]) => {
+        if (own.get(object) === sql) return []
+        return [own.has(object) ? `the ${object} is not as aichat makes it` : `the ${object} is not one of aichat`]
+      }),
+      ...[...own.keys()].filter((object) => !found.has(object)).map((object) => `the ${object} is missing`),
+    ]
+    if (different.length > 0)
+      throw new AppError('configuration', 'The schema of the database is not that of aichat: it was changed', {
+        details: different.slice(0, mostNames).map(printableLine),
+      })
+  } finally {
+    fresh.close()
+  }
+}
+
+/** The statements by kind and name, but for the tables of SQLite itself and the indexes of its constraints. */
+function schemaOf(db: Database): ReadonlyMap<string, string> {
+  const rows = db
+    .prepare<[], { object: string; sql: string }>(
+      `SELECT type || ' ' || name AS object, tbl_name || ': ' || coalesce(sql, '') AS sql FROM sqlite_schema
+       WHERE NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))
+         AND NOT (type = 'index' AND sql IS NULL)`,
+    )
+    .all()
+  return new Map(rows.map(({ object, sql }) => [object, sql]))
 }
 
 /** The accounts that may log in by a database, as far as it can be read; undefined where it cannot. */

@@ -57,7 +57,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     // KiB: a search compares some hundred vectors of a page each, and asking the system for them anew takes as long again.
     db.pragma('cache_size = -16384')
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
-    migrate(db, path)
+    bringUp(db, path)
     keepSeals(
       db,
       ownSecret(sealKeyOf(path), 'after which earlier changes of personas by other programs cannot be seen'),
@@ -104,8 +104,8 @@ function ownersOnly<T>(work: () => T): T {
 }
 
 /** Runs the migrations that this file has not seen, each in a transaction of its own together with its record. */
-function migrate(db: Database, path: string): void {
-  db.exec('CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')
+function bringUp(db: Database, path: string): void {
+  db.exec(migrationTable)
   const known = new Set(migrations.map((migration) => migration.name))
   const applied = new Set(db.prepare<[], string>('SELECT name FROM migration').pluck().all())
   const unknown = [...applied].filter((name) => !known.has(name))
@@ -117,6 +117,15 @@ function migrate(db: Database, path: string): void {
   for (const migration of migrations) {
     if (!applied.has(migration.name)) db.transaction(apply).immediate(db, migration)
   }
+}
+
+const migrationTable =
+  'CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT'
+
+/** Makes the schema of an empty database as these migrations make it, in their order. */
+export function migrate(db: Database, names: readonly string[]): void {
+  db.exec(migrationTable)
+  for (const name of names) apply(db, migrations.find((migration) => migration.name === name)!)
 }
 
 function apply(db: Database, migration: Migration): void {

@@ -6,7 +6,7 @@ import { packageContent } from '../../personas/package/export.ts'
 import { verifyStored } from '../../personas/package/verify-stored.ts'
 import { checkDatabase } from '../postgres/check.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
-import { translated } from '../postgres/errors.ts'
+import { operatorFailure } from '../postgres/errors.ts'
 import { problemsIn } from '../postgres/ledger-check.ts'
 import { createLedgerNames } from '../postgres/ledger-names.ts'
 import { migrations } from '../postgres/migrations.ts'
@@ -82,7 +82,7 @@ export async function checkPostgres(url: string, control: TransferControl): Prom
     )
     return { database: line, ...checked, problems: [...ledger.map(ofLedger), ...checked.problems] }
   } catch (reason) {
-    throw translated(reason)
+    throw operatorFailure(reason)
   } finally {
     await db.close()
   }

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { installationMarkOf, readInstallationMark } from '../../installation-id.ts'
 import { replaceFile } from '../files/atomic.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
-import { translated } from '../postgres/errors.ts'
+import { operatorFailure } from '../postgres/errors.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { migrations } from '../postgres/migrations.ts'
 import type { Database } from '../postgres/sql.ts'
@@ -27,7 +27,7 @@ export function postgresCopies(url: string, folder: string): StorageCopies {
     try {
       return await work(db)
     } catch (reason) {
-      throw translated(reason)
+      throw operatorFailure(reason)
     } finally {
       await db.close()
     }

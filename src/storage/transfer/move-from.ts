@@ -8,7 +8,7 @@ import { listFolder } from '../files/atomic.ts'
 import { movedMarkOf, readMovedMark } from '../files/moved-mark.ts'
 import { finishReplacement, type Move, replaceTogether } from '../files/replacement.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
-import { translated } from '../postgres/errors.ts'
+import { operatorFailure } from '../postgres/errors.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { migrations } from '../postgres/migrations.ts'
 import type { Database, Transaction } from '../postgres/sql.ts'
@@ -66,7 +66,7 @@ export async function moveFromPostgres({ folder, url, ...control }: MoveFromOpti
     replaceTogether(folder, movesOf(folder, staged, before))
     return { ...moved, from, before: existsSync(before) ? before : undefined }
   } catch (reason) {
-    throw sqliteTranslated(translated(reason))
+    throw sqliteTranslated(operatorFailure(reason))
   } finally {
     held.release()
     rmSync(staged, { recursive: true, force: true })

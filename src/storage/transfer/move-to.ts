@@ -6,7 +6,7 @@ import { databaseName } from '../../settings/database-url.ts'
 import { replaceFile } from '../files/atomic.ts'
 import { type MovedMark, readMovedMark, refuseMoved, removeMovedMark, writeMovedMark } from '../files/moved-mark.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
-import { isAway, translated } from '../postgres/errors.ts'
+import { isAway, operatorFailure } from '../postgres/errors.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { migrations } from '../postgres/migrations.ts'
 import type { Database } from '../postgres/sql.ts'
@@ -67,7 +67,7 @@ export async function moveToPostgres({ folder, url, keep, ...control }: MoveToOp
       held.release()
     }
   } catch (reason) {
-    throw sqliteTranslated(translated(reason))
+    throw sqliteTranslated(operatorFailure(reason))
   } finally {
     await db.close()
   }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import { readMovedMark } from '../files/moved-mark.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
-import { translated } from '../postgres/errors.ts'
+import { operatorFailure } from '../postgres/errors.ts'
 import { migrations } from '../postgres/migrations.ts'
 import type { Database } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
@@ -58,7 +58,7 @@ export async function postgresStatus(url: string, folder: string): Promise<Datab
   try {
     return await statusOf(db, folder)
   } catch (reason) {
-    throw translated(reason)
+    throw operatorFailure(reason)
   } finally {
     await db.close()
   }

@@ -37,7 +37,7 @@ test('chats of a checked login go on, all else is 503 with Retry-After, and all 
     assert.is((await daemon!.call('GET', '/ready')).status, 200)
     const health = await daemon!.call('GET', '/health')
     assert.is(health.status, 200)
-    assert.is(health.body.database.name, `postgresql://aichat@127.0.0.1:${way.port}${new URL(database).pathname}`)
+    assert.not.match(JSON.stringify(health.body), /postgres|aichat@/)
     way.resume()
     await until(daemon!, ({ body }) => body.database.reachable === true)
     assert.is((await daemon!.call('GET', '/api/personas', { token })).status, 200)

@@ -161,12 +161,18 @@ test('a plugin that points at the balancer of its own instances is refused as a 
   assert.not.match(JSON.stringify(asked.body), /database-password/)
 })
 
-test('an instance names itself and the database, without its password', async () => {
+test('an instance names itself to all, and the database, without its password, to administrators alone', async () => {
   const health = (await one.call('GET', '/health')).body
   assert.match(health.instance, new RegExp(`:${new URL(one.url).port}$`))
-  assert.equal(health.database, { name: database.replace(':database-password', ''), reachable: true })
+  assert.equal(health.database, { reachable: true })
   const status = (await one.call('GET', '/api/status', { token })).body
-  assert.equal([status.instance, status.database], [health.instance, health.database])
+  const name = database.replace(':database-password', '')
+  assert.equal([status.instance, status.database], [health.instance, { name, reachable: true }])
+  const user = { username: 'nosy', password: 'Passw0rd!', role: 'user' }
+  assert.is((await one.call('POST', '/api/users', { token, body: user })).status, 201)
+  const login = await one.call('POST', '/api/auth/login', { body: user })
+  const theirs = (await one.call('GET', '/api/status', { token: login.body.token })).body
+  assert.equal([theirs.instance, theirs.database], [health.instance, { reachable: true }])
   const metrics = await callApi(one.url)('GET', '/metrics')
   assert.match(metrics.body, /aichat_database_up\{database="postgresql:\/\/aichat@127[^"]*",instance_name="[^"]+"\} 1/)
 })
