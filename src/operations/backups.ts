@@ -36,7 +36,7 @@ export const createBackup = defineOperation({
   status: 201,
   audited: true,
   failures: [500, 503],
-  input: z.object({ passphrase }),
+  input: z.strictObject({ passphrase }),
   output: kept,
   run: async ({ app, signal }, { passphrase }) => (await app.backups()).create({ passphrase, signal }),
 })
@@ -63,7 +63,7 @@ export const verifyBackup = defineOperation({
   access: 'admin',
   summary: 'Reads a whole backup and compares each of its parts with the manifest.',
   failures: [500, 503],
-  input: z.object({ name, passphrase }),
+  input: z.strictObject({ name, passphrase }),
   output: verified,
   run: async ({ app, signal }, { name, passphrase }) => (await app.backups()).verify({ name }, { passphrase, signal }),
 })

@@ -116,7 +116,7 @@ export const refreshModels = defineOperation({
   audited: true,
   summary:
     'Fetches model lists from their providers: of the named plugins, or of all that are not retired and have a key. An implausible list leaves the old one in use.',
-  input: z.object({
+  input: z.strictObject({
     plugins: z.exactOptional(z.array(z.string()).min(1, 'must name at least one plugin').max(1000)),
     dry_run: z.boolean().default(false),
     force: z.boolean().default(false),

@@ -49,7 +49,7 @@ export const setPrices = defineOperation({
   access: 'admin',
   audited: true,
   summary: "Sets prices of the operator's, all or none; each supersedes the one of the same plugin, model and day.",
-  input: z.object({ prices: priceRows.min(1) }),
+  input: z.strictObject({ prices: priceRows.min(1) }),
   output: z.object({ prices: z.array(shownPrice) }),
   run: async ({ app, caller }, { prices: rows }) => {
     for (const id of new Set(rows.map(({ plugin }) => plugin))) app.plugins.get(id)
@@ -108,7 +108,7 @@ export const refreshPrices = defineOperation({
   limit: longestPriceFile,
   summary:
     'Takes prices from the lists of models of the named plugins, or of all that have one and a key; with `document`, from a price file. Implausible ones leave those before in use.',
-  input: z.object({
+  input: z.strictObject({
     plugins: z.exactOptional(z.array(z.string()).min(1, 'must name at least one plugin').max(1000)),
     document: z.exactOptional(priceFile),
     origin: z.exactOptional(

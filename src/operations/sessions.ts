@@ -8,7 +8,7 @@ import { page, queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { ownPersona } from './personas.ts'
 
-const sessionId = z.object({ id: z.string() })
+const sessionId = z.strictObject({ id: z.string() })
 
 const session = z.object({
   id: z.string(),
@@ -107,7 +107,7 @@ export const createSession = defineOperation({
   scope: 'personas',
   status: 201,
   summary: 'Creates a saved conversation; with `reuse`, returns an existing one of that name.',
-  input: z.object({
+  input: z.strictObject({
     name: z.exactOptional(conversationName),
     persona: z.exactOptional(z.string()),
     reuse: z.boolean().default(false),

@@ -208,7 +208,7 @@ export const pruneUsage = defineOperation({
   access: 'admin',
   audited: true,
   summary: 'Removes single attempts before a day, by default those older than usage.keep_days; their sums stay.',
-  input: z.object({ before: z.exactOptional(day) }),
+  input: z.strictObject({ before: z.exactOptional(day) }),
   output: z.object({ removed: z.int(), before: z.string() }),
   run: async ({ app }, input) => {
     const { ledger, days, ...area } = await app.usage()

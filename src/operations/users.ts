@@ -74,7 +74,7 @@ export const createUser = defineOperation({
   audited: true,
   summary: 'Creates a user; the first one is always an administrator.',
   limit,
-  input: z.object({
+  input: z.strictObject({
     username: name,
     password: z.string().min(1, 'must not be empty').max(1024),
     email: z.exactOptional(email),

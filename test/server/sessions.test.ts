@@ -40,6 +40,24 @@ test('a session is begun, shown, renamed and removed', () =>
     assert.equal((await ada('GET', '/api/sessions')).body, { sessions: [], total: 0 })
   }))
 
+test('a field that sessions do not know is refused by its name, and nothing is made or changed', () =>
+  withUsers(async ({ ada }) => {
+    const { id } = (await ada('POST', '/api/sessions', { name: 'Kept' })).body
+    const messages = [{ role: 'user', content: 'Hello' }]
+    for (const [method, path, body] of [
+      ['POST', '/api/sessions', { name: 'New', persona_id: 'Mia' }],
+      ['PUT', `/api/sessions/${id}`, { name: 'New', persona: 'Mia' }],
+      ['POST', `/api/sessions/${id}/messages`, { messages, expected: 0 }],
+      ['POST', `/api/sessions/${id}/undo`, { expected: 0 }],
+    ] as const) {
+      const { status, body: refused } = await ada(method, path, body)
+      assert.is(status, 400, path)
+      assert.match(JSON.stringify(refused.details), /persona|expected/)
+    }
+    const { sessions } = (await ada('GET', '/api/sessions')).body
+    assert.equal([sessions.length, sessions[0].name, sessions[0].message_count], [1, 'Kept', 0])
+  }))
+
 test('a session ends by hand or with the next one, with a line that says what it was about', () =>
   withUsers(
     async ({ ada, bob }) => {

@@ -40,6 +40,9 @@ export async function adapt(
     ...given({ idempotency_key: options.key }),
   })
   await print(cli, adapted, ({ record }) => recordText(record))
+  for (const { path, reason = '' } of effectsOf(adapted.record.changes))
+    if (reason.includes('not moved: '))
+      note(cli, `aichat: ${path.split('/').at(-1)} is ${reason.replace(/^\w+: /, '')}`)
 }
 
 export async function undo(cli: Cli, id: string, record: string): Promise<void> {

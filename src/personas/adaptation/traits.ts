@@ -1,5 +1,5 @@
 import { type Reasons, weightPath } from './effects.ts'
-import { dayMs, explicitTrust, one, step, stepRules, toMicro, trustOf } from './rules.ts'
+import { dayMs, explicitTrust, fromMicro, one, step, stepRules, toMicro, trustOf } from './rules.ts'
 import { type Event, type Inputs, type Learned, learnedLimits, type Trait, weightAt } from './state.ts'
 
 /** Moves a trait toward the signal's target by one bounded step, and says why it moved so far and no farther. */
@@ -34,7 +34,11 @@ export function moveTrait(
   trait.spent += moved.moved
   trait.pinned ||= trust === explicitTrust
   const limits = moved.limits.length > 0 ? `, limited by ${moved.limits.join(' and ')}` : ''
-  say(`${rule.rate / one} × ${trust / one} of the way to ${signal.target} (${learned.sensitivity})${limits}`)
+  if (moved.moved === 0 && moved.limits.includes('day'))
+    say(
+      `not moved: the ${fromMicro(rule.dayCap)} that it may move in a day (UTC) at ${learned.sensitivity} are used up`,
+    )
+  else say(`${rule.rate / one} × ${trust / one} of the way to ${signal.target} (${learned.sensitivity})${limits}`)
 }
 
 /** Counts consecutive signals in one direction; one in the other direction restarts the count. */

@@ -65,6 +65,11 @@ test('adapts, shows the state and the log, says it to the model, and undoes', ()
       input: '[{"trait":"warmth","target":1}]',
     })
     assert.match(piped.stdout, /warmth/)
+    // 0.1 for each record and 0.2 for each day, at medium sensitivity; midnight may fall between two of four records.
+    const notes: string[] = []
+    for (let at = 0; at < 4; at++) notes.push((await home.aichat(['persona', 'adapt', id, ...adapt])).stderr)
+    assert.is(notes[0], '')
+    assert.match(notes.join(''), /^aichat: verbosity is not moved: the 0\.2 that it may move in a day \(UTC\)/)
   }))
 
 test('exports, verifies without the database, and imports into an empty installation', () =>
