@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import type { Settings } from '../settings/settings.ts'
-import { isRepeated, type RequestContext } from './request-context.ts'
+import { isRepeated, type RequestContext, targetHost } from './request-context.ts'
 
 /**
  * Guards against DNS rebinding: refuses a Host that is not a name of this server. IP literals pass, since only names can be
@@ -12,10 +12,16 @@ import { isRepeated, type RequestContext } from './request-context.ts'
 export function checkHost({ request }: RequestContext, settings: Settings): void {
   // RFC 9112, section 3.2: a request with two hosts is invalid.
   if (isRepeated(request, 'host')) throw new AppError('invalid', 'The request has two Host headers')
+  const named = targetHost(request.url)
+  if (named !== undefined && !isOwnName(hostOf(named), settings)) throw unknownHost()
   // No browser leaves the header out, and HTTP/1.0 has none: balancers ask for /ready without one. Node refuses HTTP/1.1 so.
   if (request.headers.host === undefined) return
   if (isOwnName(hostOf(request.headers.host ?? ''), settings)) return
-  throw new AppError('forbidden', 'Unknown host name', {
+  throw unknownHost()
+}
+
+function unknownHost(): AppError {
+  return new AppError('forbidden', 'Unknown host name', {
     details: ['Use localhost or the address of the machine, or add the name to PUBLIC_HOSTS'],
   })
 }

@@ -53,8 +53,17 @@ export function isEncrypted({ socket }: IncomingMessage): boolean {
   return 'encrypted' in socket && socket.encrypted === true
 }
 
+/** A request target in absolute form, `http://host/path`, as clients write it to a proxy (RFC 9112, section 3.2.2). */
+const absoluteForm = /^[a-z][a-z\d+.-]*:\/\/([^/?]*)/i
+
+/** The host that a request target names itself, in absolute form; it counts rather than the Host header. */
+export function targetHost(target = '/'): string | undefined {
+  return target.startsWith('/') ? undefined : absoluteForm.exec(target)?.[1]
+}
+
 /** The path and the query of a request target, not decoded. */
-export function splitTarget(target = '/'): { readonly path: string; readonly search: string } {
+export function splitTarget(given = '/'): { readonly path: string; readonly search: string } {
+  const target = given.startsWith('/') ? given : given.replace(absoluteForm, '').replace(/^(?=\?|$)/, '/')
   const mark = target.indexOf('?')
   return mark < 0 ? { path: target, search: '' } : { path: target.slice(0, mark), search: target.slice(mark + 1) }
 }

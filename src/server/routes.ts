@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import type { z } from 'zod'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
+import { suggestion } from '../formats/nearest-name.ts'
 import { parseInput } from '../operations/ask.ts'
 import { requireListedPersona } from '../operations/key-lists.ts'
 import { type Call, type Caller, Download, type Operation, type PublicCall } from '../operations/operation.ts'
@@ -121,8 +123,7 @@ async function readInput(
 ): Promise<Record<string, unknown>> {
   const fromQuery = fieldsOf(query)
   const body = await readBody(operation, request)
-  const hasOwnBody = operation.method === 'POST' || operation.method === 'PUT'
-  if (hasOwnBody) refuseQuery(Object.keys(fromQuery), operation.query ?? [])
+  refuseQuery(Object.keys(fromQuery), queryOf(operation, params))
   return { ...fromQuery, ...body, ...params }
 }
 
@@ -134,10 +135,19 @@ function fieldsOf(query: URLSearchParams): Record<string, unknown> {
   return fields
 }
 
+/** The query parameters that an operation declares: without a body of its own, all fields of its input but those of the path. */
+function queryOf(
+  { method, query = [], input }: Operation,
+  params: Readonly<Record<string, string>>,
+): readonly string[] {
+  if (method === 'POST' || method === 'PUT') return query
+  return Object.keys((input as z.ZodObject).shape).filter((name) => !(name in params))
+}
+
 function refuseQuery(given: readonly string[], declared: readonly string[]): void {
   const unknown = given.filter((name) => !declared.includes(name))
   if (unknown.length === 0) return
-  const details = unknown.map((name) => `${name}: is not a query parameter`)
+  const details = unknown.map((name) => `${name}: is not a query parameter${suggestion(name, declared)}`)
   throw new AppError('invalid', 'Invalid request', {
     details: [...details, `Query parameters: ${declared.length > 0 ? declared.join(', ') : 'none'}`],
   })

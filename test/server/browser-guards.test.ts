@@ -258,7 +258,7 @@ test('a body is read in UTF-8 and in the types that its operation declares', asy
   await daemon.close()
 })
 
-test('the query of a mutation holds what its operation declares, and nothing else', async () => {
+test('the query of a request holds what its operation declares, and nothing else', async () => {
   const daemon = await openDaemon()
   const { token } = await daemon.register('ada')
   const status = async (path: string, body: unknown = {}) =>
@@ -268,6 +268,20 @@ test('the query of a mutation holds what its operation declares, and nothing els
   assert.match(await status('/api/plugins/install?repalce=true'), /Query parameters: replace/)
   assert.match(await status('/api/personas?__proto__=x&constructor=y'), /__proto__: is not a query parameter/)
   assert.is((await daemon.call('POST', '/api/plugins/deactivate?type=tts', { token })).status, 200)
+  const refusals: readonly (readonly [method: 'GET' | 'DELETE', path: string, detail: RegExp])[] = [
+    ['GET', '/api/keys?user=anna', /user: is not a query parameter.*Query parameters: /],
+    ['GET', '/api/users?offst=1', /offst: is not a query parameter; did you mean offset\?/],
+    ['GET', '/api/status?verbose=1', /verbose: is not a query parameter.*Query parameters: none/],
+    ['GET', '/api/plugins/openai?id=mock', /id: is not a query parameter/],
+    ['DELETE', '/api/plugins/openai?force=1', /force: is not a query parameter/],
+  ]
+  for (const [method, path, detail] of refusals) {
+    const { status: code, body } = await daemon.call(method, path, { token })
+    assert.is(code, 400, path)
+    assert.match(body.details.join(' | '), detail)
+  }
+  for (const path of ['/api/users?limit=1', '/v1/models?beta=true&api-version=2024-10-21'])
+    assert.is((await daemon.call('GET', path, { token })).status, 200, path)
   await daemon.close()
 })
 

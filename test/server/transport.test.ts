@@ -160,6 +160,29 @@ test('an unknown expectation is answered 417 in the shape of its route, and logg
   }
 })
 
+test('a target in absolute form is served for a name of this server alone, whatever its Host header says', () =>
+  withServer(async (url) => {
+    const { port } = new URL(url)
+    const cases: readonly (readonly [target: string, host: string, status: number])[] = [
+      ['http://evil.example/', 'localhost', 403],
+      ['http://evil.example/health', 'localhost', 403],
+      ['HTTPS://evil.example:3001/api/plugins/openai', 'localhost', 403],
+      ['http://localhost@evil.example/health', 'localhost', 403],
+      ['http:///health', 'localhost', 403],
+      ['http://localhost/health', 'evil.example', 403],
+      [`http://localhost:${port}/health`, 'localhost', 200],
+      [`http://127.0.0.1:${port}`, 'localhost', 200],
+      [`http://127.0.0.1:${port}?q`, 'localhost', 200],
+    ]
+    for (const [target, host, status] of cases) {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.end(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      let text = ''
+      for await (const piece of socket) text += piece
+      assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `), `${target} with ${host}`)
+    }
+  }))
+
 test('a host that is named twice is refused, whichever comes first', () =>
   withServer(async (url) => {
     for (const hosts of ['Host: localhost\r\nHost: evil.example', 'Host: localhost\r\nhost: localhost']) {
