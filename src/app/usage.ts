@@ -8,7 +8,7 @@ import type { LimitArea } from '../usage/limits/area.ts'
 import type { RateDesk } from '../usage/limits/desk.ts'
 import { createMetering } from '../usage/metering/metering.ts'
 import type { TokenCounts } from '../usage/metering/token-counts.ts'
-import type { PriceList } from '../usage/usage.ts'
+import type { Place, PriceList } from '../usage/usage.ts'
 import { once } from './once.ts'
 
 /** The usage of models: requests and tokens, their cost, and their limits. */
@@ -19,6 +19,11 @@ export interface UsageArea {
   store(): Promise<LedgerStore>
   /** Likewise. */
   limits(): Promise<LimitArea>
+  /**
+   * The models of a plugin, or of all usable ones, that a budget refuses since no price of them is known, as
+   * `plugin:model`. A request for another name may be refused too.
+   */
+  unpriced(plugin?: string): readonly string[]
   readonly days: Days
   close(): Promise<void>
 }
@@ -78,6 +83,7 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
     const endpoint = plugins.find(id)?.endpoint
     return endpoint !== undefined && URL.canParse(endpoint) ? new URL(endpoint).host : undefined
   }
+  const reportsCost = ({ plugin }: Place) => plugin !== null && reporting.has(hostOf(plugin) ?? '')
   let reservations = 0
   const begun = Date.now() - now()
   let area: LimitArea | undefined
@@ -92,7 +98,7 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
       wall: Date.now,
       zone: settings.usageZone,
       newId: () => `${journal.process}-${(++reservations).toString(36)}`,
-      reportsCost: ({ plugin }) => plugin !== null && reporting.has(hostOf(plugin) ?? ''),
+      reportsCost,
       async flush() {
         await ledger.settle()
         if (now() - looked < orphansEveryMs) return
@@ -142,6 +148,15 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
       return (await openStorage()).ledger
     },
     limits,
+    unpriced: (only) =>
+      plugins
+        .list()
+        .filter(({ id, type, active, state }) =>
+          only === undefined ? type !== 'tts' && (active || state === 'ready') : id === only,
+        )
+        .flatMap(({ id, model_map }) => model_map.map((model) => ({ plugin: id, model })))
+        .filter((place) => !reportsCost(place) && prices.mostFor(place, 1, 1, Date.now()) === null)
+        .map(({ plugin, model }) => `${plugin}:${model}`),
     days,
     async close() {
       await upkeep?.close()

@@ -77,6 +77,8 @@ export const limitsInput = z.strictObject(limitFields)
 
 const limitView = z.object({
   subject: z.string(),
+  /** The name of the key. */
+  name: z.exactOptional(z.string()),
   rpm: z.int().optional(),
   rpd: z.int().optional(),
   tpm: z.int().optional(),
@@ -129,6 +131,31 @@ export const showLimit = defineOperation({
     const [view] = await (await limitsOf(app)).list((each) => each === wanted)
     if (!view) throw noLimits(input.subject)
     return (await named(app, [view]))[0]!
+  },
+})
+
+export const checkLimit = defineOperation({
+  name: 'limits.check',
+  method: 'GET',
+  path: '/api/limits/:subject/check',
+  access: 'admin',
+  summary:
+    'Shows what a change of the limits of a subject meets: those that it has, and the models that a budget of it refuses, since their price is not known.',
+  input: z.object({ subject }),
+  output: z.object({
+    /** Absent where the subject has none. */
+    limits: z.exactOptional(limitView),
+    /** As `plugin:model`. */
+    unpriced: z.array(z.string()),
+  }),
+  run: async ({ app }, input) => {
+    const wanted = await subjectIn(app, input.subject)
+    const { kind, id } = readSubject(wanted)!
+    const [view] = await named(app, await (await limitsOf(app)).list((each) => each === wanted))
+    return {
+      ...(view && { limits: view }),
+      unpriced: [...(await app.usage()).unpriced(kind === 'plugin' ? id : undefined)],
+    }
   },
 })
 
@@ -208,7 +235,7 @@ export const resetLimit = defineOperation({
   },
 })
 
-export const limitOperations = [listLimits, showLimit, setLimit, changeLimit, removeLimit, resetLimit]
+export const limitOperations = [listLimits, showLimit, checkLimit, setLimit, changeLimit, removeLimit, resetLimit]
 
 /** Limits as they are kept. Throws `invalid` where nothing is limited. */
 export function limitDocument({ budgets, ...rates }: z.output<typeof limitsInput>): LimitDocument {
@@ -251,12 +278,21 @@ async function subjectIn(app: App, text: string): Promise<string> {
   return subjectOf('user', account.user.id)
 }
 
-/** The same limits with the names of their users. */
-async function named(app: App, views: readonly LimitView[]): Promise<readonly LimitView[]> {
-  const { users } = await app.accounts()
+interface NamedLimits extends LimitView {
+  /** Of a key. */
+  readonly name?: string
+}
+
+/** The same limits with the names of their users and keys. */
+async function named(app: App, views: readonly LimitView[]): Promise<readonly NamedLimits[]> {
+  const [{ users }, keys] = await Promise.all([app.accounts(), app.apiKeys()])
   return Promise.all(
     views.map(async (view) => {
       const { kind, id } = readSubject(view.subject)!
+      if (kind === 'key') {
+        const key = await keys.get(id).catch(() => undefined)
+        return key ? { ...view, name: key.name } : view
+      }
       if (kind !== 'user') return view
       const account = await users.get(id).catch(() => undefined)
       return account ? { ...view, subject: subjectOf('user', account.user.username) } : view

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import {
   changeLimit,
+  checkLimit,
   type limitsInput,
   listLimits,
   removeLimit,
@@ -10,7 +11,7 @@ import {
 } from '../../operations/limits.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
-import { print, printRemoved } from '../terminal/output.ts'
+import { note, print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { labelled, table, timeText } from '../terminal/table.ts'
 
@@ -57,8 +58,23 @@ export async function set(cli: Cli, named: string, options: LimitOptions): Promi
   const { budgets, ofBudgets, ...limits } = changesIn(options)
   if (budgets === undefined && ofBudgets && !(await hasBudgets(cli, subject))) throw needsBudget()
   const change = budgets === undefined ? { ...limits, ...ofBudgets } : { ...limits, budgets }
+  if (budgets?.length) await warnOfPrices(cli, subject)
   await print(cli, await cli.ask(changeLimit, { subject, ...change }), viewText)
 }
+
+/** Says which models a new budget stops. */
+async function warnOfPrices(cli: Cli, subject: string): Promise<void> {
+  const { limits, unpriced } = await cli.ask(checkLimit, { subject })
+  if (unpriced.length === 0 || limits?.budgets.length) return
+  const [shown, more] = [unpriced.slice(0, mostNamed).join(', '), unpriced.length - mostNamed]
+  note(
+    cli,
+    `aichat: the price of ${shown}${more > 0 ? ` and ${more} more` : ''} is not known: a budget refuses their requests; set it: aichat prices set`,
+  )
+}
+
+/** Models without a price that are named. */
+const mostNamed = 8
 
 /** Removes the limits of subjects, one by one. */
 export async function remove(cli: Cli, subjects: readonly string[]): Promise<void> {

@@ -41,6 +41,20 @@ export async function ask<T>(method: Method, path: string, options: AskOptions =
   return (await send(method, path, options)).json() as Promise<T>
 }
 
+/** The whole of a list that the API gives in pages; `name` is the list's field. Throws `Refused`. */
+export async function askPages<T>(path: string, name: string, options: AskOptions): Promise<readonly T[]> {
+  const all: T[] = []
+  for (;;) {
+    const query = { ...options.query, limit: longestPage, offset: all.length }
+    const { [name]: page = [] } = await ask<Record<string, readonly T[]>>('GET', path, { ...options, query })
+    all.push(...page)
+    if (page.length < longestPage) return all
+  }
+}
+
+/** The most items that the API gives at once. */
+const longestPage = 1000
+
 /** Asks the API for an answer of another kind. Throws `Refused`. */
 export async function send(method: Method, path: string, options: AskOptions = {}): Promise<Response> {
   const { query = {}, body, file, headers, signal } = options

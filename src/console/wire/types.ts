@@ -3,7 +3,7 @@ import type { listAdaptations, showState } from '../../operations/adaptation.ts'
 import type { systemInfo, whoAmI } from '../../operations/auth.ts'
 import type { listChatModels } from '../../operations/chat.ts'
 import type { listKeys } from '../../operations/keys.ts'
-import type { listLimits } from '../../operations/limits.ts'
+import type { checkLimit, listLimits } from '../../operations/limits.ts'
 import type { listMemories, listProposals, searchMemories } from '../../operations/memories.ts'
 import type { refreshModels } from '../../operations/models.ts'
 import type { OutputOf } from '../../operations/operation.ts'
@@ -22,6 +22,7 @@ export type SystemInfo = OutputOf<typeof systemInfo>
 export type Me = OutputOf<typeof whoAmI>
 export type Key = OutputOf<typeof listKeys>['keys'][number]
 export type Limit = OutputOf<typeof listLimits>['limits'][number]
+export type LimitCheck = OutputOf<typeof checkLimit>
 export type Usage = OutputOf<typeof showUsage>
 export type UsageRow = Usage['rows'][number]
 export type Persona = OutputOf<typeof listPersonas>['personas'][number]

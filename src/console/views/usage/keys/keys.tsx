@@ -9,7 +9,7 @@ import { Table } from '../../../components/table.tsx'
 import { Time } from '../../../components/time.tsx'
 import { tell } from '../../../components/toasts.tsx'
 import { useSession } from '../../../page/session.ts'
-import { ask, path } from '../../../wire/client.ts'
+import { ask, askPages, path } from '../../../wire/client.ts'
 import type { Key } from '../../../wire/types.ts'
 import { useAction } from '../../../wire/use-action.ts'
 import { useData } from '../../../wire/use-data.ts'
@@ -30,15 +30,15 @@ export function Keys() {
   const [isNew, setNew] = useState(false)
   const [secret, setSecret] = useState<NewSecret>()
   const [revoked, setRevoked] = useState<Key>()
-  const data = useData<{ keys: readonly Key[] }>(
-    (signal) => ask('GET', '/api/keys', { query: { limit: 1000, ...(all && { all }) }, signal }),
+  const data = useData(
+    (signal) => askPages<Key>('/api/keys', 'keys', { query: { ...(all && { all }) }, signal }),
     [all],
   )
   const rotate = useAction(async ({ id }: Key) => {
     setSecret(await ask<NewSecret>('POST', path`/api/keys/${id}/rotate`, { body: {} }))
     data.reload()
   })
-  const keys = data.value?.keys.toReversed() ?? []
+  const keys = data.value?.toReversed() ?? []
   return (
     <Section
       title="API keys"

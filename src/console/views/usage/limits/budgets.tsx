@@ -7,7 +7,7 @@ import { Section } from '../../../components/page.tsx'
 import { ago, count, dateTime, dollars, percent } from '../../../page/format.ts'
 import { useSession } from '../../../page/session.ts'
 import { ask, path } from '../../../wire/client.ts'
-import type { Key, Limit } from '../../../wire/types.ts'
+import type { Limit } from '../../../wire/types.ts'
 import { useData } from '../../../wire/use-data.ts'
 import { LimitDialog } from './limit-dialog.tsx'
 
@@ -17,10 +17,6 @@ export function Budgets() {
   const [dialog, setDialog] = useState<Limit | 'new'>()
   const [removed, setRemoved] = useState<Limit>()
   const data = useData<{ limits: readonly Limit[] }>((signal) => ask('GET', '/api/limits', { signal }), [], 10_000)
-  const keys = useData<{ keys: readonly Key[] }>(
-    (signal) => ask('GET', '/api/keys', { query: { all: isAdmin || undefined }, signal }),
-    [],
-  )
   const { limits = [] } = data.value ?? {}
   return (
     <Section
@@ -42,7 +38,7 @@ export function Budgets() {
       <ul class="cards">
         {limits.map((limit) => (
           <li key={limit.subject} class="card limit">
-            <h3 class="text">{subjectInWords(limit.subject, keys.value?.keys ?? [])}</h3>
+            <h3 class="text">{subjectInWords(limit)}</h3>
             <div class="budgets">
               {limit.budgets.map((budget) => (
                 <Budget key={budget.period + budget.timezone} budget={budget} />
@@ -56,7 +52,7 @@ export function Budgets() {
                 </Button>
                 <Button
                   icon="trash"
-                  label={`Remove the limits of ${limit.subject}`}
+                  label={`Remove the limits of ${limit.name ?? limit.subject}`}
                   onClick={() => setRemoved(limit)}
                 />
               </div>
@@ -73,7 +69,7 @@ export function Budgets() {
       )}
       {removed && (
         <Confirm
-          title={`Remove the limits of ${removed.subject}?`}
+          title={`Remove the limits of ${removed.name ?? removed.subject}?`}
           submit="Remove"
           work={() => ask('DELETE', path`/api/limits/${removed.subject}`)}
           onDone={data.reload}
@@ -120,12 +116,12 @@ function Budget({ budget }: { readonly budget: Limit['budgets'][number] }) {
 
 const kinds: Readonly<Record<string, string>> = { user: 'User', plugin: 'Plugin', key: 'Key' }
 
-/** The subject of a limit, in words; a key by its name where the user may see it. */
-function subjectInWords(subject: string, keys: readonly Key[]): string {
+/** The subject of a limit, in words; a key by its name. */
+function subjectInWords({ subject, name }: Limit): string {
   if (subject === 'all') return 'The whole installation'
   const [kind = '', ...rest] = subject.split(':')
   const id = rest.join(':')
-  return `${kinds[kind] ?? kind} ${kind === 'key' ? (keys.find((key) => key.id === id)?.name ?? id) : id}`
+  return `${kinds[kind] ?? kind} ${name ?? id}`
 }
 
 /** The limits of requests and tokens in words. */

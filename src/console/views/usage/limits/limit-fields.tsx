@@ -1,4 +1,5 @@
 import { Check, Select, TextField } from '../../../components/field.tsx'
+import { dollars } from '../../../page/format.ts'
 import type { Limit } from '../../../wire/types.ts'
 
 const rates = [
@@ -39,9 +40,33 @@ export function limitTexts(limit?: Limit): LimitTexts {
   }
 }
 
+/** The fields of a form in which these were filled in for a subject that has limits already. */
+export function mergedTexts(typed: LimitTexts, limit: Limit): LimitTexts {
+  const was = limitTexts(limit)
+  const given = rates.filter(([rate]) => typed[rate].trim() !== '').map(([rate]) => [rate, typed[rate]])
+  const merged: LimitTexts = { ...was, ...Object.fromEntries(given) }
+  if (typed.amount.trim() === '') return merged
+  const { amount, period, hard } = typed
+  const same = limit.budgets.find((budget) => budget.period === period)
+  const kept = same ? { timezone: same.timezone, warn: same.warn } : {}
+  return { ...merged, amount, period, hard, kept, others: limit.budgets.filter((budget) => budget !== same) }
+}
+
+/** A change for the API from one form to another: fields that were not touched stay as they are there. */
+export function limitChange(before: LimitTexts, after: LimitTexts): Record<string, unknown> {
+  const [was, now] = [limitsFrom(before), limitsFrom(after)]
+  const touched = Object.keys({ ...was, ...now }).filter(
+    (name) => JSON.stringify(was[name]) !== JSON.stringify(now[name]),
+  )
+  return Object.fromEntries(touched.map((name) => [name, now[name] ?? (name === 'budgets' ? [] : null)]))
+}
+
 /** The body for the API; the server checks it. */
 export function limitsFrom({ amount, period, hard, kept, others, ...texts }: LimitTexts): Record<string, unknown> {
-  const given = rates.filter(([rate]) => texts[rate].trim() !== '').map(([rate]) => [rate, Number(texts[rate])])
+  const given = rates
+    .filter(([rate]) => texts[rate].trim() !== '')
+    // The server refuses what is no number; null would take the limit away.
+    .map(([rate]) => [rate, Number.isFinite(Number(texts[rate])) ? Number(texts[rate]) : texts[rate]])
   const budgets = [
     ...(amount.trim() === '' ? [] : [{ ...kept, amount_usd: amount.trim(), period, hard }]),
     ...others.map(({ amount_usd, period, timezone, hard, warn }) => ({ amount_usd, period, timezone, hard, warn })),
@@ -80,6 +105,12 @@ export function LimitFields({ texts, onInput }: LimitFieldsProps) {
           ]}
         />
       </div>
+      {texts.others.length > 0 && (
+        <p class="muted">
+          It also has{' '}
+          {texts.others.map(({ amount_usd, period }) => `${dollars(Number(amount_usd))} a ${period}`).join(', ')}
+        </p>
+      )}
       <Check
         label="Cut a stream that runs over the budget"
         isOn={texts.hard}
