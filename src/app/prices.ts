@@ -15,7 +15,7 @@ export interface PriceArea {
 }
 
 export interface PriceAreaParts {
-  readonly storage: Pick<Storage, 'prices' | 'changes'>
+  readonly storage: Pick<Storage, 'prices' | 'changes' | 'shared'>
   readonly plugins: PluginHost
   readonly models: () => Promise<Models>
   /** The path of the shipped price file. */
@@ -38,6 +38,7 @@ export async function openPrices({
   const prices = await createPrices({
     store: storage.prices,
     mark: () => storage.changes.mark('prices'),
+    onChange: (listener) => storage.shared?.onChange('prices', listener),
     shipped: reader(shippedFile),
     now,
     clock: Date.now,

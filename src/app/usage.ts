@@ -28,7 +28,7 @@ export interface UsageArea {
   close(): Promise<void>
 }
 
-type StoresOfUsage = Pick<Storage, 'changes' | 'ledger' | 'limits' | 'hasLimits'>
+type StoresOfUsage = Pick<Storage, 'changes' | 'ledger' | 'limits' | 'hasLimits' | 'shared'>
 
 export interface UsageAreaParts {
   readonly settings: Settings
@@ -93,7 +93,9 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
     area = await openLimits({
       store: stores.limits,
       mark: () => stores.changes.mark('limits'),
+      onChange: (listener) => stores.shared?.onChange('limits', listener),
       desk: parts.desk,
+      hasOthers: settings.database !== undefined || parts.desk !== undefined || !isService,
       now: () => begun + now(),
       wall: Date.now,
       zone: settings.usageZone,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type MaybePromise, whenThere } from '../../accounts/users.ts'
 import type { HeaderNames } from '../../chat/metering.ts'
 import { AppError, toAppError } from '../../errors.ts'
@@ -28,6 +29,8 @@ export interface Ground {
   readonly reportsCost: (place: Place) => boolean
   /** Writes booked attempts that wait for the storage: their reservations are given back then. */
   readonly flush: () => Promise<void>
+  /** Whether other processes reserve in the same budgets, and write what has ended there as this one does. */
+  readonly hasOthers: boolean
   /** Gives a reservation back, now or when the storage can be written again. */
   readonly cancel: (reservation: string) => void
   readonly warn: (line: string) => void
@@ -51,6 +54,12 @@ interface Held {
 
 /** The least that is reserved where no price is known: a budget that is spent refuses it. */
 const leastNano = 1
+
+/**
+ * Milliseconds before each further look at a budget that requests under way have reserved: another process settles what has
+ * ended there within a fifth of a second and the time of the write, and the refused client is asked to wait for a second.
+ */
+const waitsForOthers = [100, 200, 300, 400] as const
 
 /** An admitted request, see `Admission`. */
 export class Admitted implements Admission, Counted {
@@ -229,17 +238,20 @@ export class Admitted implements Admission, Counted {
         throw reason
       })
     }
-    return whenThere(ask(), (outcome) => {
-      if (outcome.refused === undefined) return taken(outcome)
-      const { budget } = owned[outcome.refused]!
-      if (outcome.spend.spent + nano > budget.nano) return taken(outcome)
-      // Attempts that have ended may be on their way to the ledger, which gives their reservations back.
-      return ground
-        .flush()
-        .catch(() => undefined)
-        .then(ask)
-        .then(taken)
-    })
+    const isOnlyReserved = (outcome: Reserved) =>
+      outcome.refused !== undefined && outcome.spend.spent + nano <= owned[outcome.refused]!.budget.nano
+    // Attempts that have ended may be on their way to the ledger, which gives their reservations back.
+    const settled = async (): Promise<string> => {
+      await ground.flush().catch(() => undefined)
+      let outcome = await ask()
+      for (const wait of ground.hasOthers ? waitsForOthers : []) {
+        if (this.#isReleased || !isOnlyReserved(outcome)) break
+        await delay(wait)
+        outcome = await ask()
+      }
+      return taken(outcome)
+    }
+    return whenThere(ask(), (outcome) => (isOnlyReserved(outcome) ? settled() : taken(outcome)))
   }
 
   /** Keeps the budget of which most is spent, beyond its warning, for the headers; writes a line for those that are new. */

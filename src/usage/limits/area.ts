@@ -55,10 +55,12 @@ export interface LimitArea extends Limits {
   close(): Promise<void>
 }
 
-export interface LimitParts extends Pick<Ground, 'now' | 'wall' | 'zone' | 'newId' | 'reportsCost' | 'flush' | 'warn'> {
+export interface LimitParts extends Omit<Ground, 'store' | 'periods' | 'plugin' | 'cancel'> {
   readonly store: LimitStore
   /** Another value after every change of the documents in any process; undefined while that is not known. */
   readonly mark: () => string | undefined
+  /** Calls back when a change by another process is known, where requests cannot wait for the storage to tell it. */
+  readonly onChange?: (listener: () => void) => void
   /** Counts rates in another process of this service, in the place of this one. */
   readonly desk?: RateDesk | undefined
 }
@@ -100,6 +102,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
     cancel,
   }
 
+  parts.onChange?.(update)
   seen = parts.mark()
   take(await store.changes(0))
   for (const { subject, name, slots } of await store.windows()) find(subject)?.load(name, slots, now())
@@ -172,6 +175,10 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
     const at = now()
     if (at - lookedAt < lookMs) return
     lookedAt = at
+    update()
+  }
+
+  function update(): void {
     const mark = parts.mark()
     if (mark !== undefined && mark === seen) return
     try {

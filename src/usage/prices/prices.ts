@@ -57,6 +57,8 @@ export interface PricesParts {
   readonly store: PriceStore
   /** Another value after every change of stored prices, by any process; undefined while that is not known. */
   readonly mark: () => string | undefined
+  /** Calls back when a change by another process is known, where requests cannot wait for the storage to tell it. */
+  readonly onChange?: (listener: () => void) => void
   /** Read at the first use. */
   readonly shipped: () => ShippedPrices
   /** Milliseconds, monotonic. */
@@ -85,6 +87,7 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
   let newest = 0
   let looked = now()
   let looking = false
+  parts.onChange?.(() => void Promise.resolve(load()).catch(failed))
   await load()
 
   const current = () => {
@@ -132,8 +135,6 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
   function look(): void {
     looked = now()
     if (looking || !hasChanged()) return
-    const failed = (reason: unknown) =>
-      parts.warn(`Changed prices could not be read, so that the old ones stay: ${reason}`)
     try {
       const loading = load()
       if (!(loading instanceof Promise)) return
@@ -144,6 +145,10 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
     } catch (reason) {
       failed(reason)
     }
+  }
+
+  function failed(reason: unknown): void {
+    parts.warn(`Changed prices could not be read, so that the old ones stay: ${reason}`)
   }
 
   function hasChanged(): boolean {

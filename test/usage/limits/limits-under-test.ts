@@ -26,7 +26,10 @@ export interface LimitsUnderTest {
 
 export const gpt = { plugin: 'openai', model: 'gpt' }
 
-export async function openLimitsUnderTest(flush: () => Promise<void> = async () => {}): Promise<LimitsUnderTest> {
+export async function openLimitsUnderTest(
+  flush: () => Promise<void> = async () => {},
+  hasOthers = false,
+): Promise<LimitsUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-limits-'))
   const storages: Storage[] = []
   const areas: LimitArea[] = []
@@ -45,6 +48,7 @@ export async function openLimitsUnderTest(flush: () => Promise<void> = async () 
       newId: () => `r${++ids}`,
       reportsCost: ({ plugin }) => plugin === 'openrouter',
       flush,
+      hasOthers,
       warn: (line) => void warned.push(line),
     })
     areas.push(area)
