@@ -3,6 +3,7 @@ import { pinOf } from '../../chat/tools/pins.ts'
 import type { ServerTool } from '../../chat/tools/tool-server.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
@@ -161,7 +162,7 @@ export async function test(cli: Cli, name: string): Promise<void> {
           ['TOOL', (row) => row.tool],
           ['CHATS', (row) => row.decision],
           ['OVER HTTP', (row) => (row.service === 'ask' ? 'no' : row.service)],
-          ['DESCRIPTION', (row) => row.description.replace(/\s+/g, ' ')],
+          ['DESCRIPTION', (row) => row.description],
         ],
         'the server has no tools',
       ),
@@ -188,7 +189,7 @@ export async function allow(
     if (wanted.length === 0)
       await confirm(
         cli,
-        `Allow ${counted(chosen.length, 'tool')} of ${name}: ${chosen.map((one) => one.name).join(', ')}?`,
+        `Allow ${counted(chosen.length, 'tool')} of ${name}: ${chosen.map((one) => printableLine(one.name)).join(', ')}?`,
       )
     for (const { name: tool, pin } of chosen)
       list.decide({ server: name, tool, pin, decision: 'always', ...(service && { service }) })
@@ -219,7 +220,7 @@ function found(tools: readonly PinnedTool[], server: string, tool: string): Pinn
   const one = tools.find(({ name }) => name === tool)
   if (one) return one
   throw new AppError('not_found', `Tool "${tool}" of ${server} not found`, {
-    details: [`There are: ${tools.map(({ name }) => name).join(', ')}`],
+    details: [`There are: ${tools.map(({ name }) => printableLine(name)).join(', ')}`],
   })
 }
 

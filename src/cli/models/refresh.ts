@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
 import { refreshModels, restoreModels } from '../../operations/models.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
@@ -58,8 +59,8 @@ function outcome(row: Row): string {
 /** Prints one line per added or removed model. */
 async function showChanges(cli: Cli, rows: readonly Row[]): Promise<void> {
   for (const row of rows) {
-    for (const name of row.added) await cli.io.out(`+ ${row.plugin} ${name}\n`)
-    for (const name of row.removed) await cli.io.out(`- ${row.plugin} ${name}\n`)
+    for (const name of row.added) await cli.io.out(`+ ${row.plugin} ${printableLine(name)}\n`)
+    for (const name of row.removed) await cli.io.out(`- ${row.plugin} ${printableLine(name)}\n`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { printableLine } from '../../formats/terminal-text.ts'
 import type { Cli } from './cli.ts'
 
 /** A progress line on stderr. */
@@ -71,7 +72,7 @@ export function openProgress(cli: Cli, doneBefore = 0): Progress {
   function draw(line: string): void {
     drawn = true
     // A line that reaches the last column would wrap, and stay.
-    cli.io.stderr.write(`\r\x1b[K${line.slice(0, Math.max(10, cli.io.columns - 1))}`)
+    cli.io.stderr.write(`\r\x1b[K${printableLine(line).slice(0, Math.max(10, cli.io.columns - 1))}`)
   }
 }
 

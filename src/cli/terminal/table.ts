@@ -1,12 +1,18 @@
+import { printableLine } from '../../formats/terminal-text.ts'
 import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
+import { stripControls } from './io.ts'
 import { note } from './output.ts'
 
 /** A column of a table: its heading and the text of a row. */
 export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 
+/** The characters that a column before the last one shows of a text: the longest name of a tool in MCP. */
+const longestCell = 128
+
 /**
- * Aligns rows under headings; with --plain, tab-separated without headings. Without rows the text is empty, and the remark on
+ * Aligns rows under headings, without characters that turn or hide text, which names and descriptions of others may hold;
+ * a text that would push the next columns away is cut. With --plain, whole and tab-separated without headings. Without rows the text is empty, and the remark on
  * that goes to stderr, unless --plain asks for the rows alone.
  */
 export async function table<Row>(
@@ -15,12 +21,13 @@ export async function table<Row>(
   columns: readonly Column<Row>[],
   remarkWithoutRows?: string,
 ): Promise<string> {
-  const cells = rows.map((row) => columns.map(([, text]) => text(row).replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')))
-  if (cli.globals().plain) return cells.map((line) => `${line.join('\t')}\n`).join('')
+  const whole = rows.map((row) => columns.map(([, text]) => printableLine(text(row))))
+  if (cli.globals().plain) return whole.map((line) => `${line.join('\t')}\n`).join('')
   if (rows.length === 0) {
     if (remarkWithoutRows !== undefined) note(cli, `aichat: ${remarkWithoutRows}`)
     return ''
   }
+  const cells = whole.map((line) => line.map((text, index) => (index === line.length - 1 ? text : cut(text))))
   const all = [columns.map(([heading]) => heading), ...cells]
   const width = await columnCounter(all.flat())
   const widths = columns.map((_, index) => Math.max(...all.map((line) => width(line[index]!))))
@@ -33,6 +40,12 @@ export async function table<Row>(
   return [coloured(cli, 'stdout', 'bold', headings), ...lines].map((line) => `${line}\n`).join('')
 }
 
+function cut(text: string): string {
+  if (text.length <= longestCell) return text
+  const characters = [...text]
+  return characters.length <= longestCell ? text : `${characters.slice(0, longestCell - 1).join('')}…`
+}
+
 /** Counts terminal columns. `string-width` takes 35 ms to load, so it is loaded only for text beyond ASCII. */
 export async function columnCounter(texts: readonly string[]): Promise<(text: string) => number> {
   if (!texts.some((text) => /[^\x20-\x7e]/.test(text))) return (text) => text.length
@@ -40,9 +53,14 @@ export async function columnCounter(texts: readonly string[]): Promise<(text: st
   return stringWidth
 }
 
-/** Labels and values, one pair a line; pairs without a value are left out. */
+/** Labels and values, one pair a line, cleaned as in a table; pairs without a value are left out, further lines are indented. */
 export function labelled(pairs: readonly (readonly [label: string, value: string | undefined])[], width = 14): string {
-  return pairs.flatMap(([label, value]) => (value ? `${label.padEnd(width)}${value}` : [])).join('\n')
+  return pairs
+    .flatMap(([label, value]) => {
+      if (!value) return []
+      return `${label.padEnd(width)}${stripControls(value).replaceAll('\n', `\n${' '.repeat(width)}`)}`
+    })
+    .join('\n')
 }
 
 /** Milliseconds since 1970 as `2026-01-31 17:30`, in UTC. */

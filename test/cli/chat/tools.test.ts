@@ -41,6 +41,41 @@ async function withTools(turns: readonly Turn[], work: (setting: Setting) => Pro
   }
 }
 
+test('what a server says of its tools reaches no screen with characters that turn, hide or colour text', () =>
+  withTools([], async ({ aichat, home }) => {
+    const hostile = '\u202eevil\u2066 \u001b[31mred\u001b[0m \u001b]0;title\u0007 \u200bhidden\u00ad\r\n\u009bx'
+    const tools = [
+      { name: 'short', description: 'plain', inputSchema: { type: 'object' } },
+      { name: `${'n'.repeat(500)}\u202e`, description: hostile, inputSchema: { type: 'object' } },
+    ]
+    await aichat('mcp', 'add', 'hostile', '--', process.execPath, '-e', serverOf(tools))
+    const { stdout } = await aichat('mcp', 'test', 'hostile')
+    const whole = await aichat('mcp', 'test', 'hostile', '--plain')
+    const { stderr } = await home.aichat(['mcp', 'allow', 'hostile'])
+    const { stderr: unknown } = await home.aichat(['mcp', 'allow', 'hostile', 'none'])
+    for (const text of [stdout, whole.stdout, stderr, unknown])
+      assert.not.match(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2066-\u2069]/)
+    const [headings, short, long, ...rest] = stdout.trimEnd().split('\n')
+    assert.equal(rest, [])
+    const at = headings!.indexOf('CHATS')
+    assert.equal([at, short!.slice(at, at + 3), long!.slice(at, at + 3)], [130, 'ask', 'ask'])
+    assert.match(long!, /^n{127}… {2}ask +no +evil \[31mred\[0m \]0;title hidden x$/)
+    assert.match(whole.stdout, /^n{500}\t/m)
+  }))
+
+/** A program that serves these tools on stdio. */
+function serverOf(tools: readonly object[]): string {
+  const answers = {
+    initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+    'tools/list': { tools },
+  }
+  return `const answers = ${JSON.stringify(answers)}
+    require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method } = JSON.parse(line)
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] ?? {} }))
+    })`
+}
+
 for (const flags of [[], ['--no-stream']])
   test(`a call of a tool that was never offered is answered so, and the others are made ${flags.join(' ')}`, () =>
     withTools(
