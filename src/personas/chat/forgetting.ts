@@ -27,7 +27,7 @@ const offTheRecord: readonly RegExp[] = [
   String.raw`(?<!\p{L})(?:off[ -]the[ -]record|(?:this (?:stays|is)|keep (?:this|it)|just) between (?:us|you and me)|not for (?:the record|your memory))(?!\p{L})`,
   String.raw`${start}(?:do not|don['’]?t|never) (?:you )?(?:remember|memori[sz]e|store|save|record|keep|log|retain) (?:this|that|it|any(?:thing)?|what i)(?! (?:in the|place|time|well|there|as)\b)(?!\p{L})`,
   String.raw`${start}(?:do not|don['’]?t|never) (?:add|write|put|keep|save|store) (?:this|that|it|any of this) (?:in|into|to) (?:your |the )?(?:memory|memories|mind|record|notes)(?!\p{L})`,
-  '${start}forget (?:that )?(?:what )?i (?:just |ever )?(?:said|told|wrote|mentioned)(?: you)?(?: this| that| it)?(?:[.!,]|$)',
+  `${start}forget (?:that )?(?:what )?i (?:just |ever )?(?:said|told|wrote|mentioned)(?: you)?(?: this| that| it)?(?:[.!,]|$)`,
   // German
   String.raw`${start}(?:merk|merke|merken sie|behalt|behalte|speicher|speichere|notier|notiere) (?:dir |sich )?(?:das|dies|es)(?: hier)?(?: bitte)? nicht(?!\p{L})|(?<!\p{L})(?:unter uns gesagt|bleibt unter uns|nicht (?:merken|speichern)|vergiss (?:das|es) (?:gleich )?wieder)(?!\p{L})`,
   // French
