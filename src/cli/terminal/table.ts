@@ -1,7 +1,6 @@
 import { printableLine } from '../../formats/terminal-text.ts'
 import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
-import { stripControls } from './io.ts'
 import { note } from './output.ts'
 
 /** A column of a table: its heading and the text of a row. */
@@ -53,14 +52,9 @@ export async function columnCounter(texts: readonly string[]): Promise<(text: st
   return stringWidth
 }
 
-/** Labels and values, one pair a line, cleaned as in a table; pairs without a value are left out, further lines are indented. */
+/** Labels and values, one pair a line; pairs without a value are left out. `print` cleans them for a terminal. */
 export function labelled(pairs: readonly (readonly [label: string, value: string | undefined])[], width = 14): string {
-  return pairs
-    .flatMap(([label, value]) => {
-      if (!value) return []
-      return `${label.padEnd(width)}${stripControls(value).replaceAll('\n', `\n${' '.repeat(width)}`)}`
-    })
-    .join('\n')
+  return pairs.flatMap(([label, value]) => (value ? `${label.padEnd(width)}${value}` : [])).join('\n')
 }
 
 /** Milliseconds since 1970 as `2026-01-31 17:30`, in UTC. */
