@@ -27,7 +27,7 @@ export const mostUsed: readonly MostUsed[] = [
   { words: ['session', 'list'], files: 58, kibibytes: 1510, packages: database },
   { words: ['usage'], files: 46, kibibytes: 1230, packages: database },
   { words: ['status'], files: 60, kibibytes: 2080, packages: database },
-  { words: ['models', 'list'], files: 37, kibibytes: 920, packages: [] },
+  { words: ['models', 'list'], files: 37, kibibytes: 980, packages: [] },
   { words: ['plugin', 'list'], files: 25, kibibytes: 860, packages: [] },
   { words: ['tts', 'Hello.'], files: 46, kibibytes: 3750, packages: database },
 ]

@@ -128,7 +128,8 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     store: storage.conversations,
     personas,
     forget: (owner, persona, ids) => memories.forget(owner, persona, ids),
-    greeting: async (persona) => greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.nickname ?? persona.name),
+    greeting: async (persona) =>
+      greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.nickname ?? persona.name),
     summary: (messages) => summaryOf(messages, redact),
     onEnd: createSummaries({ ask, behind, personas, store: storage.conversations, redact }),
     mostKept: settings.limits.keptChatsPerUser,

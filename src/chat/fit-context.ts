@@ -23,7 +23,7 @@ export function fitRequest(request: Pick<ChatRequest, 'messages'> & Partial<Chat
  * and the last turn; then the one before it, the first one, and the others from the end, as far as they fit.
  * @param tokens how many tokens the messages may take together, as `estimateTokens` counts
  */
-export function fitContext(messages: readonly Message[], tokens: number): Fitted {
+function fitContext(messages: readonly Message[], tokens: number): Fitted {
   const sizes = new Map(messages.map((message) => [message, estimateTokens(message)]))
   const sizeOf = (some: readonly Message[]) => some.reduce((sum, message) => sum + sizes.get(message)!, 0)
   const turns = turnsOf(messages.filter((message) => !isSystem(message)))

@@ -80,7 +80,7 @@ const requests: readonly RegExp[] = [
     new RegExp(
       source.replace(
         'PLEASE',
-        String.raw`(?:(?:please|pls|can you|could you|bitte|s['’]il te plaît|por favor|per favore|alsjeblieft|proszę|пожалуйста|будь ласка|snälla),? )?`,
+        `(?:(?:please|pls|can you|could you|bitte|s['’]il te plaît|por favor|per favore|alsjeblieft|proszę|пожалуйста|будь ласка|snälla),? )?`,
       ),
       'iu',
     ),
