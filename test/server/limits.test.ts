@@ -84,7 +84,6 @@ test('a change leaves limits that it does not name, where a PUT replaces all of 
       { timezone: 'Nowhere' },
       { budgets: [...budgets, ...budgets] },
       { budgets: [], warn: 90 },
-      { budgets: [], tpm: null, tpd: null, parallel: null },
       { more: 1 },
     ]
     for (const body of wrong) assert.is((await change(body)).status, 400, JSON.stringify(body))

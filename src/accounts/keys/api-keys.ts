@@ -115,7 +115,7 @@ export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyPar
       const scopes = lists.scopes ?? (lists.personas ? boundScopes : defaultScopes)
       const key = { id: newId(), user_id: owner, name, ...lists, scopes, expires_at, secret, created_at: now }
       const made = await store.insert(key, bounds)
-      if (typeof made === 'string') throw notMade(made, bounds)
+      if (typeof made === 'string') throw notMade(made, bounds, owner)
       return { key: made, secret: text }
     },
     async get(id) {
@@ -268,9 +268,14 @@ function unknownKey(id: string): AppError {
   return new AppError('not_found', `API key "${id.slice(0, 100)}" not found`)
 }
 
-function notMade(reason: 'absent' | 'too_many' | 'too_many_of_user', { inAll, perUser }: KeyBounds): AppError {
+function notMade(
+  reason: 'absent' | 'too_many' | 'too_many_of_user',
+  { inAll, perUser }: KeyBounds,
+  owner: string,
+): AppError {
   if (reason === 'absent')
-    return new AppError('configuration', 'No user found to own the API key', {
+    // `local` owns what is made at the command line before there are users: another owner is a mistake of the request.
+    return new AppError(owner === 'local' ? 'configuration' : 'invalid', 'No user found to own the API key', {
       details: ['Create the first one: aichat setup'],
     })
   const [count, setting] =
