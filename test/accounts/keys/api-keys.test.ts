@@ -134,7 +134,7 @@ test('with its owner a key ends', () =>
     await storage.accounts.remove('bob')
     assert.match(await refusal(keys, secret), /owner of the API key was removed/)
     assert.is(keys.stateOf(await keys.get(key.id)), 'ownerless')
-    await rejects(keys.create({ owner: 'bob' }), 'configuration', /No user found to own/)
+    await rejects(keys.create({ owner: 'bob' }), 'invalid', /No user found to own/)
   }))
 
 test('what another process changes holds for the very next request', () =>
