@@ -34,6 +34,8 @@ export function openBackups({ settings, storage, ownPorts, secret, keyNames }: B
     storage,
     places: { data: paths.data, config: paths.config },
     place: folder,
+    isRemote: folder.startsWith('s3://'),
+    daysBeforeRestore: backup.daysBeforeRestore,
     target: async () =>
       folder.startsWith('s3://')
         ? s3(folder, settings, ownPorts, secret)

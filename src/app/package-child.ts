@@ -7,7 +7,9 @@ import { openPackageServices, type PackagePlace, type PackageTask } from './pack
 
 // Runs in a child process: see process/run-in-child.ts.
 serveTask(({ place, task }: PackageTask) =>
-  task.action === 'import' || task.action === 'restore' ? write(place, task) : read(place, task),
+  task.action === 'import' || task.action === 'restore' || task.action === 'forget'
+    ? write(place, task)
+    : read(place, task),
 )
 
 async function read(place: PackagePlace, task: PackageWriterTask): Promise<unknown> {
@@ -32,6 +34,7 @@ async function write({ storage: settings, folders }: PackagePlace, task: Persona
     })
     if (task.action === 'import') return await packages.import(task.owner, task.path, task.request)
     const { personaId, userId } = task.scope
+    if (task.action === 'forget') return await backups.rewrite(task.scope, task.what, task.backupIds)
     return await backups.restore(await get(userId, personaId), task.backupId)
   } finally {
     await storage.close()

@@ -26,7 +26,7 @@ export interface PackageArea {
 }
 
 export interface PackageAreaParts {
-  readonly storage: Pick<Storage, 'packages' | 'backups' | 'backupFiles' | 'adaptations'>
+  readonly storage: Pick<Storage, 'packages' | 'backups' | 'backupFiles' | 'adaptations' | 'memories'>
   /** The same storage, for a child process to open. */
   readonly storageSettings: StorageSettings
   readonly settings: Pick<Settings, 'paths' | 'limits' | 'model'>
@@ -67,7 +67,7 @@ export interface PackagePlace {
 }
 
 interface PackageServicesParts {
-  readonly storage: Pick<Storage, 'packages' | 'backups' | 'backupFiles'>
+  readonly storage: Pick<Storage, 'packages' | 'backups' | 'backupFiles' | 'memories'>
   readonly folders: PackageFolders
   readonly personas: Pick<Personas, 'get'>
   /** The chat model for an imported persona that names none. */
@@ -77,7 +77,7 @@ interface PackageServicesParts {
   readonly childTasks?: ChildTasks
 }
 
-/** Runs in a child process: packages that are written or verified, and personas that are imported or restored. */
+/** Runs in a child process: packages that are written or verified, personas that are imported or restored, and backups that are rewritten. */
 export interface ChildTasks {
   readonly package: (task: PackageWriterTask, signal?: AbortSignal) => Promise<unknown>
   readonly write: WriteInChild
@@ -103,7 +103,12 @@ export async function openPackageServices(
     producer,
     ...(childTasks && { runInChild: childTasks.write }),
   }
-  const backups = await createBackups({ ...common, store: storage.backups, files: storage.backupFiles })
+  const backups = await createBackups({
+    ...common,
+    store: storage.backups,
+    files: storage.backupFiles,
+    memories: storage.memories,
+  })
   return { packages: createPersonaPackages({ ...common, backups, personas, scratch, defaultModel }), backups, scratch }
 }
 

@@ -52,8 +52,8 @@ export interface PersonaArea {
 export interface PersonaAreaParts {
   readonly storage: Pick<Storage, 'personas' | 'memories' | 'proposals' | 'conversations' | 'packages'>
   readonly settings: Settings
-  /** Adaptation; opened when it is needed. */
-  readonly packages: () => Promise<Pick<PackageArea, 'adaptation'>>
+  /** Adaptation and backups; opened when they are needed. */
+  readonly packages: () => Promise<Pick<PackageArea, 'adaptation' | 'backups'>>
   /** The file of the built-in word vectors. */
   readonly vectorFile: string
   /** Takes the keys of this installation out of a text. */
@@ -113,6 +113,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     store: storage.memories,
     personas,
     embedders,
+    forgetting: async (persona, what, remove) => (await packages()).backups.forget(persona, what, remove),
     clock,
     settledClock: parts.settledClock,
     embeddingTimeout: waits.embedding,

@@ -6,6 +6,7 @@ import { damaged, FileError } from '../formats/file-error.ts'
 import { fileKindOf } from '../formats/file-kind.ts'
 import { openScratch } from '../personas/package/scratch.ts'
 import type { StorageSettings } from '../storage/storage.ts'
+import { keptFromBefore, removeFromBefore } from './before-restore.ts'
 import { inChild } from './in-child.ts'
 import type { Manifest } from './manifest.ts'
 import { type Restored, restoreFrom } from './restore.ts'
@@ -66,6 +67,12 @@ export interface Backups {
    * process has the database open, and as `verify`.
    */
   restore(source: BackupSource, options?: RestoreOptions): Promise<Restored>
+  /** Whether there may be any, without asking another machine. */
+  mayExist(): Promise<boolean>
+  /** The paths with the data from before restores. */
+  beforeRestores(): readonly string[]
+  /** Removes data from before restores that was kept for its time; gives the removed paths. `create` and `restore` do so, too. */
+  removeBeforeRestores(): readonly string[]
   close(): Promise<void>
 }
 
@@ -74,6 +81,10 @@ export interface BackupParts {
   readonly places: Places
   readonly target: () => Promise<BackupTarget>
   readonly place: string
+  /** Whether that place is on another machine. */
+  readonly isRemote: boolean
+  /** Days for which data from before a restore is kept. */
+  readonly daysBeforeRestore: number
   readonly program: string
   /** The names of the provider keys that are set. */
   readonly keyNames: () => readonly string[]
@@ -126,6 +137,7 @@ export function createBackups(parts: BackupParts): Backups {
           await to.put(file, name, (share) => onStep({ doing: 'sending', share }), signal)
           const kept = (await to.list(signal)).find((one) => one.name === name)
           if (!kept) throw new AppError('io', `The backup ${name} is not in ${to.shown} although it was written there`)
+          removeBeforeRestores()
           return kept
         })
       } finally {
@@ -155,11 +167,27 @@ export function createBackups(parts: BackupParts): Backups {
       inFolder(async (work) => {
         const { manifest, folder } = await unpacked(source, work, options)
         options.signal?.throwIfAborted()
+        // The data that is replaced now is kept in any case.
+        removeBeforeRestores()
         return restoreFrom({ storage, places, manifest, folder, at: clock(), asBackedUp: options.asBackedUp === true })
       }),
+    async mayExist() {
+      if (parts.isRemote) return true
+      // A folder that cannot be read may hold some.
+      return (await target())
+        .list()
+        .then((kept) => kept.length > 0)
+        .catch(() => true)
+    },
+    beforeRestores: () => keptFromBefore(places).map(({ path }) => path),
+    removeBeforeRestores,
     async close() {
       await (await opened?.catch(() => undefined))?.close()
     },
+  }
+
+  function removeBeforeRestores(): readonly string[] {
+    return removeFromBefore(places, parts.daysBeforeRestore, clock())
   }
 
   /** Unpacks a backup into a folder and reads all of it. */

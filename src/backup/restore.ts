@@ -3,9 +3,10 @@ import { basename, dirname, join } from 'node:path'
 import { makeFolder } from '../formats/make-folder.ts'
 import { listFolder } from '../storage/files/atomic.ts'
 import { movedMarkOf } from '../storage/files/moved-mark.ts'
-import { finishReplacement, type Move, replaceTogether } from '../storage/files/replacement.ts'
+import { finishReplacement, isReplacing, type Move, replaceTogether } from '../storage/files/replacement.ts'
 import type { RestoredAccounts } from '../storage/shared/copies.ts'
 import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
+import { beforeRestore, stampOf } from './before-restore.ts'
 import { databasePart, type Manifest } from './manifest.ts'
 import { copiedFiles, foldersOf, type Places, settingsFilesOf } from './work.ts'
 
@@ -42,18 +43,23 @@ export async function restoreFrom(task: RestoreTask): Promise<Restored> {
     sweep(places)
     const database = join(folder, databasePart)
     const accounts = copies.prepare(database, asBackedUp ? 'as-backed-up' : held.accounts(), at)
-    const stamp = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-    const before = join(places.data, `before-restore-${stamp}`)
+    const stamp = stampOf(at)
+    const before = beforeRestore(places, stamp)
     // Outside of the folder that a sweep removes: the journal may have to be finished by a later process.
     const staged = join(places.data, `.restore-${stamp}`)
-    mkdirSync(staged, { mode: 0o700 })
-    // Once it is filled, everything but the settings is there.
-    await copies.fill?.(database, copiedFiles(folder))
-    const moves = [
-      ...settingsMoves(places, folder, stamp),
-      ...(copies.fill ? [] : databaseMoves(copies.path, folder, staged, before, places)),
-    ]
-    replaceTogether(places.data, moves)
+    try {
+      mkdirSync(staged, { mode: 0o700 })
+      // Once it is filled, everything but the settings is there.
+      await copies.fill?.(database, copiedFiles(folder))
+      const moves = [
+        ...settingsMoves(places, folder, stamp),
+        ...(copies.fill ? [] : databaseMoves(copies.path, folder, staged, before, places)),
+      ]
+      replaceTogether(places.data, moves)
+    } catch (reason) {
+      if (!isReplacing(places.data)) sweep(places)
+      throw reason
+    }
     rmSync(staged, { recursive: true, force: true })
     return {
       ...accounts,
@@ -67,7 +73,7 @@ export async function restoreFrom(task: RestoreTask): Promise<Restored> {
   }
 }
 
-/** Removes the leftovers of restores that were killed before their decision. */
+/** Removes the leftovers of restores that ended before their decision. */
 function sweep(places: Places): void {
   for (const [folder, pattern] of [
     [places.data, /^\.restore-\d{8}T\d{6}Z$/],

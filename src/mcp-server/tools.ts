@@ -149,13 +149,16 @@ const update = defineTool({
 const forget = defineTool({
   name: 'memory_forget',
   title: 'Forget',
-  description: 'Removes one memory for good, by its id. Only when the user asks for it.',
+  description: 'Removes one memory for good, by its id, also from the backups. Only when the user asks for it.',
   input: z.strictObject({ id }),
-  output: z.object({ forgotten: z.string() }),
+  output: z.object({
+    forgotten: z.string(),
+    may_remain_in: z.exactOptional(z.array(z.string())).describe('Where its words may still be; tell the user'),
+  }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   async run({ ask, persona }, { id: memory_id }) {
-    await ask(removeMemory, { id: persona.id, memory_id })
-    return { forgotten: memory_id }
+    const { may_remain_in } = await ask(removeMemory, { id: persona.id, memory_id })
+    return { forgotten: memory_id, ...(may_remain_in && { may_remain_in }) }
   },
 })
 

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import type { MemoryView } from '../personas/memory/memories.ts'
-import { memoryChange, memoryInput } from '../personas/memory/memory.ts'
+import { type ChangedBackups, memoryChange, memoryInput } from '../personas/memory/memory.ts'
 import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
 import { searchFacts, within } from '../telemetry/span.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
+import { mayRemainIn, remains } from './remains.ts'
 
 const personaId = z.object({ id: z.string() })
 
@@ -163,6 +164,20 @@ export const showMemory = defineOperation({
   },
 })
 
+/** What became of the persona's backups that held the removed memories; absent where none did. */
+const backups = z.exactOptional(
+  z.object({
+    /** Written again without them. */
+    rewritten: z.int(),
+    /** Removed, since they could not be read any more. */
+    removed: z.int(),
+  }),
+)
+
+function told(changed: ChangedBackups): { backups?: ChangedBackups } {
+  return changed.rewritten + changed.removed > 0 ? { backups: changed } : {}
+}
+
 export const editMemory = defineOperation({
   name: 'memories.edit',
   failures: [404],
@@ -185,13 +200,15 @@ export const removeMemory = defineOperation({
   path: '/api/personas/:id/memory/:memory_id',
   access: 'user',
   scope: 'memory',
-  summary: 'Removes a memory for good.',
+  summary: "Removes a memory for good, also from the persona's backups.",
   locate: locateMemory,
   input: memoryId,
-  output: z.object({ deleted: z.literal(1) }),
+  output: z.object({ deleted: z.literal(1), backups, may_remain_in: mayRemainIn }),
   run: async ({ app, caller }, { id, memory_id }) => {
-    await (await app.personas()).memories.remove(caller.id, id, memory_id)
-    return { deleted: 1 as const }
+    const { personas, memories } = await app.personas()
+    const persona = await personas.get(caller.id, id)
+    const changed = await memories.remove(caller.id, persona.id, memory_id)
+    return { deleted: 1 as const, ...told(changed), may_remain_in: await remains(app, caller.id, persona.id) }
   },
 })
 
@@ -298,19 +315,14 @@ export const searchMemories = defineOperation({
   },
 })
 
-/**
- * The places where PostgreSQL keeps removed rows until its operator clears them
- * (https://www.postgresql.org/docs/current/continuous-archiving.html).
- */
-const outliveRemoval = ['the write-ahead log', 'replicas', 'base backups'] as const
-
 export const wipeMemories = defineOperation({
   name: 'memories.wipe',
   method: 'DELETE',
   path: '/api/personas/:id/memory',
   access: 'user',
   scope: 'memory',
-  summary: 'Wipes memories for good: all of them, those of a category, or those before a time.',
+  summary:
+    "Wipes memories for good, also from the persona's backups: all of them, those of a category, or those before a time.",
   locate: locatePersona,
   // Strict: an ignored misspelt filter would wipe everything.
   input: z.strictObject({
@@ -318,17 +330,17 @@ export const wipeMemories = defineOperation({
     category: z.exactOptional(z.string()),
     before: z.exactOptional(z.coerce.number().int().min(1)),
   }),
-  output: z.object({
-    deleted: z.int(),
-    may_remain_in: z.exactOptional(
-      z
-        .array(z.string())
-        .describe('where PostgreSQL keeps wiped rows until its operator removes them; SQLite overwrites them'),
-    ),
-  }),
+  output: z.object({ deleted: z.int(), backups, may_remain_in: mayRemainIn }),
   run: async ({ app, caller }, { id, ...filter }) => {
-    const deleted = await (await app.personas()).memories.wipe(caller.id, id, filter)
-    return { deleted, ...(deleted > 0 && app.settings.database && { may_remain_in: [...outliveRemoval] }) }
+    const { personas, memories } = await app.personas()
+    const persona = await personas.get(caller.id, id)
+    const { deleted, backups: changed } = await memories.wipe(caller.id, persona.id, filter)
+    const isChanged = deleted > 0 || changed.rewritten > 0 || changed.removed > 0
+    return {
+      deleted,
+      ...told(changed),
+      ...(isChanged && { may_remain_in: await remains(app, caller.id, persona.id) }),
+    }
   },
 })
 

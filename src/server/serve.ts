@@ -9,6 +9,7 @@ import { openServiceRecord, runningServices } from '../app/service-record.ts'
 import { speechPlaces } from '../app/speech-places.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
+import { type Maintenance, startMaintenance } from '../personas/memory/maintenance.ts'
 import { Bag } from '../process/bag.ts'
 import { leastCodebooks, mostCodebooks, type Settings, type TlsFiles } from '../settings/settings.ts'
 import { version } from '../version.ts'
@@ -92,6 +93,7 @@ export async function serve(
   const listening: Listening[] = []
   const services = new Map<string, SpeechService>()
   let schedule: Schedule | undefined
+  let upkeep: Maintenance | undefined
   let stopLooking: (() => void) | undefined
   try {
     telemetry = await openServiceTelemetry(app, log, metrics)
@@ -136,6 +138,7 @@ export async function serve(
       app.service?.update({ servers: addresses() })
     }
     schedule = api && scheduleBackups(app, log)
+    upkeep = api && startMaintenance({ maintain: async () => void (await app.backups()).removeBeforeRestores() })
     // Loading the language detector, which speech needs, blocks the event loop for 25 ms. The API alone loads it with the
     // first text that needs it, since few such services speak.
     if (services.size > 0)
@@ -178,6 +181,7 @@ export async function serve(
     if (wasReady) app.service?.update({ phase: 'draining' })
     app.deferCleanup()
     await schedule?.close()
+    await upkeep?.close()
     // All servers listen until the last answer of any is complete: /ready of the API reports for the whole service.
     await Promise.all(listening.map((server) => server.finish(drainMs)))
     await cutAnswers(state.open, log)

@@ -116,6 +116,8 @@ export interface BackupSettings {
   readonly every: number | undefined
   /** Scheduled ones that stay. */
   readonly keep: number
+  /** Days for which the data from before a restore is kept. */
+  readonly daysBeforeRestore: number
   /** A folder or `s3://BUCKET/PREFIX`; undefined for the folder in the data folder. */
   readonly target: string | undefined
   /** The address of an S3 service other than Amazon's. */
@@ -286,6 +288,11 @@ export const settingNames = {
     variable: 'AICHAT_BACKUP_KEEP',
     fallback: '7',
     what: 'backups of the daemon that are kept; older ones are removed',
+  },
+  'backup.keep_before_restore_days': {
+    variable: 'AICHAT_BACKUP_KEEP_BEFORE_RESTORE_DAYS',
+    fallback: '30',
+    what: 'days for which the data from before a restore is kept',
   },
   'backup.target': {
     variable: 'AICHAT_BACKUP_TARGET',
@@ -640,6 +647,9 @@ function lifetime(text: string, problems: string[]): number {
 /** The shortest time between two backups: seconds. */
 const shortestEvery = 60
 
+/** Days of a century. */
+const longestBeforeRestore = 36_500
+
 function backup(value: (name: SettingName) => string, problems: string[]): BackupSettings {
   const text = value('backup.every').trim()
   const every = text === '' ? undefined : parseLifetime(text)
@@ -654,6 +664,13 @@ function backup(value: (name: SettingName) => string, problems: string[]): Backu
   return {
     every,
     keep: count(value('backup.keep'), 'backup.keep', problems),
+    daysBeforeRestore: count(
+      value('backup.keep_before_restore_days'),
+      'backup.keep_before_restore_days',
+      problems,
+      0,
+      longestBeforeRestore,
+    ),
     target: target || undefined,
     s3Endpoint: value('backup.s3_endpoint').trim() || undefined,
     s3Region: region,

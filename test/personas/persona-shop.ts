@@ -53,7 +53,7 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-packa
   const tasks = childTasks(storage, { storage: settings, folders })
   const writer = createPackageWriter({ archive, producer, runInChild: tasks.package })
   const common = { archive, writer, now, newId, producer, runInChild: tasks.write }
-  const backups = await createBackups({ ...common, store: storage.backups, files: storage.backupFiles })
+  const backups = await createBackups({ ...common, store: storage.backups, files: storage.backupFiles, memories })
   const packages = createPersonaPackages({
     ...common,
     backups,

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import {
   addMemory,
   editMemory,
@@ -149,9 +150,43 @@ export async function remove(cli: Cli, id: string, beginnings: readonly string[]
     cli,
     `Remove ${ids.length === 1 ? `the memory ${ids[0]}` : `${ids.length} memories`} of ${id} for good?`,
   )
+  const answers: Removal[] = []
+  for (const memory_id of ids) answers.push(await cli.ask(removeMemory, { id, memory_id }))
+  const removal = summed(answers)
+  await print(cli, removal, () => ids.join('\n'))
+  tellOf(cli, removal)
+}
+
+/** What a removal says beside its number. */
+interface Removal {
+  readonly deleted: number
+  readonly backups?: { readonly rewritten: number; readonly removed: number }
+  readonly may_remain_in?: readonly string[]
+}
+
+/** Several removals as one, in the shape of the last one's answer: it looked at the places last. */
+function summed(answers: readonly Removal[]): Removal {
+  const backups = { rewritten: 0, removed: 0 }
   let deleted = 0
-  for (const memory_id of ids) deleted += (await cli.ask(removeMemory, { id, memory_id })).deleted
-  await print(cli, { deleted }, () => ids.join('\n'))
+  let places: readonly string[] | undefined
+  for (const answer of answers) {
+    deleted += answer.deleted
+    // Each removal writes the same backups again.
+    backups.rewritten = Math.max(backups.rewritten, answer.backups?.rewritten ?? 0)
+    backups.removed += answer.backups?.removed ?? 0
+    places = answer.may_remain_in ?? places
+  }
+  const isChanged = backups.rewritten + backups.removed > 0
+  return { deleted, ...(isChanged && { backups }), ...(places && { may_remain_in: places }) }
+}
+
+/** Says on stderr what became of the backups, and where the words may still be. */
+function tellOf(cli: Cli, { backups, may_remain_in: places }: Removal): void {
+  if (backups && backups.rewritten > 0)
+    note(cli, `aichat: ${counted(backups.rewritten, 'backup')} of the persona written again without it`)
+  if (backups && backups.removed > 0)
+    note(cli, `aichat: ${counted(backups.removed, 'backup')} of the persona could not be read, and removed`)
+  if (places) note(cli, `aichat: the words may remain in: ${places.join(', ')}`)
 }
 
 /** The ids that are named by their beginnings, each once; none is changed before all are known. */
@@ -284,19 +319,12 @@ export async function wipe(
     ? `the memories of ${categories.map((name) => name || '(none)').join(', ')}`
     : 'all memories'
   await confirm(cli, `Wipe ${memories} of ${id} for good?`)
-  let deleted = 0
-  let mayRemainIn: readonly string[] | undefined
-  for (const category of categories ?? [undefined]) {
-    const answer = await cli.ask(wipeMemories, { id, ...given({ category, before }) })
-    deleted += answer.deleted
-    mayRemainIn ??= answer.may_remain_in
-  }
-  await print(cli, { deleted, ...(mayRemainIn && { may_remain_in: mayRemainIn }) }, () => `${deleted} wiped`)
-  if (mayRemainIn)
-    note(
-      cli,
-      `aichat: PostgreSQL cannot promise more: ${mayRemainIn.join(', ')} keep the text until its operator removes them`,
-    )
+  const answers: Removal[] = []
+  for (const category of categories ?? [undefined])
+    answers.push(await cli.ask(wipeMemories, { id, ...given({ category, before }) }))
+  const removal = summed(answers)
+  await print(cli, removal, ({ deleted }) => `${deleted} wiped`)
+  tellOf(cli, removal)
 }
 
 async function contentOf(cli: Cli, text: string): Promise<string> {

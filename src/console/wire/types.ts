@@ -4,7 +4,7 @@ import type { systemInfo, whoAmI } from '../../operations/auth.ts'
 import type { listChatModels } from '../../operations/chat.ts'
 import type { listKeys } from '../../operations/keys.ts'
 import type { checkLimit, listLimits } from '../../operations/limits.ts'
-import type { listMemories, listProposals, searchMemories } from '../../operations/memories.ts'
+import type { listMemories, listProposals, removeMemory, searchMemories } from '../../operations/memories.ts'
 import type { refreshModels } from '../../operations/models.ts'
 import type { OutputOf } from '../../operations/operation.ts'
 import type { importPersona, listBackups, verifyPersona } from '../../operations/packages.ts'
@@ -29,6 +29,7 @@ export type Persona = OutputOf<typeof listPersonas>['personas'][number]
 export type PersonaState = OutputOf<typeof showState>
 export type AdaptationRecord = OutputOf<typeof listAdaptations>['records'][number]
 export type Memory = OutputOf<typeof listMemories>['memories'][number]
+export type Removed = OutputOf<typeof removeMemory>
 export type FoundMemory = OutputOf<typeof searchMemories>['results'][number]
 export type Proposal = OutputOf<typeof listProposals>['proposals'][number]
 export type Backup = OutputOf<typeof listBackups>['backups'][number]

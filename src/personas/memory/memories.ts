@@ -4,8 +4,10 @@ import { heavyTurn } from '../../process/heavy-turns.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {
+  ChangedBackups,
   EditedMemory,
   Eviction,
+  Forgotten,
   ListOptions,
   MemoryChange,
   MemoryEntry,
@@ -69,9 +71,9 @@ export interface Memories {
    * for labels that do not go together, the text of another memory, and a pin without room.
    */
   edit(owner: string, persona: string, id: string, change: MemoryChange): Promise<MemoryView>
-  /** Removes a memory for good. Throws `not_found` as `get`. */
-  remove(owner: string, persona: string, id: string): Promise<void>
-  /** Removes memories for good; those that are gone already are no error, nor is a persona that is. */
+  /** Removes a memory for good, from the persona's backups too. Throws `not_found` as `get`. */
+  remove(owner: string, persona: string, id: string): Promise<ChangedBackups>
+  /** Removes memories for good, from the backups too; those that are gone already are no error, nor is a persona that is. */
   forget(owner: string, persona: string, ids: readonly string[]): Promise<void>
   add(
     owner: string,
@@ -95,7 +97,12 @@ export interface Memories {
   ): Promise<{ readonly memories: readonly MemoryView[]; readonly total: number }>
   categories(owner: string, persona: string): Promise<readonly { readonly category: string; readonly count: number }[]>
   evictions(owner: string, persona: string, limit: number): Promise<readonly Eviction[]>
-  wipe(owner: string, persona: string, filter: WipeFilter): Promise<number>
+  /** Removes memories for good, and from the persona's backups all that meet the filter there, too. */
+  wipe(
+    owner: string,
+    persona: string,
+    filter: WipeFilter,
+  ): Promise<{ readonly deleted: number; readonly backups: ChangedBackups }>
   search(owner: string, persona: string, options: SearchOptions): Promise<SearchOutcome>
   /** The same for a persona that the caller has looked up already. */
   find(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
@@ -123,6 +130,14 @@ export interface MemoriesParts {
   readonly store: MemoryStore
   readonly personas: Pick<Personas, 'get'>
   readonly embedders: Embedders
+  /** Runs a removal, and takes what goes out of the persona's backups, see `Backups.forget`; without it there are none. */
+  readonly forgetting?:
+    | (<T>(
+        persona: Persona,
+        what: Forgotten,
+        remove: () => Promise<T>,
+      ) => Promise<{ readonly result: T; readonly backups: ChangedBackups }>)
+    | undefined
   readonly clock: () => number
   /** The clock by which memories expire, see `openSettledClock`; without it the usual one. */
   readonly settledClock?: (() => number) | undefined
@@ -145,6 +160,9 @@ const usualEmbeddingTimeout = 3_000
 export function createMemories(parts: MemoriesParts): Memories {
   const { store, personas, embedders, clock, embeddingTimeout = usualEmbeddingTimeout, firstPause } = parts
   const settled = parts.settledClock ?? clock
+  const forgetting: NonNullable<MemoriesParts['forgetting']> =
+    parts.forgetting ??
+    (async (_persona, _what, remove) => ({ result: await remove(), backups: { rewritten: 0, removed: 0 } }))
   const reembedding = createReembedding({ store, embedders, clock, firstPause })
   /** By persona. */
   const trimming = new Map<string, Promise<void>>()
@@ -204,14 +222,20 @@ export function createMemories(parts: MemoriesParts): Memories {
     async remove(owner, idOrName, id) {
       const persona = await personas.get(owner, idOrName)
       await stored(persona, id)
-      if (!(await store.remove(scopeOf(persona), id))) throw noMemory(id)
+      const removal = () => store.remove(scopeOf(persona), id)
+      const { result, backups } = await forgetting(persona, { ids: [id] }, removal)
+      if (!result) throw noMemory(id)
+      return backups
     },
     async forget(owner, id, ids) {
       const persona = await personas.get(owner, id).catch((reason: unknown) => {
         if (reason instanceof AppError && reason.code === 'not_found') return undefined
         throw reason
       })
-      if (persona) for (const one of ids) await store.remove(scopeOf(persona), one)
+      if (!persona || ids.length === 0) return
+      await forgetting(persona, { ids }, async () => {
+        for (const one of ids) await store.remove(scopeOf(persona), one)
+      })
     },
     async list(owner, idOrName, options) {
       const persona = await personas.get(owner, idOrName)
@@ -229,7 +253,11 @@ export function createMemories(parts: MemoriesParts): Memories {
       return store.evictions(scopeOf(await personas.get(owner, idOrName)), limit)
     },
     async wipe(owner, idOrName, filter) {
-      return store.wipe(scopeOf(await personas.get(owner, idOrName)), filter)
+      const persona = await personas.get(owner, idOrName)
+      const { result: deleted, backups } = await forgetting(persona, { filter }, () =>
+        store.wipe(scopeOf(persona), filter),
+      )
+      return { deleted, backups }
     },
     async search(owner, idOrName, options) {
       return find(await personas.get(owner, idOrName), options)

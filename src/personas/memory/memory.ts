@@ -126,6 +126,17 @@ export interface WipeFilter {
   readonly before?: number
 }
 
+/** The memories that a person wants to be gone: these, or all that meet a filter. */
+export type Forgotten = { readonly ids: readonly string[] } | { readonly filter: WipeFilter }
+
+/** What became of the backups of a persona that held forgotten memories. */
+export interface ChangedBackups {
+  /** Backups that were written again without them. */
+  readonly rewritten: number
+  /** Backups that could not be read any more, and so not restored either: they were removed. */
+  readonly removed: number
+}
+
 /** A search of a store. */
 export interface SearchQuery extends Unexpired {
   /** As `queryTermsOf` gives them; none finds by vector alone. */

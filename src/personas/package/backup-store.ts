@@ -39,6 +39,12 @@ export interface BackupFiles {
   discard(backupId: string): Promise<void>
   /** A backup as a file of this machine, also one that is pending in another process; undefined where it is gone. */
   open(backupId: string): Promise<BackupFile | undefined>
+  /**
+   * Puts the written package of `pendingId` in the place of the one of `row`, together with its row: checksum, content hash,
+   * bytes and memories become those of `row`. False where the stored row has another checksum than `expected`: then nothing
+   * was changed. Either way `pendingId` is pending no more. A crash leaves the whole old package or the whole new one.
+   */
+  exchange(pendingId: string, row: BackupRow, expected: string): Promise<boolean>
   /** Removes a published one. */
   remove(backupId: string): Promise<void>
   /**

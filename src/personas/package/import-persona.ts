@@ -47,7 +47,7 @@ const knownStateFields = new Set<string>([
   ] satisfies (keyof LearnedView)[]),
 ])
 const knownMetadata = new Set(
-  'exported_at user_id version checksum content_hash counts record_digests embedding_spaces min_reader_version required_features producer lineage'.split(
+  'exported_at user_id version checksum content_hash counts record_digests embedding_spaces min_reader_version required_features producer lineage rewritten_from'.split(
     ' ',
   ),
 )

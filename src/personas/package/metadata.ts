@@ -27,6 +27,23 @@ export function closingMetadata(
   }
 }
 
+/** The checksums that a rewritten package remembers, the newest ones. */
+const rememberedChecksums = 50
+
+/**
+ * `export_metadata` of a package that is written again with fewer memories: closing and checksum are made anew, and
+ * `rewritten_from` lists the checksums that it had before, the newest last.
+ */
+export function metadataRewritten(metadata: Fields): Fields {
+  const { checksum, content_hash: _hash, counts: _counts, record_digests: _digests, ...others } = metadata
+  return { ...others, rewritten_from: [...checksumsBefore(metadata), checksum].slice(-rememberedChecksums) }
+}
+
+/** The checksums that a rewritten package had before; none for any other package. */
+export function checksumsBefore({ rewritten_from: before }: Fields): readonly unknown[] {
+  return Array.isArray(before) ? before : []
+}
+
 /** The digests of a package's actual records. */
 export interface FoundRecords {
   readonly memories: readonly string[]

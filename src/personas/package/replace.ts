@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import type { Persona } from '../persona.ts'
 import type { Outcome, PersonaArchive, PersonaWrite, StagedPersona } from './archive.ts'
 import type { BackupReason, BackupRow } from './backup-store.ts'
@@ -6,6 +7,8 @@ import { untilUnchanged } from './until-unchanged.ts'
 
 export interface ReplaceParts extends PendingBackupParts {
   readonly archive: Pick<PersonaArchive, 'stage'>
+  /** Whether that with which the persona is replaced is still so; asked after the revision that the publication expects. */
+  readonly isValid?: (() => Promise<boolean>) | undefined
 }
 
 /** A persona that was replaced, with the backup of its former state. */
@@ -45,12 +48,14 @@ export async function replacePersona(
 async function publishWith(
   { row, revision }: PendingBackup,
   staged: StagedPersona,
-  { files }: ReplaceParts,
+  { files, isValid }: ReplaceParts,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   let outcome: Outcome | undefined
   try {
     signal?.throwIfAborted()
+    if (isValid && !(await isValid()))
+      throw new AppError('busy', 'The backup was changed while it was restored: try again', { retryAfter: 5 })
     outcome = await staged.publish({ expected: revision, backup: row })
     return outcome
   } finally {

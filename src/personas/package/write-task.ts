@@ -1,4 +1,4 @@
-import type { Scope } from '../memory/memory.ts'
+import type { Forgotten, Scope } from '../memory/memory.ts'
 
 /** The effect of an import on an existing persona. */
 export type ImportMode = 'create' | 'merge' | 'replace'
@@ -20,7 +20,7 @@ export interface ImportRequest {
   readonly with_answers?: boolean | undefined
 }
 
-/** An import or restore as plain data, for a child process that writes to the same database. */
+/** An import, a restore, or the rewriting of backups as plain data, for a child process that writes to the same database. */
 export type PersonaWriteTask =
   | {
       readonly action: 'import'
@@ -34,6 +34,15 @@ export type PersonaWriteTask =
       readonly now: number
     }
   | { readonly action: 'restore'; readonly scope: Scope; readonly backupId: string; readonly now: number }
+  | {
+      readonly action: 'forget'
+      readonly scope: Scope
+      /** `removed` stands for all that the persona has not any more. */
+      readonly what: Forgotten | 'removed'
+      /** The backups to look at. */
+      readonly backupIds: readonly string[]
+      readonly now: number
+    }
 
 /** Runs a task in a child process; resolves with the result of the method of that name. */
 export type WriteInChild = (task: PersonaWriteTask, signal?: AbortSignal) => Promise<unknown>

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../formats/make-folder.ts'
-import type { BackupFiles } from '../../personas/package/backup-store.ts'
+import type { BackupFiles, BackupRow } from '../../personas/package/backup-store.ts'
 import { holder, holderPattern, isHeld } from '../../process/holders.ts'
 
 const ending = '.dna.zip'
@@ -9,8 +9,15 @@ const ending = '.dna.zip'
 /** Milliseconds for which a file without row and holder is kept: an aichat of an earlier version may be writing it. */
 const orphanAge = 3_600_000
 
-/** Packages of backups as files in one folder; `isKnown` says whether a backup has a row. */
-export function openBackupFiles(folder: string, isKnown: (backupId: string) => Promise<boolean>): BackupFiles {
+/** The rows of the backups whose files lie in a folder. */
+export interface BackupRows {
+  isKnown(backupId: string): Promise<boolean>
+  /** Changes a row of the checksum `expected` and calls `publish` in the same transaction; false for another checksum. */
+  change(row: BackupRow, expected: string, publish: () => void): boolean
+}
+
+/** Packages of backups as files in one folder. */
+export function openBackupFiles(folder: string, { isKnown, change }: BackupRows): BackupFiles {
   const finalPath = (backupId: string) => join(folder, `${backupId}${ending}`)
   const find = (backupId: string) => findBackup(folder, backupId)
   return {
@@ -20,6 +27,8 @@ export function openBackupFiles(folder: string, isKnown: (backupId: string) => P
       return statSync(pendingBackup(folder, backupId)).size
     },
     async publish(backupId) {
+      // Once its row is stored, another process may have rewritten it, and published it with that.
+      if (!existsSync(pendingBackup(folder, backupId)) && existsSync(finalPath(backupId))) return
       renameSync(pendingBackup(folder, backupId), finalPath(backupId))
       flushFolder(folder)
     },
@@ -27,6 +36,20 @@ export function openBackupFiles(folder: string, isKnown: (backupId: string) => P
     async open(backupId) {
       const path = find(backupId)
       return existsSync(path) ? { path, close() {} } : undefined
+    },
+    async exchange(pendingId, row, expected) {
+      const pending = pendingBackup(folder, pendingId)
+      try {
+        return change(row, expected, () => {
+          renameSync(pending, finalPath(row.backup_id))
+          // One that its process did not publish would take the place of the new one at a sweep.
+          for (const name of readdirSync(folder))
+            if (name.endsWith(`.${row.backup_id}${ending}`)) rmSync(join(folder, name), { force: true })
+          flushFolder(folder)
+        })
+      } finally {
+        rmSync(pending, { force: true })
+      }
     },
     remove: async (backupId) => rmSync(finalPath(backupId), { force: true }),
     async sweep() {

@@ -25,10 +25,15 @@ export function replaceTogether(folder: string, moves: readonly Move[]): void {
   finishReplacement(folder)
 }
 
+/** Whether a replacement was decided and is not finished. */
+export function isReplacing(folder: string): boolean {
+  return existsSync(journalOf(folder))
+}
+
 /** Finishes a replacement that was cut off. True when there was one. */
 export function finishReplacement(folder: string): boolean {
+  if (!isReplacing(folder)) return false
   const journal = journalOf(folder)
-  if (!existsSync(journal)) return false
   const { moves } = JSON.parse(readFileSync(journal, 'utf8')) as { moves: readonly Move[] }
   for (const move of moves) perform(move)
   removeFile(journal)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { BackupFiles } from '../../personas/package/backup-store.ts'
 import { pendingBackup, sweepPending } from '../files/backup-files.ts'
 import type { Context } from './context.ts'
@@ -28,11 +28,30 @@ export function createBackupFiles({ db }: Pick<Context, 'db'>, folder: string): 
       removeLocal(backupId)
       await remove(backupId)
     },
+    async exchange(pendingId, row, expected) {
+      try {
+        return await db.transaction(async (tx) => {
+          const changed = await tx.run(
+            `UPDATE persona_backup SET checksum = $1, content_hash = $2, bytes = $3, memories = $4
+              WHERE id = $5 AND checksum = $6`,
+            [row.checksum, row.content_hash, row.bytes, row.memories, row.backup_id, expected],
+          )
+          if (changed === 0) return false
+          await tx.run('UPDATE persona_backup_file SET bytes = $2 WHERE backup_id = $1', [row.backup_id, row.bytes])
+          await tx.run('DELETE FROM persona_backup_part WHERE backup_id = $1', [row.backup_id])
+          await withFile(pendingBackup(folder, pendingId), (file) => storeParts(tx, row.backup_id, file))
+          return true
+        })
+      } finally {
+        removeLocal(pendingId)
+      }
+    },
     async open(backupId) {
       const path = pendingBackup(folder, randomUUID())
       const close = () => rmSync(path, { force: true })
       try {
-        if (await fetch(db, backupId, path)) return { path, close }
+        // One transaction with a lock: an exchange between two parts would give the beginning of one package and the end of another.
+        if (await db.transaction((tx) => fetch(tx, backupId, path))) return { path, close }
       } catch (reason) {
         close()
         throw reason
@@ -54,29 +73,42 @@ export function createBackupFiles({ db }: Pick<Context, 'db'>, folder: string): 
 
 /** Writes a file as parts; resolves with its size. */
 async function store(tx: Transaction, backupId: string, path: string): Promise<number> {
-  const file = await open(path)
-  try {
+  return withFile(path, async (file) => {
     const { size } = await file.stat()
     await tx.run('INSERT INTO persona_backup_file (backup_id, bytes) VALUES ($1, $2)', [backupId, size])
-    let number = 0
-    for await (const bytes of file.createReadStream({ highWaterMark: partSize, autoClose: false })) {
-      await tx.run('INSERT INTO persona_backup_part (backup_id, number, bytes) VALUES ($1, $2, $3)', [
-        backupId,
-        number++,
-        bytes,
-      ])
-    }
+    await storeParts(tx, backupId, file)
     return size
+  })
+}
+
+async function withFile<R>(path: string, use: (file: FileHandle) => Promise<R>): Promise<R> {
+  const file = await open(path)
+  try {
+    return await use(file)
   } finally {
     await file.close()
   }
 }
 
+async function storeParts(tx: Transaction, backupId: string, file: FileHandle): Promise<void> {
+  let number = 0
+  for await (const bytes of file.createReadStream({ highWaterMark: partSize, autoClose: false }))
+    await tx.run('INSERT INTO persona_backup_part (backup_id, number, bytes) VALUES ($1, $2, $3)', [
+      backupId,
+      number++,
+      bytes,
+    ])
+}
+
 /** Writes the parts to a new file; false where some are gone. */
 async function fetch(sql: Sql, backupId: string, path: string): Promise<boolean> {
-  const row = await sql.row<{ bytes: number }>('SELECT bytes FROM persona_backup_file WHERE backup_id = $1', [backupId])
+  const row = await sql.row<{ bytes: number }>(
+    'SELECT bytes FROM persona_backup_file WHERE backup_id = $1 FOR SHARE',
+    [backupId],
+  )
   if (!row) return false
-  const file = await open(path, 'wx', 0o600)
+  // Empty again where the transaction is tried again.
+  const file = await open(path, 'w', 0o600)
   try {
     let left = row.bytes
     for (let number = 0; left > 0; number++) {

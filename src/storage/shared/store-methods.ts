@@ -122,7 +122,16 @@ export const methods: MethodsOfStores = {
   adaptations: { read: true, append: true, findByKey: true, log: true },
   packages: { snapshot: true, extent: true, greeting: true, stage: true, dryRun: true, sweep: true },
   backups: { add: true, list: true, remove: true, isKnown: true },
-  backupFiles: { pending: true, keep: true, publish: true, discard: true, open: true, remove: true, sweep: true },
+  backupFiles: {
+    pending: true,
+    keep: true,
+    publish: true,
+    discard: true,
+    open: true,
+    exchange: true,
+    remove: true,
+    sweep: true,
+  },
   ledger: { append: true, sums: true, rows: true, check: true, prune: true },
   prices: { list: true, find: true, write: true },
   limits: {

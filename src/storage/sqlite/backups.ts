@@ -39,3 +39,21 @@ export function insertBackup(db: Database, row: BackupRow): void {
        VALUES (@backup_id, @persona_id, @created_at, @reason, @checksum, @content_hash, @bytes, @memories, @adaptations)`,
   ).run(row)
 }
+
+/**
+ * Changes the row of a backup whose package is rewritten, and puts the package in its place by `publish` before the row is
+ * committed; false where the stored row has another checksum than `expected`.
+ */
+export function changeBackup(db: Database, row: BackupRow, expected: string, publish: () => void): boolean {
+  return db
+    .transaction(() => {
+      const { changes } = db
+        .prepare(
+          `UPDATE persona_backup SET checksum = ?, content_hash = ?, bytes = ?, memories = ? WHERE id = ? AND checksum = ?`,
+        )
+        .run(row.checksum, row.content_hash, row.bytes, row.memories, row.backup_id, expected)
+      if (changes > 0) publish()
+      return changes > 0
+    })
+    .immediate()
+}

@@ -59,12 +59,16 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
     ),
     backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
-    backupFiles: lazily(methods.backupFiles, async () =>
-      (await import('../files/backup-files.ts')).openBackupFiles(
-        join(folder, 'backups'),
-        (await import('./backups.ts')).createBackupStore(db).isKnown,
-      ),
-    ),
+    backupFiles: lazily(methods.backupFiles, async () => {
+      const [{ openBackupFiles }, { changeBackup, createBackupStore }] = await Promise.all([
+        import('../files/backup-files.ts'),
+        import('./backups.ts'),
+      ])
+      return openBackupFiles(join(folder, 'backups'), {
+        isKnown: createBackupStore(db).isKnown,
+        change: (row, expected, publish) => changeBackup(db, row, expected, publish),
+      })
+    }),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
     ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),

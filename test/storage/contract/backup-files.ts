@@ -44,6 +44,33 @@ export const backupFileRules: readonly Rule[] = [
       for (const id of ['discarded', 'removed', 'unknown']) assert.is(await readPackage(storage, id), undefined)
     },
   },
+  {
+    store: 'backupFiles',
+    topic: 'concurrency',
+    says: 'a package takes the place of another one together with its row, once of several at once, and with no other checksum',
+    async holds(place) {
+      const [one, two] = [await place.open(), await place.open()]
+      const scope = await makeScope(one, 'p')
+      await writePackage(one, 'b', Buffer.from('old'))
+      await one.backups.add(scope, backup('b', 'p', { checksum: 'old', bytes: 3 }))
+      await one.backupFiles.publish('b')
+      const exchange = async (storage: Storage, text: string, expected: string) => {
+        writeFileSync(await storage.backupFiles.pending(text), text)
+        const row = backup('b', 'p', { checksum: text, content_hash: text, bytes: text.length, memories: 1 })
+        return storage.backupFiles.exchange(text, row, expected)
+      }
+      const done = await Promise.all([exchange(one, 'new one', 'old'), exchange(two, 'new two', 'old')])
+      assert.equal([...done].sort(), [false, true])
+      const text = done[0] ? 'new one' : 'new two'
+      assert.is(String(await readPackage(two, 'b')), text)
+      const [row] = await two.backups.list(scope)
+      assert.equal([row?.checksum, row?.content_hash, row?.bytes, row?.memories], [text, text, 7, 1])
+      assert.not(await exchange(one, 'another', 'old'))
+      assert.is(String(await readPackage(one, 'b')), text)
+      for (const pending of ['new one', 'new two', 'another'])
+        assert.is(await readPackage(one, pending), undefined, pending)
+    },
+  },
 ]
 
 /** Writes a package, which is pending then; resolves with the size that the storage tells. */

@@ -14,13 +14,21 @@ test('what is wiped is told to remain where PostgreSQL keeps it, and nothing is 
   withHome(environment(await server().newDatabase()), async (home) => {
     await said(home, ['persona', 'create', '--name', 'Ada', '-m', 'custom-model', '--prompt', 'Tutor', '--memory'])
     await said(home, ['persona', 'memory', 'add', 'Ada', 'Ada likes tea'])
+    await said(home, ['persona', 'backup', 'Ada'])
     const wipe = ['persona', 'memory', 'wipe', 'Ada', '--yes']
     const wiped = await said(home, [...wipe, '--json'])
     assert.equal(JSON.parse(wiped.stdout), {
       deleted: 1,
-      may_remain_in: ['the write-ahead log', 'replicas', 'base backups'],
+      backups: { rewritten: 1, removed: 0 },
+      may_remain_in: ['exported packages', 'the write-ahead log', 'replicas', 'base backups'],
     })
-    assert.match(wiped.stderr, /the write-ahead log, replicas, base backups keep the text/)
+    assert.match(wiped.stderr, /1 backup of the persona written again/)
+    assert.match(
+      wiped.stderr,
+      /the words may remain in: exported packages, the write-ahead log, replicas, base backups/,
+    )
+    await said(home, ['persona', 'restore', 'Ada', '--yes'])
+    assert.equal(JSON.parse((await said(home, ['persona', 'memory', 'list', 'Ada', '--json'])).stdout).total, 0)
     const again = await said(home, wipe)
     assert.equal([again.stdout, again.stderr], ['0 wiped\n', ''])
   }))

@@ -156,25 +156,32 @@ test('a backup that one instance makes is restored by another one, and no file o
   inDatabase(async (place) => {
     const [one, two] = [await place.open(), await place.open()]
     await publish(one, whole('p', 'ada', many))
-    const backups = (storage: Storage) =>
-      createBackups({
-        archive: storage.packages,
-        writer: createPackageWriter({
-          archive: storage.packages,
-          producer: 'test',
-          runInChild: (task) => performTask(storage.packages, task),
-        }),
-        store: storage.backups,
-        files: storage.backupFiles,
-        now: Date.now,
-        newId: () => crypto.randomUUID(),
-      })
-    const { backup_id } = await (await backups(one)).create((await one.personas.find('p'))!)
+    const { backup_id } = await (await backupsOf(one)).create((await one.personas.find('p'))!)
     await two.memories.wipe(scope, {})
-    const restored = await (await backups(two)).restore((await two.personas.find('p'))!)
+    const restored = await (await backupsOf(two)).restore((await two.personas.find('p'))!)
     assert.equal([restored.restored, restored.memories], [backup_id, many])
     assert.is((await contents(one, scope)).length, many)
     assert.is((await one.backups.list(scope)).length, 2)
+    assert.equal(place.files(), [])
+  }))
+
+test('what one instance forgets is gone from the backup that another one made, two at once included', () =>
+  inDatabase(async (place) => {
+    const [one, two] = [await place.open(), await place.open()]
+    await publish(one, whole('p', 'ada', many))
+    const persona = (await one.personas.find('p'))!
+    const { backup_id } = await (await backupsOf(one)).create(persona)
+    const [first, second] = await contents(one, scope)
+    const ids = (await one.memories.list(scope, { limit: many, offset: 0 })).entries
+    const idOf = (content: string | undefined) => ids.find((entry) => entry.content === content)!.id
+    const forgetting = async (storage: Storage, id: string) =>
+      (await backupsOf(storage)).forget(persona, { ids: [id] }, () => storage.memories.remove(scope, id))
+    await Promise.all([forgetting(one, idOf(first)), forgetting(two, idOf(second))])
+    assert.is((await one.backups.list(scope))[0]!.memories, many - 2)
+    await (await backupsOf(two)).restore(persona, backup_id)
+    const restored = await contents(one, scope)
+    assert.is(restored.length, many - 2)
+    assert.not(restored.includes(first!) || restored.includes(second!))
     assert.equal(place.files(), [])
   }))
 
@@ -186,3 +193,19 @@ async function assertLeft(work: Promise<unknown>): Promise<void> {
 }
 
 run()
+
+function backupsOf(storage: Storage) {
+  return createBackups({
+    archive: storage.packages,
+    writer: createPackageWriter({
+      archive: storage.packages,
+      producer: 'test',
+      runInChild: (task) => performTask(storage.packages, task),
+    }),
+    store: storage.backups,
+    files: storage.backupFiles,
+    memories: storage.memories,
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
+  })
+}

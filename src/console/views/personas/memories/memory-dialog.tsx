@@ -6,7 +6,7 @@ import { Problem } from '../../../components/notice.tsx'
 import { tell } from '../../../components/toasts.tsx'
 import { dateTime, percent } from '../../../page/format.ts'
 import { ask, path } from '../../../wire/client.ts'
-import type { Memory, Persona } from '../../../wire/types.ts'
+import type { Memory, Persona, Removed } from '../../../wire/types.ts'
 import { useAction } from '../../../wire/use-action.ts'
 import { isPinned } from './memory-row.tsx'
 
@@ -42,8 +42,11 @@ export function MemoryDialog({ persona, memory, onClose, onChanged }: MemoryDial
     done(memory ? 'Saved' : 'Added')
   })
   const remove = useAction(async () => {
-    await ask('DELETE', path`/api/personas/${persona.id}/memory/${memory!.id}`)
-    done('Deleted')
+    const { may_remain_in: places = [] } = await ask<Removed>(
+      'DELETE',
+      path`/api/personas/${persona.id}/memory/${memory!.id}`,
+    )
+    done(places.length > 0 ? `Deleted, also from the backups. It may remain in: ${places.join(', ')}` : 'Deleted')
   })
   return (
     <Dialog title={memory ? 'Memory' : 'New memory'} onClose={onClose} isWide>

@@ -1,0 +1,146 @@
+import { statSync } from 'node:fs'
+import { canonicalize } from '../../formats/canonical-json.ts'
+import { FileError } from '../../formats/file-error.ts'
+import { isFields } from '../fields.ts'
+import { categoryOf, type Forgotten, type Scope, type WipeFilter } from '../memory/memory.ts'
+import { type PersonaArchive, readSnapshot } from './archive.ts'
+import type { BackupRow } from './backup-store.ts'
+import type { PackageMemory, WrittenPackage } from './format.ts'
+import { metadataRewritten } from './metadata.ts'
+import { openBackup } from './restore.ts'
+import { memoryFields } from './zip-reader.ts'
+import { writeZipPackage } from './zip-writer.ts'
+
+type MemoryFields = PackageMemory['fields']
+
+/** Tells which memories of a backup go. */
+export interface Going {
+  /** A text that stands in the line of each memory that goes; absent where only the fields tell. */
+  readonly texts?: readonly string[]
+  has(fields: MemoryFields): Promise<boolean>
+}
+
+export interface GoingParts {
+  readonly archive: Pick<PersonaArchive, 'snapshot'>
+  /** The text of a memory that the persona has now. */
+  readonly contentOf: (scope: Scope, id: string) => Promise<string | undefined>
+}
+
+/**
+ * The memories of backups that go with those that the persona is about to forget: the same ones, earlier versions of them
+ * included; those that say the same, unless the persona has them beside and keeps them; and, by a filter, all that meet it.
+ */
+export async function goingWith({ archive, contentOf }: GoingParts, scope: Scope, what: Forgotten): Promise<Going> {
+  if ('filter' in what && isEverything(what.filter)) return { has: async () => true }
+  const ids = new Set<unknown>('ids' in what ? what.ids : [])
+  const contents = new Set<unknown>()
+  if ('ids' in what) for (const id of what.ids) contents.add(await contentOf(scope, id))
+  else
+    await readSnapshot(archive, scope, async (snapshot) => {
+      for await (const batch of snapshot.memories())
+        for (const { entry } of batch)
+          if (meets(entry, what.filter)) {
+            ids.add(entry.id)
+            contents.add(entry.content)
+          }
+    })
+  contents.delete(undefined)
+  const says = (fields: MemoryFields) => contents.has(fields['content'])
+  const isKept = async (id: unknown) => typeof id === 'string' && (await contentOf(scope, id)) !== undefined
+  return {
+    ...('ids' in what && { texts: [...ids, ...contents].map((text) => canonicalize(text)) }),
+    has: async (fields) =>
+      ids.has(fields['id']) ||
+      ('filter' in what && meets(fields, what.filter)) ||
+      (says(fields) && !(await isKept(fields['id']))),
+  }
+}
+
+/** The memories of a backup that the persona has not any more. */
+export async function absentNow({ archive }: Pick<GoingParts, 'archive'>, scope: Scope): Promise<Going> {
+  const present = new Set<unknown>()
+  await readSnapshot(archive, scope, async (snapshot) => {
+    for await (const batch of snapshot.memories()) for (const { entry } of batch) present.add(entry.id)
+  })
+  return { has: async ({ id }) => !present.has(id) }
+}
+
+/**
+ * Writes the package of a backup again, to a new file, without the memories that go: its checksum, content hash and digests
+ * are those of the rest. Resolves with the changed row; undefined where none goes, and `unreadable` where the package is not
+ * valid and the one of the row.
+ */
+export async function rewriteBackup(
+  row: BackupRow,
+  path: string,
+  to: () => Promise<string>,
+  going: Going,
+): Promise<BackupRow | 'unreadable' | undefined> {
+  try {
+    if (!(await holdsAny(path, going))) return undefined
+  } catch (reason) {
+    if (reason instanceof FileError) return 'unreadable'
+    throw reason
+  }
+  const source = await openBackup(row, path).catch((reason: unknown) => {
+    if ((reason as { code?: unknown }).code === 'invalid') return undefined
+    throw reason
+  })
+  if (!source) return 'unreadable'
+  try {
+    const { metadata, ...head } = source.head
+    const target = await to()
+    const written: WrittenPackage = await writeZipPackage(target, {
+      ...head,
+      metadata: metadataRewritten(metadata),
+      memories: staying(source.memories(), going),
+      log: batches(source.log()),
+    })
+    const { checksum, content_hash, memories } = written
+    return { ...row, checksum, content_hash, memories, bytes: statSync(target).size }
+  } finally {
+    source.close()
+  }
+}
+
+async function holdsAny(path: string, going: Going): Promise<boolean> {
+  for (const fields of memoryFields(path, going.texts)) if (await going.has(fields)) return true
+  return false
+}
+
+async function* staying(
+  memories: Iterable<PackageMemory>,
+  going: Going,
+): AsyncGenerator<readonly PackageMemory[], void, void> {
+  for await (const batch of batches(memories)) {
+    const stay: PackageMemory[] = []
+    for (const memory of batch) if (!(await going.has(memory.fields))) stay.push(memory)
+    yield stay
+  }
+}
+
+/** Items of a batch. */
+const batchSize = 100
+
+async function* batches<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void, void> {
+  let batch: T[] = []
+  for (const item of items) {
+    batch.push(item)
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
+  }
+  yield batch
+}
+
+function isEverything({ category, before }: WipeFilter): boolean {
+  return category === undefined && before === undefined
+}
+
+function meets(memory: MemoryFields | object, { category, before }: WipeFilter): boolean {
+  const { metadata, timestamp } = memory as { readonly metadata?: unknown; readonly timestamp?: unknown }
+  return (
+    (category === undefined || category === categoryOf(isFields(metadata) ? metadata : {})) &&
+    (before === undefined || (typeof timestamp === 'number' && timestamp < before))
+  )
+}
