@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { decryptFile, encryptFile } from '../formats/age-file.ts'
@@ -107,12 +107,17 @@ export function createBackups(parts: BackupParts): Backups {
   }
   /** Gives work a folder of its own on the disk of the data, and removes it after, or at the next one if this process is killed. */
   const inFolder = async <R>(work: (folder: string) => Promise<R>): Promise<R> => {
-    const folder = openScratch(join(places.data, 'backup-work'), newId).path()
-    mkdirSync(folder, { mode: 0o700 })
+    const wasThere = existsSync(places.data)
+    const parent = join(places.data, 'backup-work')
+    const folder = openScratch(parent, newId).path()
+    // Another process may remove its parent, empty, in this moment.
+    mkdirSync(folder, { mode: 0o700, recursive: true })
     try {
       return await work(folder)
     } finally {
       rmSync(folder, { recursive: true, force: true })
+      removeEmpty(parent)
+      if (!wasThere) removeEmpty(places.data)
     }
   }
 
@@ -219,6 +224,15 @@ export function createBackups(parts: BackupParts): Backups {
     if (!isBackupName(name))
       throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${parts.place}`)
     return (await target()).fetch(name, join(work, 'fetched'), (share) => onStep({ doing: 'fetching', share }), signal)
+  }
+}
+
+/** Removes a folder unless something is in it. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // The work of another process is in it, or the data of an installation.
   }
 }
 

@@ -45,7 +45,7 @@ test('a backup is one file that its owner alone may read, whose parts have the s
     async ({ run, path }) => {
       const name = await run('backup create')
       assert.is(statSync(path('full-backups', name)).mode & 0o777, 0o600)
-      assert.equal(readdirSync(path('backup-work')), [])
+      assert.not(existsSync(path('backup-work')))
       const verified = JSON.parse(await run('backup verify --json'))
       assert.equal([verified.name, verified.users, verified.keys], [name, 2, ['OPENAI_API_KEY']])
       assert.not.match(readFileSync(path('full-backups', name)).toString('latin1'), /sk-canary/)
@@ -123,6 +123,8 @@ test('a backup that was changed, cut off or made up is told, and a restore of it
   withHome(async ({ aichat, run, path }) => {
     const whole = readFileSync(path('full-backups', await run('backup create')))
     const database = readFileSync(path('aichat.db'))
+    const names = () => readdirSync(path()).filter((name) => !name.startsWith('wrong-'))
+    const there = names()
     const flipped = Buffer.from(whole)
     flipped[Math.floor(whole.length / 2)]! ^= 1
     const wrong = [
@@ -139,6 +141,49 @@ test('a backup that was changed, cut off or made up is told, and a restore of it
       assert.is((await aichat(['--local', 'backup', 'restore', file, '--yes'])).code, 65, `wrong ${index}`)
     }
     assert.ok(readFileSync(path('aichat.db')).equals(database))
+    assert.equal(names(), there)
+  }))
+
+test('a restore that is refused in an empty place leaves the place empty', async () => {
+  const home = openFastHome()
+  try {
+    const before = readdirSync(home.folder)
+    const file = join(home.folder, 'wrong.tar.gz')
+    writeFileSync(file, 'no backup')
+    assert.is((await home.aichat(['--local', 'backup', 'restore', file, '--yes'])).code, 65)
+    assert.is((await home.aichat(['--local', 'backup', 'restore', `${file}.none`, '--yes'])).code, 66)
+    assert.equal(readdirSync(home.folder), [...before, 'wrong.tar.gz'].sort())
+  } finally {
+    home.remove()
+  }
+})
+
+test('what was there before restores is kept for its days, and removed by the next backup, restore or service', () =>
+  withHome(async ({ aichat, run, path }) => {
+    await run('backup create')
+    const old = (name: string) => {
+      mkdirSync(path(`before-restore-${name}`, 'plugins'), { recursive: true })
+      return `before-restore-${name}`
+    }
+    const asides = () => readdirSync(path()).filter((name) => /before-restore/.test(name))
+    const stamp = (days: number) =>
+      new Date(Date.now() - days * 86_400_000).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    const [young, past] = [old(stamp(29)), old(stamp(31))]
+    writeFileSync(path(`config.json.${past}`), '{}')
+    mkdirSync(path('before-restore-of-mine'))
+    await run('backup create')
+    assert.equal(asides(), ['before-restore-of-mine', young].sort())
+    const restored = await aichat(['--local', 'backup', 'restore', '--yes'], {
+      environment: { AICHAT_BACKUP_KEEP_BEFORE_RESTORE_DAYS: '28' },
+    })
+    assert.is(restored.code, 0, restored.stderr)
+    assert.match(restored.stderr, /the data from before is in \S+; it is removed after 28 days/)
+    assert.not(asides().includes(young))
+    assert.is(asides().filter((name) => /^before-restore-\d/.test(name)).length, 1)
+    const late = old(stamp(31))
+    const daemon = await serveHere({}, path())
+    while (asides().includes(late)) await new Promise((resolve) => setTimeout(resolve, 20))
+    await daemon.stop()
   }))
 
 test('a restore refuses, with its name, what the database of a backup holds beyond the schema, lacks, or has otherwise', () =>

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import '../cheap-bcrypt.ts'
+import { listFolder } from '../../src/storage/files/atomic.ts'
 import { finishReplacement, replaceTogether } from '../../src/storage/files/replacement.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { aichatCommand } from '../command.ts'
@@ -24,7 +25,7 @@ test('a backup that is killed at any moment leaves the others whole, and the nex
     await fill(join(home.folder, 'aichat.db'))
     assert.is((await run('backup create')).code, 0)
     for (const moment of moments) await killed(home.folder, ['backup', 'create'], moment)
-    const left = () => readdirSync(join(home.folder, 'backup-work'))
+    const left = () => listFolder(join(home.folder, 'backup-work'))
     // A child of the last killed one may live for a moment longer: then the one after it sweeps.
     for (let count = 0; count === 0 || (left().length > 0 && count < 5); count++) {
       const { code, stderr } = await run('backup create')

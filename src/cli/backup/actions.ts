@@ -80,7 +80,7 @@ export async function verify(cli: Cli, backup: string | undefined, options: Pass
 /** Replaces everything by a backup, on this machine alone and with no daemon on the data folder. */
 export async function restore(
   cli: Cli,
-  backup: string | undefined,
+  named: string | undefined,
   options: PassphraseOptions & { readonly asBackedUp?: boolean },
 ): Promise<void> {
   const target = await findServer(cli)
@@ -88,9 +88,9 @@ export async function restore(
     throw new AppError('usage', 'A backup is restored on the machine of the data, with its daemon stopped', {
       details: [`Run this there, without --server ${target.url}`],
     })
-  const { paths, database } = await cli.settings()
+  const { paths, database, backup: { daysBeforeRestore: keptFor } } = await cli.settings()
   const restored = await withBackups(cli, async (backups, progress) => {
-    const source = await sourceOf(backups, backup)
+    const source = await sourceOf(backups, named)
     const passphrase = await passphraseOf(cli, source, options)
     const shown = 'name' in source ? source.name : source.file
     await confirm(
@@ -102,7 +102,10 @@ export async function restore(
   await print(cli, restored, () => '')
   note(cli, `aichat: restored the state of ${timeOf(restored.created_at)} UTC with ${counted(restored.users, 'user')}`)
   if (restored.before !== undefined)
-    note(cli, `aichat: the data from before is in ${restored.before}; remove it when it is no longer needed`)
+    note(
+      cli,
+      `aichat: the data from before is in ${restored.before}; it is removed after ${counted(keptFor, 'day')} (backup.keep_before_restore_days)`,
+    )
   if (restored.logins > 0) note(cli, 'aichat: every login has ended: log in again')
   if (restored.locked > 0)
     note(

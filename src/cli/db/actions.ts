@@ -80,7 +80,7 @@ function contentsOf({ rows }: MovedTo | MovedFrom): string {
   return told.map((name) => `${rows.find((one) => one.rows === name)?.count ?? 0} ${name}`).join(', ')
 }
 
-/** Does work with a bar on a terminal; elsewhere, with a line for each tenth of it. */
+/** Does work with a bar on a terminal; elsewhere, with --verbose, with a line for each tenth of it. */
 async function withProgress<R>(cli: Cli, work: (control: TransferControl) => Promise<R>): Promise<R> {
   const bar = openProgress(cli)
   let tenths = 0
@@ -89,7 +89,7 @@ async function withProgress<R>(cli: Cli, work: (control: TransferControl) => Pro
       signal: cli.signal(),
       onStep({ doing, share }) {
         bar.show(share, doing)
-        if (cli.io.stderrIsTerminal || share * 10 < tenths + 1) return
+        if (cli.io.stderrIsTerminal || !cli.globals().verbose || share * 10 < tenths + 1) return
         tenths = Math.floor(share * 10)
         note(cli, `aichat: ${tenths * 10} %, ${doing}`)
       },

@@ -9,6 +9,9 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { labelled } from '../terminal/table.ts'
 
+/** The most budgets near their ends that are named one by one; further ones are counted. */
+const mostBudgets = 5
+
 /** Prints the active plugin, the local runner and the user, with a note where no model would answer. */
 export async function showStatus(cli: Cli): Promise<void> {
   const { server = null } = await cli.backend()
@@ -44,9 +47,12 @@ export async function showStatus(cli: Cli): Promise<void> {
   if (status.usage_trouble !== undefined)
     note(cli, `aichat: usage cannot be written and waits: ${status.usage_trouble}`)
   const { limits } = await cli.ask(listLimits, {})
-  for (const { subject, budgets } of limits)
-    for (const budget of budgets)
-      if (budget.warning) note(cli, `aichat: the budget of ${subject} is at ${budgetText(budget)}`)
+  const near = limits.flatMap(({ subject, budgets }) =>
+    budgets.filter(({ warning }) => warning).map((budget) => `the budget of ${subject} is at ${budgetText(budget)}`),
+  )
+  for (const line of near.slice(0, mostBudgets)) note(cli, `aichat: ${line}`)
+  if (near.length > mostBudgets)
+    note(cli, `aichat: and ${near.length - mostBudgets} more budgets; \`aichat limit list\` shows all`)
   if (status.active_plugin?.state === 'key_missing')
     note(cli, 'aichat: chats fall back until its key is set; `aichat plugin status` names the variable')
   if (status.active_plugin || status.local_runner.reachable) return

@@ -37,6 +37,16 @@ test('status names the next step where no model would answer, beside the result'
   home.remove()
 })
 
+test('status names the first budgets near their ends, and says how many more there are', async () => {
+  const home = openFastHome()
+  for (const plugin of ['anthropic', 'groq', 'mistral', 'openai'])
+    await home.aichat(['limit', 'set', `plugin:${plugin}`, '--budget', '0/day', '--budget', '0/month'])
+  const { stderr } = await home.aichat(['status'])
+  assert.is(stderr.match(/the budget of plugin:/g)?.length, 5)
+  assert.match(stderr, /aichat: and 3 more budgets; `aichat limit list` shows all/)
+  home.remove()
+})
+
 test('doctor finds nothing wrong with a fresh installation', async () => {
   const home = openFastHome()
   const { code, stdout } = await home.aichat(['doctor', '--json'])

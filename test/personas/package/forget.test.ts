@@ -1,15 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Forgotten } from '../../../src/personas/memory/memory.ts'
+import type { PersonaArchive } from '../../../src/personas/package/archive.ts'
+import { createBackups } from '../../../src/personas/package/backup.ts'
 import type { BackupRow } from '../../../src/personas/package/backup-store.ts'
 import { verifyPlain } from '../../../src/personas/package/verify-file.ts'
+import { createPackageWriter, performTask } from '../../../src/personas/package/write-package.ts'
 import { memoryFields } from '../../../src/personas/package/zip-reader.ts'
 import { type Persona, scopeOf } from '../../../src/personas/persona.ts'
 import { listFolder } from '../../../src/storage/files/atomic.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
+import { openStorage } from '../../../src/storage/storage.ts'
 import { rejects } from '../../rejection.ts'
+import { storageIn } from '../../storage/test-storage.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
 
@@ -158,22 +164,30 @@ test('leaves one backup together, whoever rewrites it first', () =>
   }))
 
 test('does not come back by a restore that had read the backup before', () =>
-  withPersona(300, async (shop, persona) => {
+  withPersona(4, async (shop, persona) => {
     const { backup_id } = await shop.backups.create(persona)
-    const staged = shop.db.prepare(`SELECT count(*) FROM persona WHERE user_id LIKE '~arriving/%'`).pluck()
-    const restoring = shop.backups.restore(persona, backup_id)
-    const refused = rejects(restoring, 'busy', /changed while it was restored/)
-    while (staged.get() === 0) await new Promise((resolve) => setTimeout(resolve, 1))
-    const id = idOf(shop, 5)
-    const store = createMemoryStore(shop.db)
-    await forget(shop, persona, { ids: [id] })
-    const outcome = await refused.then(
-      () => 'refused',
-      () => 'done before',
-    )
-    if (outcome === 'refused') assert.is(await store.get(scopeOf(persona), id), undefined)
-    await shop.backups.restore(persona, backup_id)
-    assert.is(await store.get(scopeOf(persona), id), undefined)
+    const storage = await openStorage(storageIn(shop.folder))
+    const { packages, memories, backups: store, backupFiles: files } = storage
+    const id = idOf(shop, 3)
+    let isFirst = true
+    const stage: PersonaArchive['stage'] = async (...given) => {
+      const staged = await packages.stage(...given)
+      if (isFirst) await forget(shop, persona, { ids: [id] })
+      isFirst = false
+      return staged
+    }
+    const archive = { ...packages, stage }
+    const writer = createPackageWriter({ archive, producer: 'test', runInChild: (task) => performTask(packages, task) })
+    const newId = () => randomUUID()
+    const restoring = await createBackups({ archive, writer, store, files, memories, now: () => shop.clock.now, newId })
+    try {
+      await rejects(restoring.restore(persona, backup_id), 'busy', /changed while it was restored/)
+      assert.is((await shop.backups.list(persona)).length, 1)
+      assert.is((await restoring.restore(persona, backup_id)).memories, 3)
+      assert.is(await memories.get(scopeOf(persona), id), undefined)
+    } finally {
+      await storage.close()
+    }
   }))
 
 test('is gone where a crash kept the row of a rewritten backup from its change: it is restored, and rewritten again', () =>

@@ -26,7 +26,7 @@ test('a move to PostgreSQL that is killed leaves the folder as it was and the da
     const before = dumpOf(folder)
     const url = await server().newDatabase()
     for (const moment of moments) {
-      await killedAt(folder, ['db', 'migrate', '--to', url], moment)
+      await killedAt(folder, ['-v', 'db', 'migrate', '--to', url], moment)
       assert.equal(dumpOf(folder), before, String(moment))
       assert.is(readMovedMark(folder), undefined)
       // The server rolls back once it finds the connection ended.
@@ -45,10 +45,10 @@ test('a move from PostgreSQL that is killed leaves no database in the folder, an
     await moveToPostgres({ folder: source, url, keep: true })
     await withFolder(async (folder) => {
       for (const moment of moments) {
-        await killedAt(folder, ['db', 'migrate', '--from', url], moment)
+        await killedAt(folder, ['-v', 'db', 'migrate', '--from', url], moment)
         assert.ok(!existsSync(join(folder, 'aichat.db')), String(moment))
       }
-      await killedAt(folder, ['db', 'migrate', '--from', url])
+      await killedAt(folder, ['-v', 'db', 'migrate', '--from', url])
       assert.equal(dumpOf(folder), dumpOf(source))
       assert.equal(
         readdirSync(folder).filter((name) => name.startsWith('.move-')),
@@ -108,7 +108,7 @@ test('Ctrl-C ends a move from PostgreSQL in the middle of a copy, and says that 
     await moveToPostgres({ folder: source, url, keep: true })
     await withFolder(async (folder) => {
       const stop = new AbortController()
-      const { code, stderr } = await runMain(['db', 'migrate', '--from', url], {
+      const { code, stderr } = await runMain(['-v', 'db', 'migrate', '--from', url], {
         environment: { AICHAT_HOME: folder, HOME: folder },
         signal: stop.signal,
         heard(_name, text) {
