@@ -23,7 +23,9 @@ export function keptFromBefore(places: Places): readonly { readonly path: string
   return [...folders].flatMap((folder) =>
     listFolder(folder).flatMap((name) => {
       const [, year, month, day, hour, minute, second] = (kept.exec(name) ?? []).map(Number)
-      return year === undefined ? [] : [{ path: join(folder, name), at: Date.UTC(year, month! - 1, day, hour, minute, second) }]
+      return year === undefined
+        ? []
+        : [{ path: join(folder, name), at: Date.UTC(year, month! - 1, day, hour, minute, second) }]
     }),
   )
 }

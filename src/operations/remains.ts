@@ -5,7 +5,9 @@ import type { App } from '../app/app.ts'
 export const mayRemainIn = z.exactOptional(
   z
     .array(z.string())
-    .describe('where the removed words may still be; the persona’s own backups are not among them, since they go there too'),
+    .describe(
+      'where the removed words may still be; the persona’s own backups are not among them, since they go there too',
+    ),
 )
 
 /**

@@ -166,8 +166,7 @@ test('what was there before restores is kept for its days, and removed by the ne
       return `before-restore-${name}`
     }
     const asides = () => readdirSync(path()).filter((name) => /before-restore/.test(name))
-    const stamp = (days: number) =>
-      new Date(Date.now() - days * 86_400_000).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    const stamp = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replaceAll(/[-:]|\.\d+/g, '')
     const [young, past] = [old(stamp(29)), old(stamp(31))]
     writeFileSync(path(`config.json.${past}`), '{}')
     mkdirSync(path('before-restore-of-mine'))

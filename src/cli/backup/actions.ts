@@ -88,7 +88,11 @@ export async function restore(
     throw new AppError('usage', 'A backup is restored on the machine of the data, with its daemon stopped', {
       details: [`Run this there, without --server ${target.url}`],
     })
-  const { paths, database, backup: { daysBeforeRestore: keptFor } } = await cli.settings()
+  const {
+    paths,
+    database,
+    backup: { daysBeforeRestore: keptFor },
+  } = await cli.settings()
   const restored = await withBackups(cli, async (backups, progress) => {
     const source = await sourceOf(backups, named)
     const passphrase = await passphraseOf(cli, source, options)

@@ -129,7 +129,9 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
       try {
         const write = await restoringWrite(persona, source, row, now(), signal)
         const isAsItWas = async () =>
-          (await list(persona)).some(({ backup_id, checksum }) => backup_id === row.backup_id && checksum === row.checksum)
+          (await list(persona)).some(
+            ({ backup_id, checksum }) => backup_id === row.backup_id && checksum === row.checksum,
+          )
         const { memories, row: before } = await replace(persona, 'before_restore', write, signal, isAsItWas)
         return { restored: row.backup_id, backup_id: before.backup_id, memories, adaptations: row.adaptations }
       } finally {
@@ -188,10 +190,13 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function rewrite(scope: Scope, what: Forgotten | 'removed', backupIds: readonly string[]) {
     const { absentNow, goingWith, rewriteBackup } = await import('./forget.ts')
     const contentOf = async (of: Scope, id: string) => (await parts.memories.get(of, id))?.content
-    const going = what === 'removed' ? await absentNow({ archive }, scope) : await goingWith({ archive, contentOf }, scope, what)
+    const going =
+      what === 'removed' ? await absentNow({ archive }, scope) : await goingWith({ archive, contentOf }, scope, what)
     const changed = { rewritten: 0, removed: 0 }
     for (const id of backupIds) {
-      const done = await untilUnchanged(() => rewriteOnce(scope, id, (row, path, to) => rewriteBackup(row, path, to, going)))
+      const done = await untilUnchanged(() =>
+        rewriteOnce(scope, id, (row, path, to) => rewriteBackup(row, path, to, going)),
+      )
       if (done !== 'as it was') changed[done]++
       await new Promise((resolve) => setImmediate(resolve))
     }
@@ -212,7 +217,8 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     try {
       const written = await write(row, file.path, () => files.pending(pendingId))
       if (written === undefined) return 'as it was'
-      if (written !== 'unreadable') return (await files.exchange(pendingId, written, row.checksum)) ? 'rewritten' : 'changed'
+      if (written !== 'unreadable')
+        return (await files.exchange(pendingId, written, row.checksum)) ? 'rewritten' : 'changed'
       if ((await current())?.checksum !== row.checksum) return 'changed'
       await removeBackup(scope, id)
       return 'removed'

@@ -102,10 +102,9 @@ async function storeParts(tx: Transaction, backupId: string, file: FileHandle): 
 
 /** Writes the parts to a new file; false where some are gone. */
 async function fetch(sql: Sql, backupId: string, path: string): Promise<boolean> {
-  const row = await sql.row<{ bytes: number }>(
-    'SELECT bytes FROM persona_backup_file WHERE backup_id = $1 FOR SHARE',
-    [backupId],
-  )
+  const row = await sql.row<{ bytes: number }>('SELECT bytes FROM persona_backup_file WHERE backup_id = $1 FOR SHARE', [
+    backupId,
+  ])
   if (!row) return false
   // Empty again where the transaction is tried again.
   const file = await open(path, 'w', 0o600)
