@@ -51,7 +51,7 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
     const [owner, repository, ...file] = path.split('/').map(encodeURIComponent)
     if (token && URL.canParse(endpoint) && isReadable(new URL(endpoint)))
       throw new AppError('configuration', 'HF_TOKEN would travel unencrypted: HF_ENDPOINT must be an https address')
-    const url = `${endpoint.replace(/\/+$/, '')}/${owner}/${repository}/resolve/main/${file.join('/')}`
+    const url = `${endpoint.replace(/(?<!\/)\/+$/, '')}/${owner}/${repository}/resolve/main/${file.join('/')}`
     const bytes = await download(url, token, signal)
     makeFolder(dirname(local), 0o777)
     const part = `${local}.${process.pid}.part`

@@ -25,7 +25,7 @@ export const longest = 12
 export function directionIn(inside: string): Direction | undefined {
   const trimmed = inside.trim()
   if (/^[-:+`'"]|--|`/.test(trimmed) || phrases.habits.test(trimmed)) return undefined
-  const text = trimmed.replace(/[.!?…]+$/, '')
+  const text = trimmed.replace(/(?<![.!?…])[.!?…]+$/, '')
   const alone = text.replace(phrases.appended, '')
   if (alone !== text && alone !== '') return directionIn(alone)
   if (phrases.idioms.test(text)) return undefined
@@ -34,7 +34,7 @@ export function directionIn(inside: string): Direction | undefined {
     (phrases.described.test(text) && !/^(?:with|from|to|the|he|she|which|who|of|in|on) /i.test(text)) ||
     phrases.spokenIn.test(text) ||
     phrases.spokenWith.test(text) ||
-    phrases.formulas.test(trimmed.replace(/[!?…]+$/, ''))
+    phrases.formulas.test(trimmed.replace(/(?<![!?…])[!?…]+$/, ''))
   return isManner ? 'manner' : directionOfClauses(inside)
 }
 

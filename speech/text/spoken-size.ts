@@ -7,7 +7,9 @@ const breathSize = 4
 /** How much there is to speak in a text, in letters of an alphabet: its time is near to proportional to this. */
 export function spokenSize(text: string): number {
   let size = 0
-  for (const [sign] of text.matchAll(/[\p{L}\p{N}]|[,.;:!?…，。、；：！？]+(?=\s|$)|[，。、；：！？]/gu)) {
+  for (const [sign] of text.matchAll(
+    /[\p{L}\p{N}]|(?<![,.;:!?…，。、；：！？])[,.;:!?…，。、；：！？]+(?=\s|$)|[，。、；：！？]/gu,
+  )) {
     if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(sign)) size += signSize
     else if (/\p{N}/u.test(sign)) size += digitSize
     else size += /\p{L}/u.test(sign) ? 1 : breathSize

@@ -93,7 +93,7 @@ function tidy(text: string): string {
   return text
     .replace(/\([\s.,;:]*\)|"\s*"|“\s*”|‘\s*’|«\s*»|「\s*」/g, '')
     .replace(/[^\S\n]+/g, ' ')
-    .replace(/ +([.,;:!?…])/g, '$1')
+    .replace(/(?<! ) +([.,;:!?…])/g, '$1')
     .replace(/ ?\n ?/g, '\n')
     .trim()
 }

@@ -69,7 +69,7 @@ export function networkOf(address: string): string {
 /** One spelling per address: IPv4 written as IPv6 becomes IPv4, zones and ports go. */
 function plain(text: string): string {
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text
-  const address = bare.replace(/%.*$/, '')
+  const address = bare.replace(/%.*/s, '')
   return isIP(address) === 0 ? address : ipaddr.process(address).toString()
 }
 

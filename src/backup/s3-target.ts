@@ -65,7 +65,7 @@ export function s3Target(place: S3Place, keys: S3Keys, send: Send, close: () => 
         const query = new URLSearchParams({ 'list-type': '2', prefix: keyOf('') })
         if (token !== undefined) query.set('continuation-token', token)
         const text = await (await exchange({ method: 'GET', url: `${base}/?${query}`, signal })).text(longestText)
-        for (const [, entry = ''] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
+        for (const [, entry = ''] of text.matchAll(/<Contents>((?:(?!<Contents>)[\s\S])*?)<\/Contents>/g)) {
           const key = textIn(entry, 'Key')
           const kept = key?.startsWith(keyOf(''))
             ? keptOf(key.slice(keyOf('').length), Number(textIn(entry, 'Size')))
@@ -186,7 +186,7 @@ function baseOf({ bucket, region, endpoint }: S3Place): string {
     )
   if (url.protocol === 'http:' && hostRange(url.hostname) === 'public')
     throw new AppError('configuration', `Backups would travel unencrypted to ${url.host}: use an https address`)
-  return `${url.href.replace(/\/+$/, '')}/${bucket}`
+  return `${url.href.replace(/(?<!\/)\/+$/, '')}/${bucket}`
 }
 
 function isResponse(outcome: unknown): outcome is HttpResponse {

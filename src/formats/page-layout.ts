@@ -44,7 +44,7 @@ export function plainText(root: PageNode | null): string {
   write(root, pieces, { keepsSpace: false, depth: 0 })
   return pieces
     .join('')
-    .replace(/[ \t]+\n/g, '\n')
+    .replace(/(?<![ \t])[ \t]+\n/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 }

@@ -21,7 +21,7 @@ const ranges = new Map<string, HostRange>()
 function judgeHost(hostname: string): HostRange {
   const host = hostname
     .replace(/^\[|\]$/g, '')
-    .replace(/\.+$/, '')
+    .replace(/(?<!\.)\.+$/, '')
     .toLowerCase()
   if (isLocalName(host)) return 'loopback'
   if (host === 'metadata.google.internal' || host === 'metadata') return 'forbidden'

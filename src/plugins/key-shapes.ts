@@ -27,7 +27,7 @@ const shortestRandom = 24
  */
 export function looksLikeKey(value: string): boolean {
   if (beginnings.test(value) || /\b(?:Bearer|Basic|Token)\s+\S{16}/i.test(value)) return true
-  if (/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/.test(value)) return true
+  if (/(?<![\w-])(?:(?!\beyJ)[\w-])*eyJ[\w-]{8,}\.[A-Za-z0-9_-]{8,}/.test(value)) return true
   const rest = value.replace(publicIds, ' ')
   if (/^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9_+/-]{32,}={0,2}$/.test(rest)) return true
   return rest.split(/[^A-Za-z0-9]+/).some(isRandom)

@@ -457,7 +457,7 @@ function collect(
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: modelsFolderOf(value('models.folder'), paths),
-    hubEndpoint: value('models.hub').replace(/\/+$/, ''),
+    hubEndpoint: value('models.hub').replace(/(?<!\/)\/+$/, ''),
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
     model: withoutAlias(value('chat.model'), paths) || undefined,
@@ -722,7 +722,7 @@ function keyHosts(entries: readonly string[], problems: string[]): KeyHosts {
 /** `OLLAMA_HOST` is written with or without a scheme; 0.0.0.0 is where a server listens, not where it is reached. */
 function withScheme(host: string): string {
   const url = /^https?:\/\//.test(host) ? host : `http://${host}`
-  return url.replace(/\/+$/, '').replace('//0.0.0.0', '//127.0.0.1')
+  return url.replace(/(?<!\/)\/+$/, '').replace('//0.0.0.0', '//127.0.0.1')
 }
 
 function label(name: SettingName): string {

@@ -70,7 +70,7 @@ export function readTelemetry(
       return undefined
     }
     const url = new URL(address)
-    if (!own) url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`
+    if (!own) url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/${path}`
     return url.href
   }
 

@@ -26,6 +26,6 @@ export function usdOf(nano: number): string {
   const sign = nano < 0 ? '-' : ''
   const digits = String(Math.abs(nano)).padStart(10, '0')
   const whole = digits.slice(0, -9)
-  const rest = digits.slice(-9).replace(/0+$/, '')
+  const rest = digits.slice(-9).replace(/(?<!0)0+$/, '')
   return rest === '' ? `${sign}${whole}` : `${sign}${whole}.${rest}`
 }

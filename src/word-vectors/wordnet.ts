@@ -42,7 +42,9 @@ function parseLine(part: string, line: string): Synset {
   const bar = line.indexOf(' | ')
   const fields = line.slice(0, bar).split(' ')
   const wordCount = Number.parseInt(fields[3]!, 16)
-  const words = Array.from({ length: wordCount }, (_, at) => fields[4 + 2 * at]!.replace(/\(.*\)$/, '').toLowerCase())
+  const words = Array.from({ length: wordCount }, (_, at) =>
+    fields[4 + 2 * at]!.replace(/\([^()]*\)$/, '').toLowerCase(),
+  )
   const start = 4 + 2 * wordCount
   const links = Array.from({ length: Number(fields[start]) }, (_, at) => {
     const [relation, offset, target] = fields.slice(start + 1 + 4 * at)

@@ -11,7 +11,7 @@ export type Vocabulary = (word: string) => boolean
 export function contentWords(text: string, known: Vocabulary): string[] {
   return wordsOf(text)
     .filter((word) => !isFunctionWord(word))
-    .map((word) => plain(word.replace(/['’].*$/u, '')))
+    .map((word) => plain(word.replace(/['’].*/su, '')))
     .filter((word) => word.length > 1 && !isFunctionWord(word))
     .map((word) => baseForm(word, known))
 }

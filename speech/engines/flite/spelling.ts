@@ -41,7 +41,7 @@ export function spellPlainly(text: string): string {
     .replace(/⁄/g, '/')
     .replace(/[^\x20-\x7e]/gu, ' ')
     .replace(/\s+/g, ' ')
-    .replace(/ +([.,;:!?])/g, '$1')
+    .replace(/(?<! ) +([.,;:!?])/g, '$1')
     .trim()
   return /[A-Za-z0-9]/.test(plain) ? plain : ''
 }

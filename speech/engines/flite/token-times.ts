@@ -53,7 +53,7 @@ export function createTokenTimer(run: ProgramRun): TimeTokens {
 function readSounds(printed: string): readonly Sound[] {
   const sounds: Sound[] = []
   let start = 0
-  for (const [, name, seconds] of printed.matchAll(/(\S+):(\d+(?:\.\d+)?)(?=\s|$)/g)) {
+  for (const [, name, seconds] of printed.matchAll(/(?<!\S)(\S+):(\d+(?:\.\d+)?)(?=\s|$)/g)) {
     const end = Number(seconds)
     if (name !== 'pau') sounds.push({ name: name!, start, end })
     start = end

@@ -96,7 +96,7 @@ const unitsBehind = new RegExp(`(?<![\\w.,$€£¥])(\\d+(?:[.,]\\d+)?) ?(${unit
 /** `https://example.org/a-b` is said `example dot org slash a dash b`, with the mark that ends its sentence. */
 function sayAddress(address: string): string {
   const [, bare = '', end = ''] =
-    /^(.*?)([.,;:!?)\]'"]*)$/.exec(address.replace(/^(?:https?:\/\/)?(?:www\.)?/i, '')) ?? []
+    /^(.*?)((?<![.,;:!?)\]'"])[.,;:!?)\]'"]*)$/.exec(address.replace(/^(?:https?:\/\/)?(?:www\.)?/i, '')) ?? []
   const words = bare
     .replace(/\/$/, '')
     .replaceAll('.', ' dot ')

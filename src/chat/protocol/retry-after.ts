@@ -39,7 +39,8 @@ export function header(headers: HeaderBag, name: string): string | undefined {
 export function goDuration(text: string): number | undefined {
   if (!/^(?:\d{1,9}(?:\.\d{1,12})?(?:h|ms|m|s|us|µs|ns))+$/.test(text)) return undefined
   let total = 0
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)(h|ms|m|s|us|µs|ns)/g)) total += Number(amount) * unitMs[unit!]!
+  for (const [, amount, unit] of text.matchAll(/(?<![\d.])([\d.]+)(h|ms|m|s|us|µs|ns)/g))
+    total += Number(amount) * unitMs[unit!]!
   return Math.ceil(total)
 }
 
@@ -99,7 +100,7 @@ function waitInWords(message: string): number | undefined {
     )
   if (!found) return undefined
   const unit = found[2]!.toLowerCase()
-  return goDuration(`${found[1]}${unit.startsWith('second') ? 's' : unit.replace(/\.+$/, '')}`)
+  return goDuration(`${found[1]}${unit.startsWith('second') ? 's' : unit.replace(/(?<!\.)\.+$/, '')}`)
 }
 
 /** The longest wait passed on: a year. */

@@ -123,7 +123,7 @@ export function planUndo(written: WrittenFile): UndoPlan {
     written.path,
     () => {
       const { text, kept } = takeBack(written.format, textOf(found), written.edits)
-      const isEmpty = written.backup === null && /^\s*(?:\{\s*\}|\[\s*\])?\s*$/.test(text)
+      const isEmpty = written.backup === null && /^(?:\{\s*\}|\[\s*\])?$/.test(text.trim())
       return { written, content: isEmpty ? null : bytesOf(found, text), mode: found.mode | mode, kept }
     },
     written.backup === null ? [] : [`The file as it was is ${written.backup}`],

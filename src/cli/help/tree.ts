@@ -40,7 +40,7 @@ export function treeOf(command: CliCommand, path: readonly string[] = []): Comma
     flags: help.visibleOptions(command).map((option) => ({
       short: option.short,
       long: option.long,
-      value: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1],
+      value: /[<[]([^<>[\]]+)[>\]]/.exec(option.flags)?.[1],
       choices: option.argChoices ?? [],
       fallback: option.required && option.defaultValue !== undefined ? String(option.defaultValue) : undefined,
       description: option.description,

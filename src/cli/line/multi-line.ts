@@ -7,7 +7,7 @@ const fence = '"""'
  */
 export function continues(text: string, cursor: number): string | undefined {
   if (isOpenBlock(text)) return `${text.slice(0, cursor)}\n${text.slice(cursor)}`
-  const [backslashes] = /\\*$/.exec(text)!
+  const [backslashes] = /(?<!\\)\\*$/.exec(text)!
   if (cursor !== text.length || backslashes.length % 2 === 0) return undefined
   return `${text.slice(0, -1)}\n`
 }

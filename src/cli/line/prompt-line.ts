@@ -177,7 +177,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
 
   /** Inserts pasted text; its line breaks do not end the text. */
   function paste(): void {
-    const text = stripControls((pasted ?? '').replace(/\r\n?/g, '\n')).replace(/\n+$/, '')
+    const text = stripControls((pasted ?? '').replace(/\r\n?/g, '\n')).replace(/(?<!\n)\n+$/, '')
     pasted = undefined
     if (search) buffer.set(search.found)
     search = undefined

@@ -54,7 +54,7 @@ function linesOf(block: Block, place: Place, painting: Painting): readonly strin
   if (type === 'bullet_list' || type === 'ordered_list') return listLines(block, place, painting)
   if (type === 'table') return tableLines(block, painting)
   return token.content
-    .replace(/\n+$/, '')
+    .replace(/(?<!\n)\n+$/, '')
     .split('\n')
     .flatMap((line) => wrap([{ text: printable(line), style: sgr.dim }], painting.width, painting.ruler))
 }

@@ -152,7 +152,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
       if (/^ {0,3}(?:`+|~+)?$/.test(line)) return []
       return breakCode(fence.colours.peek(unindented(line, fence.indent)), width(), ruler)
     }
-    const isMark = /^[ \t]*(?:[-=*_#>+`~|]+[ \t]*)*(?:\d+[.)]?)?$/.test(line)
+    const isMark = /^[-=*_#>+`~| \t]*(?:\d+[.)]?)?$/.test(line)
     const shown = isMark ? lines : [...lines, line]
     if (shown.length === 0) return []
     const links = { ...known, references: { ...known.references } }

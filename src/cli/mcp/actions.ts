@@ -63,7 +63,7 @@ async function variablesOf(cli: Cli, given: readonly string[]): Promise<Record<s
 async function headersOf(cli: Cli, given: readonly string[]): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const text of given) {
-    const [, name, value] = /^([\w-]{1,100})(?::\s*([\x20-\x7e]*))?$/.exec(text) ?? []
+    const [, name, value] = /^([\w-]{1,100})(?::\s*(|[\x21-\x7e][\x20-\x7e]*))?$/.exec(text) ?? []
     if (name === undefined) throw new AppError('usage', 'Invalid --header: use "Name: value", or a name alone')
     found[name] = value ?? (await askValue(cli, name, `--header "${name}: VALUE"`))
   }

@@ -47,7 +47,7 @@ export function serverUrl(text: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     throw new AppError('usage', `Invalid server address "${text}": use http://127.0.0.1:3001 or https://HOST`)
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
 }
 
 /**

@@ -45,7 +45,7 @@ async function printQuestion(cli: Cli, message: Message): Promise<void> {
 
 /** A question with the text of its files left out, which `session export` has. */
 export function folded(text: string): string {
-  return text.replace(/^(<file (?:path|url)="[^"\n]*">)\n[\s\S]*?\n<\/file>$/gm, '$1 … </file>')
+  return text.replace(/^(<file (?:path|url)="[^"\n]*">)\n(?:(?!<file )[\s\S])*?\n<\/file>$/gm, '$1 … </file>')
 }
 
 function textIn(message: Message): string {

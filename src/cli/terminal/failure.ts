@@ -137,7 +137,7 @@ function usage({ thrown, command }: UsageError, argv: readonly string[]): AppErr
     details: [
       ...(known ? [known] : suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
       // No option has a space: it is a text, such as an entry of a list.
-      ...(/^Unknown option '-.*\s.*'$/s.test(message) ? ['To give it as a text, put -- before it'] : []),
+      ...(/^Unknown option '-\S*\s.*'$/s.test(message) ? ['To give it as a text, put -- before it'] : []),
       ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat ${quoted(questionIn(argv, unknown))}`]),
       seeHelp,
     ],

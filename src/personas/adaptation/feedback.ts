@@ -130,7 +130,7 @@ function clausesOf(message: string): readonly string[] {
   return message
     .toLowerCase()
     .replace(/[’‘]/g, "'")
-    .replace(/"[^"]*"|“[^”]*”|«[^»]*»/g, 'quotation')
+    .replace(/"[^"]*"|“[^“”]*”|«[^«»]*»/g, 'quotation')
     .replace(/\bcan't\b/g, 'can not')
     .replace(/n't\b/g, ' not')
     .replace(/'(re|s|d|m|ll)\b/g, (_, end: string) => ({ re: ' are', s: ' is', d: ' would', m: ' am' })[end] ?? ' will')

@@ -53,7 +53,7 @@ export function* readClaudeMemory(item: Fields, { now }: ArrivalOptions): Genera
     if (typeof text !== 'string') continue
     let title = ''
     for (const paragraph of text.split(/\n\s*\n/)) {
-      const heading = /^(?:#+ +([^\n]+)|\*\*([^*\n]+)\*\*:?)$/.exec(paragraph.trim())
+      const heading = /^(?:#+ +([^ \n][^\n]*)|\*\*([^*\n]+)\*\*:?)$/.exec(paragraph.trim())
       if (heading) title = labelOf(heading[1] ?? heading[2])
       else yield* memoriesOf(paragraph, title, now)
     }

@@ -12,7 +12,7 @@ export function forgetRequest(text: string): string | undefined {
   if (sentence.length > longestRequest || /[.!?。！？]\s*\S/u.test(sentence)) return undefined
   for (const pattern of requests) {
     const target = pattern.exec(sentence)?.groups?.['target']
-    if (target !== undefined) return target.replace(/[\s.!?。！？]+$/u, '')
+    if (target !== undefined) return target.replace(/(?<![\s.!?。！？])[\s.!?。！？]+$/u, '')
   }
   return undefined
 }

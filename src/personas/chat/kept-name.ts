@@ -34,5 +34,5 @@ function shortened(title: string): string {
   const words = cut.slice(0, Math.max(cut.lastIndexOf(' '), 0))
   // A word, or a text without spaces, may be longer; half a character is none.
   const piece = words.length > longestName / 3 ? words : printableLine(cut)
-  return `${piece.replace(/[\s.,;:!?…-]+$/u, '')}…`
+  return `${piece.replace(/(?<![\s.,;:!?…-])[\s.,;:!?…-]+$/u, '')}…`
 }

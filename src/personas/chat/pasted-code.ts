@@ -30,7 +30,7 @@ function isCodeLine(line: string): boolean {
 /** Lines that prose does not have. */
 const strongLines: readonly RegExp[] = [
   /^```/,
-  /^(?:async )?def \w+\(.*\).*:$/,
+  /^(?:async )?def \w+\([^)\n]*\).*:$/,
   /^(?:export |public |private |static |async |protected |final )*(?:function|class|interface|struct|enum|fn|func|void|int|string|bool|double)\b[^.!?]*[({:]/,
   /^(?:const|let|var|val|auto) [\w{}[\], ]+(?::\s?[\w<>[\]]+)?\s?=\s?\S/,
   /^(?:import [\w.*{}, ]+(?: from ['"].*)?;?|from [\w.]+ import .+|#include\s?[<"].*|using [\w.]+;|package [\w.]+;|require\(.*\);?)$/,

@@ -20,8 +20,8 @@ const patterns: readonly RegExp[] = [
   // A social security number of the United States, with its dashes or by its name.
   /(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/,
   /(?<!\p{L})(?:ssn|social security)(?!\p{L})[^\n\d]{0,30}\d{3}[ -]?\d{2}[ -]?\d{4}(?!\d)/iu,
-  /\bBearer\s+[\w.~+/-]{20,}/i,
-  /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]+:[^\s/@]{3,}@/i,
+  /\bBearer\s+[\w.~+/-]{20}/i,
+  /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]+:[^\s/@]{3,}@/i,
 ]
 
 const passwords: readonly RegExp[] = [
@@ -32,9 +32,9 @@ const passwords: readonly RegExp[] = [
   /(?:暗証番号|비밀번호|密码|密碼)[^\n.\d]{0,5}\d{4,8}(?!\d)/u,
 
   // "Password: x", "my PIN is 1234" and the like: the word, a sign or verb, and the secret.
-  /(?<![\p{L}])(?:passwords?|passphrase|passwort|kennwort|mot de passe|contraseña|clave|password|parola d['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|lösenord|adgangskode|passord|parola|şifre|secret key|api[- ]?key|access token)(?![\p{L}])[^\n.,;:=]{0,30}?(?:\s*[:=：]\s*|\s+(?:is|ist|lautet|est|es|è|é|to|это|är|er)\s+)["'`]?(?=\S*(?:[\d_]|[^\p{L}\s.,;:!?)'"]\S))[^\s"'`]{4,}/iu,
-  /(?<![\p{L}])(?:password|passwort|mot de passe|contraseña|senha|wachtwoord|hasło|пароль)\s*[:=]\s*\S{3,}/iu,
-  /(?:密码|密碼|口令|パスワード|비밀번호)\s*(?:是|为|は|는|은|[:：=])\s*[\x21-\x7e]{4,}/u,
+  /(?<![\p{L}])(?:passwords?|passphrase|passwort|kennwort|mot de passe|contraseña|clave|password|parola d['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|lösenord|adgangskode|passord|parola|şifre|secret key|api[- ]?key|access token)(?![\p{L}])[^\n.,;:=]{0,30}?(?:\s*[:=：]\s*|\s+(?:is|ist|lautet|est|es|è|é|to|это|är|er)\s+)["'`]?(?=\S{0,100}(?:[\d_]|[^\p{L}\s.,;:!?)'"]\S))[^\s"'`]{4}/iu,
+  /(?<![\p{L}])(?:password|passwort|mot de passe|contraseña|senha|wachtwoord|hasło|пароль)\s*[:=]\s*\S{3}/iu,
+  /(?:密码|密碼|口令|パスワード|비밀번호)\s*(?:是|为|は|는|은|[:：=])\s*[\x21-\x7e]{4}/u,
   /(?<![\p{L}])(?:pin|pin code|pin-code|geheimzahl|cvv|cvc)(?![\p{L}])[^\n.\d:=]{0,30}(?:[:=]|\s(?:is|ist|lautet|est|es|è|é))\s*\d{3,8}(?!\d)/iu,
 ]
 

@@ -129,7 +129,7 @@ function shortestWord(letters: string): number {
 /** The first question, else nothing: a statement stands in the words. */
 function questionOf(texts: readonly string[]): string | undefined {
   for (const text of texts) {
-    const [question] = text.match(/[^.!?。！？؟\n]+[?？؟]/u) ?? []
+    const [question] = text.match(/(?<![^.!?。！？؟\n])[^.!?。！？؟\n]+[?？؟]/u) ?? []
     if (question === undefined) continue
     const line = question.replace(/[\s\p{Cc}\p{Cf}"]+/gu, ' ').trim()
     return line.length <= longestQuestion ? line : `${wellFormed(line.slice(0, longestQuestion - 1))}…`

@@ -160,7 +160,7 @@ function journalsIn(folder: string): readonly string[] {
  * journal that was set aside.
  */
 function isAlive(path: string): boolean {
-  const pid = Number(/(\d+)-\w+\.jsonl$/.exec(path)![1])
+  const pid = Number(/(?<!\d)(\d+)-\w+\.jsonl$/.exec(path)![1])
   if (pid === 0) return false
   if (pid === process.pid) return ours.has(path)
   try {

@@ -15,7 +15,7 @@ const offline =
  * for these and for a server that is away (https://github.com/pgbouncer/pgbouncer/blob/master/src/client.c, src/server.c).
  */
 const refusedByPooler =
-  /authentication failed|no such (?:user|database)|(?:role|database|user) .* does not exist|password (?:required|missing)|not allowed|permission denied/i
+  /authentication failed|no such (?:user|database)|(?:role|database|user) .{0,200} does not exist|password (?:required|missing)|not allowed|permission denied/i
 
 /** Whether a pooler refuses the login: that ends by no waiting. */
 function isRefusedByPooler(thrown: unknown): boolean {

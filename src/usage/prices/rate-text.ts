@@ -19,7 +19,7 @@ export function rateOf(text: string): number | undefined {
 /** A rate as the text that `rateOf` reads, without needless zeros. */
 export function rateText(rate: number): string {
   const digits = String(rate).padStart(7, '0')
-  const fraction = digits.slice(-6).replace(/0+$/, '')
+  const fraction = digits.slice(-6).replace(/(?<!0)0+$/, '')
   return digits.slice(0, -6) + (fraction && `.${fraction}`)
 }
 

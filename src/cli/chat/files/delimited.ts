@@ -5,7 +5,7 @@ import { escapedJson } from '../../../formats/terminal-text.ts'
  * tags within the text are written with `&lt;`: no file can end itself, or pass for another.
  */
 export function delimited(attributes: Readonly<Record<string, string | undefined>>, text: string): string {
-  const inside = text.replace(/<(?=\s*\/?\s*file\b)/gi, '&lt;')
+  const inside = text.replace(/<(?=\s*(?:\/\s*)?file\b)/gi, '&lt;')
   return `${fileTag(attributes)}\n${inside}${inside.endsWith('\n') ? '' : '\n'}</file>`
 }
 

@@ -8,7 +8,7 @@ export interface JsonAnswer {
 /** The text of an answer without white space around it, and without a code fence that holds all of it. */
 export function jsonIn(text: string): JsonAnswer {
   const trimmed = text.trim()
-  const opening = /^(`{3,}|~{3,})[\t ]*[\w+-]*[\t ]*\r?\n/.exec(trimmed)
+  const opening = /^(`{3,}|~{3,})[\t ]*(?:[\w+-]+[\t ]*)?\r?\n/.exec(trimmed)
   if (!opening) return { json: trimmed, wasFenced: false }
   const fence = opening[1]!
   const within = trimmed.slice(opening[0].length)

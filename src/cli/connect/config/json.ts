@@ -51,10 +51,10 @@ function insert(text: string, parent: jsonc.Node, depth: number, addition: unkno
   const hasComma = last !== undefined && commaIn(between) >= 0
   if (last && !text.slice(parent.offset, close).includes('\n')) {
     const line = JSON.stringify(addition).slice(1, -1)
-    return `${text.slice(0, start)}${hasComma ? between.trimEnd() : `,${between.trimEnd()}`} ${line}${/\s*$/.exec(between)![0]}${text.slice(close)}`
+    return `${text.slice(0, start)}${hasComma ? between.trimEnd() : `,${between.trimEnd()}`} ${line}${between.slice(between.trimEnd().length)}${text.slice(close)}`
   }
   const before = `${text.slice(0, start)}${last && !hasComma ? ',' : ''}${between.trimEnd()}`
-  const after = last ? (/\s*$/.exec(between)?.[0] ?? '') : `${lineBreak}${outer}`
+  const after = last ? between.slice(between.trimEnd().length) : `${lineBreak}${outer}`
   return `${before}${lineBreak}${outer}${unitOf(text)}${lines}${hasComma ? ',' : ''}${after}${text.slice(close)}`
 }
 

@@ -13,7 +13,7 @@ export function completer(cli: Cli): Complete {
     if (name !== undefined && rest === undefined && !/\s/.test(typed))
       return { from: 1, words: beginningWith(commandNames, name) }
     if (name !== undefined) return argument(cli, name, rest ?? '', cursor, signal)
-    const written = /\S*$/.exec(typed)![0]
+    const written = /(?<!\S)\S*$/.exec(typed)![0]
     return { from: cursor - written.length, words: written === '' ? [] : await fileNames(cli, written, false) }
   }
 }
