@@ -26,12 +26,15 @@ const importance = { statement: 0.5, question: 0.2, answer: 0.3 } as const
 /** Characters of an answer that are looked at; the rest of a longer one elaborates. */
 const longestAnswer = 3_000
 
-/** The parts of a user's turn, kept in the memory or refused, in their order. A turn of requests alone keeps none. */
-export function keepingOfTurn(text: string, redact: Redact = (same) => same): readonly Keeping[] {
+/**
+ * The parts of a user's turn, kept in the memory or refused, in their order. A turn of requests alone keeps none.
+ * @param end the last words of the turn, where `text` is only its beginning
+ */
+export function keepingOfTurn(text: string, redact: Redact = (same) => same, end = ''): readonly Keeping[] {
   const whole = text.trim()
   if (whole === '') return []
   // A request is refused with the text that it is about; but a secret is named as the reason first.
-  const refusal = refusalOfWhole(whole, redact)
+  const refusal = isOffTheRecord(end) ? 'off the record' : refusalOfWhole(whole, redact)
   if (refusal) return [{ content: whole, refusal }]
   return partsOf(whole).map((content) => {
     const reason = refusalOf(content, redact)

@@ -139,7 +139,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const hits = hasMemory ? await within(span, 'search_memory', searchFacts, search) : []
       const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
       const system = persona ? await systemPrompt(persona, hits, lore) : ''
-      const keeping = hasMemory ? keepingOfTurn(wellFormed(text), parts.redact) : undefined
+      const keeping = hasMemory ? keepingOfTurn(wellFormed(text), parts.redact, end) : undefined
       // System prompts stand first, where every model expects them.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
       const prompts = talk < 0 ? request.messages.length : talk

@@ -35,7 +35,7 @@ const passwords: readonly RegExp[] = [
   /(?<![\p{L}])(?:passwords?|passphrase|passwort|kennwort|mot de passe|contraseña|clave|password|parola d['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|lösenord|adgangskode|passord|parola|şifre|secret key|api[- ]?key|access token)(?![\p{L}])[^\n.,;:=]{0,30}?(?:\s*[:=：]\s*|\s+(?:is|ist|lautet|est|es|è|é|to|это|är|er)\s+)["'`]?(?=\S{0,100}(?:[\d_]|[^\p{L}\s.,;:!?)'"]\S))[^\s"'`]{4}/iu,
   /(?<![\p{L}])(?:password|passwort|mot de passe|contraseña|senha|wachtwoord|hasło|пароль)\s*[:=]\s*\S{3}/iu,
   /(?:密码|密碼|口令|パスワード|비밀번호)\s*(?:是|为|は|는|은|[:：=])\s*[\x21-\x7e]{4}/u,
-  /(?<![\p{L}])(?:pin|pin code|pin-code|geheimzahl|cvv|cvc)(?![\p{L}])[^\n.\d:=]{0,30}(?:[:=]|\s(?:is|ist|lautet|est|es|è|é))\s*\d{3,8}(?!\d)/iu,
+  /(?<![\p{L}])(?:pin|pin code|pin-code|geheimzahl|cvv|cvc)(?![\p{L}])[^\n.\d:=]{0,30}(?:[:=]|\s(?:is|ist|lautet|est|es|è|é|to|je|är|er))\s*\d{3,8}(?!\d)/iu,
 ]
 
 /** A number of 13 to 19 digits with a correct check digit (ISO/IEC 7812-1), in groups or without. */

@@ -4,6 +4,7 @@ import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { wellFormed } from '../memory/memory.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
 import type { SavedMessage } from './conversation.ts'
+import { isOffTheRecord } from './forgetting.ts'
 import { type Redact, refusalOf } from './keeping.ts'
 
 /** Turns that are looked at, and characters of each. */
@@ -82,6 +83,7 @@ function turnsOf(messages: readonly SavedMessage[]): readonly Turn[] {
 }
 
 function isHidden(text: string, redact: Redact): boolean {
+  if (isOffTheRecord(text)) return true
   const refusal = refusalOf(text, redact)
   return refusal !== undefined && refusal !== 'request'
 }

@@ -191,7 +191,10 @@ function lossOf(matched: Matched, best: Matched, mostOdds: number) {
   }
 }
 
-/** Moves newer statements before the older ones that they supersede; scores stay in descending order. */
+/**
+ * Moves newer statements before the older ones that they supersede, and lifts them to their score. The older ones keep theirs:
+ * the newer one may be about something else, and both stand in a prompt with their times.
+ */
 function inOrder(
   ranked: readonly Matched[],
   scores: readonly number[],
@@ -206,7 +209,9 @@ function inOrder(
     }),
     query,
   )
-  return scores.map((score, at): Ranked => {
+  const kept = scores.map((_, at) => scores[order[at] ?? at]!)
+  for (let at = order.length - 2; at >= 0; at--) kept[at] = Math.max(kept[at]!, kept[at + 1]!)
+  return kept.map((score, at): Ranked => {
     const place = order[at] ?? at
     const { candidate, lexical, vector, recency, importance, time, evidence: own } = ranked[place]!
     const older = superseded.get(place)

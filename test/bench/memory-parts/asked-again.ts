@@ -2,12 +2,22 @@ import { completion, json } from '../../fake-provider.ts'
 import { withUsers } from '../../server/user-daemon.ts'
 import { companionFacts } from './companion-facts.ts'
 
+/** Where the user's own words stand in the prompt for a question about them. */
+export interface Asked {
+  readonly question: string
+  /** Whether one of its lines holds them. */
+  readonly isIn: boolean
+  /** Whether an answer of the persona stands before them or in their place. */
+  readonly isBehindAnswer: boolean
+}
+
 /**
- * Tells a persona the facts and asks for each of them, several times over, each time in a chat of its own with a model that
- * answers "ok". For each round: how often the user's own words stand in the prompt.
+ * Tells a persona the facts and asks for each of them, several times over, each time in a chat of its own.
+ * @param answer the model's answer to a message
+ * @returns for each round, the questions in their order
  */
-export async function wordsInPrompts(rounds: number): Promise<readonly number[]> {
-  const counts: number[] = []
+export async function wordsInPrompts(rounds: number, answer: (said: string) => string): Promise<readonly Asked[][]> {
+  const asked: Asked[][] = []
   await withUsers(
     async ({ ada, persona, provider }) => {
       const path = await persona({ memory_settings: { enabled: true } })
@@ -18,17 +28,30 @@ export async function wordsInPrompts(rounds: number): Promise<readonly number[]>
       }
       for (const [fact] of companionFacts) await say(fact)
       for (let round = 0; round < rounds; round++) {
-        let found = 0
+        const questions: Asked[] = []
         for (const [fact, question] of companionFacts) {
           await say(question)
           const { messages } = JSON.parse(provider.received.at(-1)!.body)
-          const lines = String(messages[0].content).split('\n')
-          if (lines.some((line) => line.includes(fact.slice(0, 100)) && !line.includes(', your answer'))) found++
+          const lines = messages.length > 1 ? String(messages[0].content).split('\n') : []
+          const own = lines.findIndex((line) => line.includes(fact.slice(0, 100)) && !line.includes(', your answer'))
+          const answered = lines.findIndex((line) => line.includes(', your answer'))
+          const isBehindAnswer = answered >= 0 && (own < 0 || answered < own)
+          questions.push({ question, isIn: own >= 0, isBehindAnswer })
         }
-        counts.push(found)
+        asked.push(questions)
       }
     },
-    { provider: (_request, response) => json(response, 200, completion('ok')) },
+    {
+      provider: (request, response) => {
+        const said = String(JSON.parse(request.body).messages.at(-1).content)
+        json(response, 200, completion(answer(said)))
+      },
+    },
   )
-  return counts
+  return asked
+}
+
+/** An answer that repeats the question and says something else than the user did. */
+export function wrongAnswer(said: string): string {
+  return `You told me about that: ${said.replace(/[?？¿]/gu, '')}. It is number 999, in Quito.`
 }

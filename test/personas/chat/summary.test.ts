@@ -26,6 +26,12 @@ test('name days, turns, words in the language of the talk, and the first questio
   assert.is(summaryOf([], same), undefined)
 })
 
+test('say nothing of what was said off the record', () => {
+  const said = talk('My garden is dry.', "Don't remember this: my pregnancy began in May?")
+  assert.is(summaryOf(said, same), '2026-05-14, 2 turns: garden')
+  assert.not.match(JSON.stringify(summaryPrompt(said, same)), /pregnancy/)
+})
+
 test('hold no secret, no code and no line break, and stay short whatever was said', () => {
   const said = [
     'My password is hunter2-9x?',
