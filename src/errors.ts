@@ -162,7 +162,7 @@ export function toAppError(thrown: unknown): AppError {
 function isRefusedPath(thrown: unknown): boolean {
   const { code, path, syscall } = (thrown ?? {}) as { code?: unknown; path?: unknown; syscall?: unknown }
   if (typeof path !== 'string') return false
-  return ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'].includes(String(code)) || syscall === 'mkdir'
+  return ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(String(code)) || syscall === 'mkdir'
 }
 
 /** Whether a text is the code of a failure with this HTTP status, as in the answer of another aichat. */

@@ -19,7 +19,7 @@ import {
   PlaceRefused,
   type Purpose,
 } from './metering.ts'
-import { personaIn, unknownPlugin } from './model-address.ts'
+import { personaIn, type UnknownPlugin, unknownPlugin } from './model-address.ts'
 import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
@@ -156,7 +156,8 @@ export function createRouter(parts: RouterParts): Router {
       }
     },
     async preview(call) {
-      const remarks = await remarksOn(call)
+      const unknown = unknownIn(call)
+      const remarks = unknown ? await remarksOn(call, unknown) : []
       const { targets, warnings } = plan(call, remarks)
       const away: string[] = []
       const target = await firstPermitted(
@@ -217,7 +218,8 @@ export function createRouter(parts: RouterParts): Router {
     metered: MeteredCall | undefined,
     isStream: boolean,
   ): Promise<Routed<T>> {
-    const remarks = call.request.model?.includes(':') ? await remarksOn(call) : []
+    const unknown = unknownIn(call)
+    const remarks = unknown ? await remarksOn(call, unknown) : []
     const { targets, warnings } = plan(call, remarks)
     const failures: AttemptFailed[] = []
     const skipped: Attempt[] = []
@@ -357,16 +359,17 @@ export function createRouter(parts: RouterParts): Router {
     return { targets, warnings }
   }
 
-  /**
-   * A remark on a model that may begin with a misspelt plugin; throws `not_found` where it certainly does. A model of the
-   * active plugin or of the local runner does not.
-   */
-  async function remarksOn(call: ChatCall): Promise<readonly string[]> {
+  /** What is known of a model that may begin with a misspelt plugin; one of the active plugin does not. */
+  function unknownIn(call: ChatCall): UnknownPlugin | undefined {
     const { plugin, model, isLocal } = addressed(call)
-    if (isLocal || plugin !== undefined || model === undefined || !isModelName(model)) return []
-    if (parts.active()?.model_map.includes(model)) return []
-    const unknown = unknownPlugin(model, parts.plugins())
-    if (!unknown || (await parts.local(model, isLocalOnly(call)))?.model === model) return []
+    if (isLocal || plugin !== undefined || model === undefined) return undefined
+    return parts.active()?.model_map.includes(model) ? undefined : unknownPlugin(model, parts.plugins())
+  }
+
+  /** The remark on such a model; throws `not_found` where it certainly is one, but not for a model of the local runner. */
+  async function remarksOn(call: ChatCall, unknown: UnknownPlugin): Promise<readonly string[]> {
+    const { model } = call.request
+    if ((await parts.local(model, isLocalOnly(call)))?.model === model) return []
     if (unknown.isCertain) throw unknown.error
     return [unknown.remark]
   }

@@ -11,9 +11,15 @@ export function folderOf(environment: Environment, name: string): string | undef
 
 /** A sentence for each folder variable that is ignored since its path is relative. */
 export function ignoredFolders(environment: Environment): readonly string[] {
-  return ['AICHAT_HOME', 'HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME']
-    .filter((name) => environment[name] && !isAbsolute(environment[name]))
-    .map((name) => `${name} is ignored, since its path is relative: give the path from / on`)
+  return ['AICHAT_HOME', 'HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'].flatMap((name) =>
+    ignoredPath(name, environment[name] ?? ''),
+  )
+}
+
+/** The sentence for a path that is ignored, where it is relative. */
+export function ignoredPath(name: string, path: string): readonly string[] {
+  if (path === '' || isAbsolute(path)) return []
+  return [`${name} is ignored, since its path is relative: give the path from / on`]
 }
 
 /** The user's home folder: `HOME`, else that of the system, which is `/` for a user that the system does not know. */

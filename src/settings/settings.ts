@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { parseHandWritten } from '../formats/json.ts'
+import { isUnusablePath, whyNoFolder } from '../formats/make-folder.ts'
 import { suggestion } from '../formats/nearest-name.ts'
 import { printableLine } from '../formats/terminal-text.ts'
 import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
 import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { type DatabasePlace, parseDatabaseUrl } from './database-url.ts'
 import { parseLifetime } from './duration.ts'
-import { folderOf, ignoredFolders, xdgFolder } from './folders.ts'
+import { folderOf, ignoredFolders, ignoredPath, xdgFolder } from './folders.ts'
 import { resolveAlias } from './model-aliases.ts'
 
 /**
@@ -468,7 +469,11 @@ function collect(
     chatHistory: truth(value('chat.history'), 'chat.history', problems),
     codebooks: codebooks(value('speech.codebooks'), problems),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
-    warnings: [...ignoredFolders(environment), ...unknownEntries(stored, settingsFile(paths))],
+    warnings: [
+      ...ignoredFolders(environment),
+      ...ignoredPath(label('models.folder'), value('models.folder')),
+      ...unknownEntries(stored, settingsFile(paths)),
+    ],
   }
   return { settings, problems }
 }
@@ -478,9 +483,9 @@ function withoutAlias(model: string, paths: Paths): string {
   return model === '' ? '' : resolveAlias(model, paths)
 }
 
-/** The folder of the models, for the value of its setting. */
+/** The folder of the models, for the value of its setting; a relative path is ignored. */
 export function modelsFolderOf(value: string, paths: Paths): string {
-  return value || join(paths.data, 'models')
+  return isAbsolute(value) ? value : join(paths.data, 'models')
 }
 
 /** The warnings on names that no setting has; conf keeps its own entries under `__internal__`. */
@@ -550,7 +555,10 @@ export function pathsOf(environment: Environment): Paths {
   }
 }
 
-/** The settings file as it is; an absent one is empty, a broken one a `configuration` AppError. */
+/**
+ * The settings file as it is; an absent one is empty. Throws `configuration` for a broken one, and `cannot_create` where its
+ * folder can never be one.
+ */
 export function readSettingsFile(paths: Paths): StoredSettings {
   const path = settingsFile(paths)
   try {
@@ -560,6 +568,10 @@ export function readSettingsFile(paths: Paths): StoredSettings {
   } catch (reason) {
     const { code } = reason as NodeJS.ErrnoException
     if (code === 'ENOENT') return {}
+    if (isUnusablePath(reason))
+      throw new AppError('cannot_create', `The folder ${paths.config} cannot be made: ${whyNoFolder(reason)}`, {
+        cause: reason,
+      })
     const isFault = reason instanceof AppError
     const advice = isFault ? 'it is not valid JSON; correct or remove it' : `the system says ${code}`
     const options = { cause: reason, ...(isFault && { details: reason.details }) }

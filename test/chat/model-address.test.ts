@@ -51,6 +51,20 @@ for (const [asked, meant] of [
   ['llama.cpp:qwen', 'local:qwen'],
   ['Persona:Mia', 'persona:Mia'],
   ['perona:Mia', 'persona:Mia'],
+  ['ollama/llama3', 'local:llama3'],
+  ['Ollama/llama3:8b', 'local:llama3:8b'],
+  ['ollama_chat/llama3', 'local:llama3'],
+  ['LOCAL/llama3', 'local:llama3'],
+  ['localhost:11434/llama3', 'local:11434/llama3'],
+  ['local', 'local:'],
+  ['Ollama', 'local:'],
+  ['lm-studio/qwen', 'local:qwen'],
+  ['persona/Mia', 'persona:Mia'],
+  ['persona', 'persona:'],
+  ['l\u043ecal:llama3', 'local:llama3'],
+  ['ollama :llama3', 'local:llama3'],
+  ['persona :Mia', 'persona:Mia'],
+  ['personna:', 'persona:'],
   ['Custom:anything', 'custom'],
 ] as const)
   test(`${asked} is refused before anything is sent, through every door`, () =>
@@ -94,11 +108,21 @@ test('is a model with a colon of its own where no plugin is meant, and is asked 
       'ft:gpt-4o:acme',
       'gemma3:4b',
       'anthropic.claude-3-5-sonnet-20240620-v1:0',
+      'meta-llama/llama-3-8b',
+      'lmstudio-community/qwen',
+      'local-model',
     ]) {
       await ask(model)
       assert.match(JSON.stringify(requests('last')), `"model":"${model}"`)
     }
   }))
+
+test('is a model of a plugin that lists it, also where its first word is a runner’s', () => {
+  const plugins = [pluginAt('http://127.0.0.1:9', { id: 'my-ollama', model_map: ['ollama/llama3', 'local'] })]
+  for (const model of ['ollama/llama3', 'local'])
+    assert.is(unknownPlugin(model, plugins as never), undefined, model)
+  assert.ok(unknownPlugin('ollama/mistral', plugins as never)?.isCertain)
+})
 
 test('is the local runner’s own where that has it, however near a plugin it is', () =>
   withRunner(async ({ ask }) => {

@@ -56,6 +56,32 @@ if (haveBrowser)
       await closed()
       assert.equal((await limitsOf('user:ada')).sort(), ['2/day', '20/month', { parallel: 4 }].sort())
 
+      // An amount alone leaves the rest of that budget as it is.
+      const body = { budgets: [{ amount_usd: 9, period: 'month', hard: false, warn: 50 }], rpm: 6 }
+      await scene.call('PUT', '/api/limits/all', { token, body })
+      await page.getByRole('button', { name: 'New limit' }).click()
+      await fill('For', 'all')
+      await fill('Budget in US dollars', '10')
+      await save.click()
+      await page.getByText('all has limits already').waitFor()
+      await save.click()
+      await closed()
+      const [budget] = (await scene.call('GET', '/api/limits/all', { token })).body.budgets
+      assert.equal([budget.amount_usd, budget.hard, budget.warn], ['10', false, 50])
+
+      // What one subject has goes to no other that is named after it.
+      await page.getByRole('button', { name: 'New limit' }).click()
+      await fill('For', 'all')
+      await fill('At the same time', '3')
+      await save.click()
+      await page.getByText('all has limits already').waitFor()
+      await fill('For', 'user:bob')
+      await save.click()
+      await closed()
+      assert.equal(await limitsOf('user:bob'), [{ parallel: 3 }])
+      await scene.call('DELETE', '/api/limits/user:bob', { token })
+      await scene.call('DELETE', '/api/limits/all', { token })
+
       // The first budget of a user.
       await page.getByRole('button', { name: 'New limit' }).click()
       await fill('For', 'user:bob')

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { Command, CommanderError } from 'commander'
 import { AppError, toAppError } from '../../errors.ts'
+import { isUnusablePath, whyNoFolder } from '../../formats/make-folder.ts'
 import { escapedJson } from '../../formats/terminal-text.ts'
 import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
@@ -77,7 +78,7 @@ function unmadeFolder(thrown: unknown): string | undefined {
   const { path, syscall, code } = (thrown ?? {}) as NodeJS.ErrnoException
   if (thrown instanceof AppError || typeof path !== 'string' || code === 'ENOSPC' || code === 'EDQUOT') return undefined
   // A file in the place of a folder may be met before anything is made.
-  return syscall === 'mkdir' ? path : code === 'ENOTDIR' ? dirname(path) : undefined
+  return syscall === 'mkdir' ? path : isUnusablePath(thrown) ? dirname(path) : undefined
 }
 
 /** The file of a failed call of the system; for a full disk the folder, which is that of the data where the call names none. */
@@ -88,19 +89,6 @@ async function placeOf(error: AppError, thrown: unknown, cli: Cli): Promise<stri
     return file !== undefined && error !== thrown ? `File: ${file}` : undefined
   const folder = file === undefined ? (await cli.settings().catch(() => undefined))?.paths.data : dirname(file)
   return folder === undefined ? undefined : `Folder: ${folder}`
-}
-
-function whyNoFolder(reason: unknown): string {
-  const { code = '' } = reason as NodeJS.ErrnoException
-  const words: Record<string, string> = {
-    ENOENT: 'the system allows none there',
-    EACCES: 'permission denied',
-    EPERM: 'permission denied',
-    EEXIST: 'a file is in its place',
-    ENOTDIR: 'part of its path is not a folder',
-    EROFS: 'the disk is read-only',
-  }
-  return words[code] ?? code
 }
 
 /** The same failure with the options of the command in place of the fields of its request, where it has them. */

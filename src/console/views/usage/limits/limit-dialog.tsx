@@ -5,7 +5,7 @@ import { Notice } from '../../../components/notice.tsx'
 import { ask, path } from '../../../wire/client.ts'
 import type { Limit, LimitCheck } from '../../../wire/types.ts'
 import { useAction } from '../../../wire/use-action.ts'
-import { LimitFields, limitChange, limitTexts, mergedTexts } from './limit-fields.tsx'
+import { LimitFields, type LimitTexts, limitChange, limitTexts, mergedTexts } from './limit-fields.tsx'
 
 interface LimitDialogProps {
   /** The limits to change; without them new ones are made. */
@@ -25,6 +25,8 @@ export function LimitDialog({ limit, onClose, onSaved }: LimitDialogProps) {
   const [subject, setSubject] = useState(limit?.subject ?? 'user:')
   const [texts, setTexts] = useState(limitTexts(limit))
   const [base, setBase] = useState(limit)
+  /** What stood in the fields before those of the subject joined it. */
+  const [typed, setTyped] = useState<LimitTexts>()
   const [unpriced, setUnpriced] = useState<readonly string[]>()
   const isFound = base !== undefined && base !== limit
   const action = useAction(async () => {
@@ -38,6 +40,7 @@ export function LimitDialog({ limit, onClose, onSaved }: LimitDialogProps) {
       if (!before && found.limits) {
         before = found.limits
         setBase(before)
+        setTyped(texts)
         setTexts(mergedTexts(texts, before))
       }
       isShown = before === base && !(isBudgetNew && found.unpriced.length > 0)
@@ -58,6 +61,9 @@ export function LimitDialog({ limit, onClose, onSaved }: LimitDialogProps) {
             value={subject}
             onInput={(text) => {
               setSubject(text)
+              // The limits of one subject are no choice for another.
+              if (typed) setTexts(typed)
+              setTyped(undefined)
               setBase(undefined)
               setUnpriced(undefined)
             }}

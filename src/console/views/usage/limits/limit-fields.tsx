@@ -46,8 +46,10 @@ export function mergedTexts(typed: LimitTexts, limit: Limit): LimitTexts {
   const given = rates.filter(([rate]) => typed[rate].trim() !== '').map(([rate]) => [rate, typed[rate]])
   const merged: LimitTexts = { ...was, ...Object.fromEntries(given) }
   if (typed.amount.trim() === '') return merged
-  const { amount, period, hard } = typed
+  const { amount, period } = typed
   const same = limit.budgets.find((budget) => budget.period === period)
+  // A box that stands as in an empty form was not chosen.
+  const hard = same && typed.hard === limitTexts().hard ? same.hard : typed.hard
   const kept = same ? { timezone: same.timezone, warn: same.warn } : {}
   return { ...merged, amount, period, hard, kept, others: limit.budgets.filter((budget) => budget !== same) }
 }
