@@ -11,7 +11,7 @@ export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'local
   readonly session?: string | undefined
   /** False keeps the persona from reading and writing memories. */
   readonly memory?: boolean | undefined
-  /** Keeps the chat as a session; where its reader leaves, the beginning of the answer is kept. */
+  /** Keeps the chat as a session; where its reader leaves, the beginning of the answer is kept, or the question alone. */
   readonly keep?: Keep | undefined
   /** The client calls tools, see PersonaChatCall. */
   readonly toolTurn?: boolean | undefined
@@ -48,5 +48,5 @@ export interface ChatPlace {
   readonly name: string
 }
 
-/** Saves an exchange; resolves with its session, where it has one. */
-export type Finish = (answer: Message, about: AboutAnswer) => Promise<ChatPlace | undefined>
+/** Saves an exchange, or a question alone; resolves with its session, where it has one. */
+export type Finish = (answer: Message | undefined, about: AboutAnswer) => Promise<ChatPlace | undefined>

@@ -55,7 +55,8 @@ export const chatInput = z.looseObject({
   local_only: z.boolean().default(false),
   /**
    * Keeps the chat as a session of its own where it names none, under a name that `title` or its question gives; with
-   * `files` their names stand beside the answer. Where the reader leaves, the beginning of the answer is kept.
+   * `files` their names stand beside the answer. Where the reader leaves, the beginning of the answer is kept, or the
+   * question alone where no word of it came.
    */
   keep: z
     .union([

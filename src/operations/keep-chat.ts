@@ -33,11 +33,11 @@ export function keepPlain(
   { keep: order, toolTurn = false }: { readonly keep: Keep; readonly toolTurn: boolean | undefined },
 ): Finish {
   return async (answer, about) => {
-    if (toolTurn && answer.tool_calls) return undefined
+    if (toolTurn && answer?.tool_calls) return undefined
     const { spokenMessages, withoutToolCalls } = await import('../personas/chat/conversation.ts')
     const turn = spokenMessages(toolTurn ? withoutToolCalls(messages) : messages)
     const keep = await app.keeping()
-    const said = [...turn.map((message) => ({ message })), { message: answer, ...about }]
+    const said = [...turn.map((message) => ({ message })), ...(answer ? [{ message: answer, ...about }] : [])]
     return keep(caller.id, { title: titleOf(order, messages), messages: said })
   }
 }
@@ -79,7 +79,7 @@ export async function saveExchange(
 
 /**
  * Passes chunks on and saves the exchange after the last one. With `keep`, where the reader leaves early, the answer so
- * far is saved and marked as cut. Where the provider breaks off, nothing is saved.
+ * far is saved and marked as cut, or the question alone where no word came. Where the provider breaks off, nothing is saved.
  */
 export class SavedChunks implements ReadyIterator<ChatChunk> {
   readonly #app: Pick<App, 'patiently'>
@@ -169,8 +169,13 @@ async function saveCut(
   ending: Ending,
 ): Promise<void> {
   const text = textOf((await collected(seen)).message?.content)
-  if (text.trim() === '') return
+  if (text.trim() === '') return saveQuestion(app, ready)
   await saveExchange(app, ready, { role: 'assistant', content: text }, { ...ending, cut: true })
+}
+
+/** With `keep`, saves the question of a chat whose reader left before the first word. A failure changes nothing for him. */
+export async function saveQuestion(app: Pick<App, 'patiently'>, { order, finish }: ReadyChat): Promise<void> {
+  if (order.keep) await app.patiently(async () => finish?.(undefined, { answer: {} })).catch(() => undefined)
 }
 
 async function collected(seen: readonly ChatChunk[]) {

@@ -11,7 +11,7 @@ import type { OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts
 import { localOwner } from './ask.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { completeWithTools, streamWithTools } from './chat-tools.ts'
-import { keepPlain, mayKeep, type Saved, SavedChunks, saveExchange, titleOf } from './keep-chat.ts'
+import { keepPlain, mayKeep, type Saved, SavedChunks, saveExchange, saveQuestion, titleOf } from './keep-chat.ts'
 import type { Call } from './operation.ts'
 
 /**
@@ -135,7 +135,7 @@ async function completeAndSave(
   ready: ReadyChat,
   signal: AbortSignal | undefined,
 ): Promise<KeptReply> {
-  const routed = await completeWithTools(app, ready.routed, ready.chat?.servers, signal)
+  const routed = await unlessLeft(app, ready, signal, completeWithTools)
   const { report, booking } = routed
   const reply = named(routed.reply, ready)
   const choice = reply.choices[0]
@@ -159,11 +159,26 @@ export async function streamChat(
   ready: ReadyChat,
   signal: AbortSignal | undefined,
 ): Promise<RoutedStream> {
-  const routed = await streamWithTools(app, ready.routed, ready.chat?.servers, signal)
+  const routed = await unlessLeft(app, ready, signal, streamWithTools)
   if (!ready.finish && ready.model === undefined) return routed
   const chunks =
     ready.model === undefined ? routed.chunks : new ChangedItems(routed.chunks, (chunk) => named(chunk, ready))
   return { ...routed, chunks: ready.finish ? new SavedChunks(app, { ...routed, chunks }, ready, signal) : chunks }
+}
+
+/** Asks; where the caller leaves before an answer begins, the question of a chat with `keep` is saved. */
+async function unlessLeft<T>(
+  app: Call['app'],
+  ready: ReadyChat,
+  signal: AbortSignal | undefined,
+  ask: (app: Call['app'], call: ReadyChat['routed'], servers: readonly string[] | undefined, signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(app, ready.routed, ready.chat?.servers, signal)
+  } catch (reason) {
+    if (signal?.aborted) await saveQuestion(app, ready)
+    throw reason
+  }
 }
 
 function named<T extends ChatReply | ChatChunk>(answer: T, { model }: ReadyChat): T {

@@ -29,13 +29,14 @@ const endings: Readonly<Record<string, readonly Chunk[]>> = {
   ],
 }
 
-/** One of these endings, or an answer in words until its reader leaves (`slow`), or a short one. */
+/** One of these endings, an answer in words until its reader leaves (`slow`), none at the first time (`later`), or a short one. */
 const writer: Answer = async ({ body }, response) => {
   const asked = JSON.stringify(JSON.parse(body).messages.at(-1))
   const send = ({ delta, finish = null }: { delta: object; finish?: string | null }) =>
     response.write(
       `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'w', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
     )
+  if (asked.includes('later') && !heard.has(asked)) return void heard.add(asked)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (asked.includes('slow')) {
     while (!response.destroyed) {
@@ -48,6 +49,9 @@ const writer: Answer = async ({ body }, response) => {
   for (const chunk of endings[ending ?? ''] ?? [{ delta: { content: 'A short answer.' }, finish: 'stop' }]) send(chunk)
   response.end('data: [DONE]\n\n')
 }
+
+/** The questions that got no answer at first. */
+const heard = new Set<string>()
 
 interface Talk extends Furniture {
   readonly scene: Scene
@@ -208,6 +212,56 @@ if (haveBrowser) {
       await page.reload()
       await page.locator('.message-foot').nth(4).waitFor()
       await check()
+      assert.equal(troubles, [])
+    }))
+
+  test('a question stands without an answer after Stop, a reload and a closed tab before its first word, and is asked again once', () =>
+    withTalk(async (talk) => {
+      const { page, context, troubles } = talk.visit
+      const askUnheard = async (text: string) => {
+        const { length } = talk.asked()
+        await talk.ask(text)
+        while (talk.asked().length === length) await sleep(20)
+      }
+      const answered = (text: string) => [`user: ${text}`, 'assistant: A short answ']
+      await askUnheard('later 1')
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.locator('.message').getByText('the question stands without an answer').waitFor()
+      await untilSaved(talk, [['user: later 1']])
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('A short answer.').waitFor()
+      await untilSaved(talk, [answered('later 1')])
+
+      // A second question, whose address is known.
+      await askUnheard('later 2')
+      await page.reload()
+      await untilSaved(talk, [[...answered('later 1'), 'user: later 2']])
+      await page.reload()
+      await page.getByText('This question has no answer').waitFor()
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('A short answer.').nth(1).waitFor()
+      const first = [...answered('later 1'), ...answered('later 2')]
+      await untilSaved(talk, [first])
+
+      // A first question, whose conversation is found beside the next one; another is asked in its place.
+      await page.getByRole('button', { name: 'New conversation' }).click()
+      await askUnheard('later 3')
+      const tab = await context.newPage()
+      const address = page.url()
+      await page.close()
+      await untilSaved(talk, [['user: later 3'], first])
+      await tab.goto(address)
+      await tab.getByRole('link', { name: 'later 3' }).click()
+      await tab.getByText('This question has no answer').waitFor()
+      await tab.getByLabel('Message').fill('short')
+      await tab.keyboard.press('Enter')
+      await tab.getByText('A short answer.').waitFor()
+      await untilSaved(talk, [['user: later 3', ...answered('short')], first])
+      assert.is(await tab.getByRole('button', { name: 'Try again' }).count(), 0)
+      assert.equal(
+        talk.asked().at(-1)!.messages.map(({ content }) => content),
+        ['later 3', '[This question was not answered.]', 'short'],
+      )
       assert.equal(troubles, [])
     }))
 

@@ -8,6 +8,7 @@ const test = suite('chats that are kept as sessions')
 const echo: Answer = (request, response) => {
   const { messages, stream } = JSON.parse(request.body)
   const text = `heard: ${messages.at(-1).content}`
+  if (text.includes('SILENT')) return
   if (text.includes('FAIL')) return json(response, 400, { error: { message: 'not this' } })
   if (!stream) return json(response, 200, completion(text))
   response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -113,6 +114,44 @@ test('a question that fails keeps nothing; an answer whose reader leaves is kept
     { provider: echo },
   ))
 
+test('a question whose asker leaves before the first word is kept alone, streamed or not, and the next model is told so', () =>
+  withUsers(
+    async (all) => {
+      const path = await all.persona({ memory_settings: { enabled: true } })
+      const { body: talk } = await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+      let number = 0
+      for (const stream of [true, false])
+        for (const place of [{}, { persona: 'Mia' }, { session: talk.id }])
+          await leave(all, { keep: true, ...place, stream, ...says(`SILENT ${++number}: I play the cello.`) })
+      // Nothing is kept of a chat that asks for none, even in a session, nor of a failure.
+      await leave(all, { session: talk.id, ...says('SILENT unkept') })
+      const kept = await until(async () => {
+        const { sessions } = (await all.ada('GET', '/api/sessions')).body
+        return sessions.length === 5 && talkOf(sessions, talk.id).message_count === 2 ? sessions : undefined
+      })
+      assert.equal(
+        kept.map(({ name, persona_id }: { name: string; persona_id?: string }) => [name, persona_id !== undefined]).sort(),
+        [
+          ['SILENT 1: I play the cello.', false],
+          ['SILENT 2: I play the cello.', true],
+          ['SILENT 4: I play the cello.', false],
+          ['SILENT 5: I play the cello.', true],
+          ['Talk', true],
+        ],
+      )
+      assert.is((await all.ada('GET', `${path}/memory`)).body.total, 0)
+      await ask(all, { session: 'SILENT 1: I play the cello.', ...says('And now?') })
+      assert.equal(JSON.parse(all.provider.received.at(-1)!.body).messages, [
+        { role: 'user', content: 'SILENT 1: I play the cello.' },
+        { role: 'assistant', content: '[This question was not answered.]' },
+        { role: 'user', content: 'And now?' },
+      ])
+      const { taken } = (await all.ada('POST', '/api/sessions/SILENT%204:%20I%20play%20the%20cello./undo', {})).body
+      assert.equal(taken.map(({ role }: { role: string }) => role), ['user'])
+    },
+    { provider: echo },
+  ))
+
 test("a persona's memory is the same whether its chat is kept or not, and the session knows its persona", () =>
   withUsers(
     async (all) => {
@@ -199,13 +238,25 @@ async function ask({ ada }: UserDaemon, body: object): Promise<any> {
   return answer.body
 }
 
-/** Asks for a stream and leaves after its first text. */
-async function leave({ url }: UserDaemon, body: object): Promise<void> {
+// biome-ignore lint/suspicious/noExplicitAny: sessions as the wire has them
+function talkOf(sessions: readonly any[], wanted: string): any {
+  return sessions.find(({ id }) => id === wanted)
+}
+
+/** Asks for a stream and leaves after its first text; leaves a question that is SILENT once the provider has it. */
+async function leave({ url, provider }: UserDaemon, body: object): Promise<void> {
   const headers = { 'content-type': 'application/json', authorization: 'Bearer ada' }
   const controller = new AbortController()
   const { signal } = controller
-  const asked = { method: 'POST', headers, body: JSON.stringify({ ...body, stream: true }), signal }
-  const response = await fetch(`${url}/api/chat`, asked)
+  const asked = { method: 'POST', headers, body: JSON.stringify({ stream: true, ...body }), signal }
+  const { length } = provider.received
+  const answered = fetch(`${url}/api/chat`, asked)
+  if (asked.body.includes('SILENT')) {
+    while (provider.received.length === length) await new Promise((resolve) => setImmediate(resolve))
+    controller.abort()
+    return void (await answered.catch(() => undefined))
+  }
+  const response = await answered
   const decoder = new TextDecoder()
   let text = ''
   for await (const piece of response.body!) {

@@ -19,14 +19,14 @@ import { emptyAnswer } from './answer.ts'
 import { type ChatTools, withTools } from './asking.ts'
 import { commandOf } from './conversation/commands/all.ts'
 import { completer } from './conversation/commands/complete.ts'
-import { savedRecord } from './conversation/record.ts'
+import { type KeptMessage, savedRecord } from './conversation/record.ts'
 import type { Outcome, Talk, TalkOptions } from './conversation/talk.ts'
 import { addTo, noTotals } from './conversation/totals.ts'
 import { typedHistory } from './conversation/typed-history.ts'
 import { nothingAttached } from './files/attachment.ts'
 import { type ChatOptions, personaOf, questionOf, systemMessage, userMessage } from './question.ts'
 import { type TerminalSession, terminalSession } from './saved-session.ts'
-import { askTurn, keepStopped, tellFailure } from './turn.ts'
+import { askTurn, keepUnfinished, tellFailure } from './turn.ts'
 
 /**
  * A saved conversation on a terminal: prompts on stderr, answers on stdout. A text that begins with a slash is a
@@ -61,7 +61,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     },
     options: { ...fixed, persona },
     attached: nothingAttached,
-    unanswered: undefined,
+    asked: undefined,
     record: savedRecord(cli, saved.session),
     get isKept() {
       return saved.isKept
@@ -124,26 +124,25 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     })
   }
 
-  async function ask(question: Message): Promise<Outcome> {
+  async function ask(question: Message, taken?: readonly KeptMessage[]): Promise<void> {
     const answer = emptyAnswer()
+    const settle = async (outcome: Outcome) => {
+      const unfinished = { question, answer, outcome, taken }
+      const isKept = outcome === 'answered' || (await keepUnfinished(cli, current.record, unfinished))
+      current.asked = { question, isKept }
+      if (isKept) saved.answered()
+      return isKept
+    }
     const messages = [...systemMessage(chatOptions(current.options)), question]
     const outcome = await askTurn({ cli, prompt, tools }, requestOf(messages, current.options), answer).catch(
       async (reason: unknown) => {
         // A signal that ends the command keeps the answer so far, as Ctrl-C does.
-        const kept = answer.text.trim() !== '' && (await keepStopped(cli, current.record, question, answer))
-        current.unanswered = kept ? undefined : question
-        if (kept) saved.answered()
+        await settle('stopped')
         throw reason
       },
     )
     if (answer.by !== undefined) addTo(current.totals, answer)
-    const kept =
-      outcome === 'answered' || (outcome === 'stopped' && (await keepStopped(cli, current.record, question, answer)))
-    current.unanswered = kept ? undefined : question
-    if (!kept) return outcome
-    current.attached = nothingAttached
-    saved.answered()
-    return outcome
+    if (await settle(outcome)) current.attached = nothingAttached
   }
 
   /** The request for messages, in the saved session. */
@@ -166,7 +165,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     await saved.end()
     saved = next
     if (options.persona !== current.options.persona) prompt.use(await typedHistory(cli, options.persona, fixed.log))
-    Object.assign(current, { options, unanswered: undefined, record: savedRecord(cli, saved.session) })
+    Object.assign(current, { options, asked: undefined, record: savedRecord(cli, saved.session) })
     const who = options.persona === undefined ? '' : ` with ${options.persona}`
     note(cli, found ? `aichat: going on with "${found.name}"` : `aichat: a new conversation${who}`)
     await greet()

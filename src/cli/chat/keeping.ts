@@ -1,7 +1,7 @@
 import { textOf } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import { listSessions, showSession } from '../../operations/sessions.ts'
-import { sentMessage } from '../../personas/chat/conversation.ts'
+import { sentMessages } from '../../personas/chat/conversation.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
@@ -54,11 +54,14 @@ export async function askedBefore(cli: Cli, { session, persona, prompt, model }:
   const { name, persona_id, messages } = await cli.ask(showSession, { id })
   const last = messages.findLastIndex(({ role }) => role === 'user')
   if (last < 0) throw new AppError('invalid', `Nothing was asked in the session "${name}" yet`)
-  const before = messages
-    .slice(0, last + 1)
-    .map(({ timestamp, cut, answer: _, ...message }) =>
-      sentMessage({ message: message as never, timestamp, ...(cut && { answer: { cut } }) }),
-    )
+  const before = sentMessages(
+    messages.slice(0, last + 1).map(({ timestamp, cut, answer: _, ...message }) => ({
+      message: message as never,
+      timestamp,
+      ...(cut && { answer: { cut } }),
+    })),
+    [],
+  )
   const sent = messages.slice(last).find(({ answer }) => answer)?.answer?.sent
   const speaker = persona ?? (model?.startsWith('persona:') ? undefined : persona_id)
   const system = prompt ?? sent?.prompt

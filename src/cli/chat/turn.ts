@@ -5,12 +5,13 @@ import { endLine } from '../markdown/printer.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
+import { note } from '../terminal/output.ts'
 import { parseDuration } from '../terminal/parsers.ts'
 import { Interrupted } from '../terminal/prompts.ts'
 import { firstOf } from '../terminal/stop-signal.ts'
 import { type Answer, finishAnswer } from './answer.ts'
 import { askWith, type ChatTools } from './asking.ts'
-import type { ConversationRecord } from './conversation/record.ts'
+import type { ConversationRecord, KeptMessage } from './conversation/record.ts'
 import type { Outcome } from './conversation/talk.ts'
 import type { ChatQuestion } from './question.ts'
 
@@ -75,26 +76,40 @@ export function tellFailure(cli: Cli, { message, details }: AppError): void {
   cli.io.err(stripControls(`aichat: ${[message, ...details].join('\n  ')}`))
 }
 
-/** Keeps the beginning of a stopped answer. False where it was stopped before its first word, or cannot be kept. */
-export async function keepStopped(
+/** A question that was not answered to its end. */
+interface Unfinished {
+  readonly question: Message
+  readonly answer: Answer
+  readonly outcome: Outcome
+  /** The exchange that it was to replace. */
+  readonly taken: readonly KeptMessage[] | undefined
+}
+
+/**
+ * Keeps a stopped question with the beginning of its answer; where that has no word, the exchange that it was to replace, else
+ * the question alone. Of a failed question only that exchange. False where nothing is kept.
+ */
+export async function keepUnfinished(
   cli: Cli,
   record: ConversationRecord,
-  question: Message,
-  answer: Answer,
+  { question, answer, outcome, taken }: Unfinished,
 ): Promise<boolean> {
-  const text = answer.text.trimEnd()
-  if (text === '') {
-    cli.io.err('aichat: stopped before the answer began; the question is not part of the conversation')
-    return false
-  }
+  const text = outcome === 'stopped' ? answer.text.trimEnd() : ''
+  const beginning: KeptMessage = { role: 'assistant', content: text, cut: true }
+  const kept = text === '' ? (taken ?? (outcome === 'stopped' ? [question] : [])) : [question, beginning]
+  if (kept.length === 0) return false
+  const stopped = `stopped${text === '' ? ' before the answer began' : ''}`
   await endLine(cli, answer)
   try {
-    await record.stopped(question, text)
+    await record.add(kept)
   } catch (reason) {
     if (!(reason instanceof AppError)) throw reason
-    cli.io.err(stripControls(`aichat: stopped; the text so far could not be kept: ${reason.message}`))
+    cli.io.err(stripControls(`aichat: ${stopped}; what was said could not be kept: ${reason.message}`))
     return false
   }
-  cli.io.err('aichat: stopped; the text so far stays part of the conversation')
+  const rest = kept.length === 1 ? 'the question stays without an answer, and /retry asks it again' : 'the answer before stays'
+  if (text !== '') cli.io.err('aichat: stopped; the text so far stays part of the conversation')
+  else if (outcome === 'stopped') cli.io.err(`aichat: ${stopped}; ${rest}`)
+  else note(cli, `aichat: ${rest}`)
   return true
 }

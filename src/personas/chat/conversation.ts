@@ -178,9 +178,17 @@ export function spokenMessages(messages: readonly Message[]): readonly Message[]
 /** Follows a cut answer in the messages for a model, so that the model does not take the rest as said. */
 const cutMark = '[The answer was cut off here.]'
 
-/** A saved message as a model is sent it: the end of a cut answer is marked. */
-export function sentMessage({ message, answer }: SavedMessage): Message {
-  return answer?.cut ? { ...message, content: `${textOf(message.content).trimEnd()}\n\n${cutMark}` } : message
+/** Stands between a question without an answer and the next one, which alone is to be answered. */
+const noAnswer: Message = { role: 'assistant', content: '[This question was not answered.]' }
+
+/** Saved messages as a model is sent them before `next`: the end of a cut answer is marked, and where an answer is missing. */
+export function sentMessages(saved: readonly SavedMessage[], next: readonly Message[]): readonly Message[] {
+  const following = spokenMessages(next)[0]
+  return saved.flatMap(({ message, answer }, at) => {
+    if (answer?.cut) return { ...message, content: `${textOf(message.content).trimEnd()}\n\n${cutMark}` }
+    const isUnanswered = message.role === 'user' && (saved[at + 1]?.message ?? following)?.role === 'user'
+    return isUnanswered ? [message, noAnswer] : message
+  })
 }
 
 /** The stored form of a message: pictures and other data are replaced by their type, since they would be sent with every turn. */

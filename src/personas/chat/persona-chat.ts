@@ -14,7 +14,7 @@ import {
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
-import { type Conversation, type SavedMessage, sentMessage, spokenMessages, withoutToolCalls } from './conversation.ts'
+import { type Conversation, type SavedMessage, sentMessages, spokenMessages, withoutToolCalls } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
 import { forgetRequest } from './forgetting.ts'
@@ -66,9 +66,9 @@ export interface PreparedChat {
   readonly servers?: readonly string[]
   /**
    * Saves the turn: in the conversation, with the cost and the circumstances of its answer, and in the persona's memory unless
-   * the answer is cut. Resolves with the conversation, where there is one.
+   * the answer is cut or missing. Resolves with the conversation, where there is one.
    */
-  finish(answer: Message, about: AboutAnswer): Promise<Pick<Conversation, 'id' | 'name'> | undefined>
+  finish(answer: Message | undefined, about: AboutAnswer): Promise<Pick<Conversation, 'id' | 'name'> | undefined>
 }
 
 /** The cost and the circumstances of an answer. */
@@ -132,10 +132,15 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const text = whole.slice(0, maxContentLength).trim()
       const end = whole.slice(-queryLength).trim()
       const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
-      const before = history.map(sentMessage)
+      const before = sentMessages(history, request.messages)
       if (hasMemory && by.localOnly) parts.requireLocalEmbedder(persona)
       const target = hasMemory ? forgetRequest(whole.slice(0, queryLength)) : undefined
-      const search = () => recall(persona!, target ?? end, [...before, ...request.messages], signal)
+      const search = () =>
+        recall(persona!, target ?? end, [...before, ...request.messages], signal).catch((reason: unknown) => {
+          // The caller has left: the question is kept, as after this search.
+          if (keep !== undefined && signal?.aborted) return []
+          throw reason
+        })
       const hits = hasMemory ? await within(span, 'search_memory', searchFacts, search) : []
       const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
       const system = persona ? await systemPrompt(persona, hits, lore) : ''
@@ -168,12 +173,12 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         ...extractOf(persona, keeping),
         ...(persona?.mcp_servers && !toolTurn && { servers: persona.mcp_servers }),
         async finish(answer, about) {
-          if (toolTurn && answer.tool_calls) return undefined
+          if (toolTurn && answer?.tool_calls) return undefined
           const persona_id = persona?.id
           const record = { ...about.answer, ...(persona_id !== undefined && { persona_id }) }
           const messages = [
             ...spokenMessages(turn).map((message) => ({ message })),
-            { message: by.localOnly ? keptLocal(answer) : answer, ...about, answer: record },
+            ...(answer ? [{ message: by.localOnly ? keptLocal(answer) : answer, ...about, answer: record }] : []),
           ]
           const number = conversation && (await parts.conversations.add(conversation, messages))
           const kept =
@@ -181,7 +186,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
             (keep === undefined
               ? undefined
               : await parts.conversations.keep(owner, { title: keep, persona: persona_id, messages }))
-          if (!persona || record.cut) return kept
+          if (!persona || !answer || record.cut) return kept
           if (keeping) {
             const where = conversation?.id ?? (label && conversationLabel(owner, label))
             const { said, added } = await remember(persona, keeping, textOf(answer.content), speaker, where)

@@ -38,7 +38,7 @@ test('Ctrl-C stops the answer at the provider, and the conversation goes on with
     )
   }))
 
-test('an answer that is stopped before it begins leaves no trace in the conversation', () =>
+test('a question whose answer is stopped before it begins stays, and the next model is told that it has none', () =>
   scene(async ({ talk, provider, messages }) => {
     const terminal = await talk()
     terminal.type('SILENT\r')
@@ -48,7 +48,11 @@ test('an answer that is stopped before it begins leaves no trace in the conversa
     await terminal.shows(/stopped before the answer began[^>]*> $/)
     terminal.type('again\r')
     await terminal.shows(/short answer[\s\S]*> $/)
-    assert.equal(messages(), [['user', 'again']])
+    assert.equal(messages(), [
+      ['user', 'SILENT'],
+      ['assistant', '[This question was not answered.]'],
+      ['user', 'again'],
+    ])
     terminal.type('\x04')
     assert.is((await terminal.ended()).code, 0)
   }))

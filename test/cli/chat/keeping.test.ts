@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import type { App } from '../../../src/app/app.ts'
@@ -101,6 +102,26 @@ test('Ctrl-C keeps the answer so far, marked as cut, and the next model is told 
     assert.equal(await names(), ['Trip', 'please WAIT'])
   }))
 
+test('Ctrl-C before the first word keeps the question alone, here and over --server, and --again asks it', () =>
+  scene(async ({ run, url, names, asked, stopAfter }) => {
+    for (const [at, flags] of [[], ['-S'], ['--json'], ['--server', url], ['--server', url, '-S']].entries()) {
+      const stopped = await stopAfter('asked', ['chat', ...flags, `SILENT ${at}`])
+      assert.equal([stopped.code, stopped.stdout], [130, ''], flags.join(' '))
+    }
+    for (let tries = 0; (await names()).length < 5 && tries < 100; tries++) await sleep(50)
+    assert.equal([...(await names())].sort(), ['SILENT 0', 'SILENT 1', 'SILENT 2', 'SILENT 3', 'SILENT 4'])
+    const shown = await run(['session', 'show', 'SILENT 0'])
+    assert.match(shown.stdout, /SILENT 0/)
+    await stopAfter('asked', ['chat', '--no-log', 'SILENT unkept'])
+    await stopAfter('asked', ['chat', '-s', 'SILENT 1', 'SILENT too'])
+    await run(['chat', '-s', 'SILENT 1', 'go on'])
+    const none = '[This question was not answered.]'
+    assert.equal(asked().texts, ['SILENT 1', none, 'SILENT too', none, 'go on'])
+    await stopAfter('asked', ['chat', '--again', '-s', 'SILENT 0'])
+    assert.equal(asked().texts, ['SILENT 0'])
+    assert.ok((await names()).includes('SILENT 0 2'))
+  }))
+
 test('over --server it is kept at the daemon; removed meanwhile, a session is exit 67', () =>
   scene(async ({ run, url, names, during }) => {
     const far = await run(['chat', '--server', url, 'far away'])
@@ -193,8 +214,8 @@ interface Scene {
   readonly url: string
   readonly provider: StandIn
   run(words: readonly string[], input?: string, environment?: Record<string, string>, shown?: boolean): Promise<Ran>
-  /** Runs, with Ctrl-C once such text was printed. */
-  stopAfter(text: RegExp, words: readonly string[]): Promise<Ran>
+  /** Runs, with Ctrl-C once such text was printed, or a SILENT question was asked. */
+  stopAfter(text: RegExp | 'asked', words: readonly string[]): Promise<Ran>
   /** Done while the provider answers the next question. */
   during(work: () => Promise<void>): void
   names(): Promise<readonly string[]>
@@ -205,12 +226,14 @@ interface Scene {
 /** A data folder with the command line and a server on it, and a provider that counts the messages of a request. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   let meanwhile: (() => Promise<void>) | undefined
+  let silent = () => {}
   const provider = await openStandIn(async (request, response) => {
     await meanwhile?.()
     meanwhile = undefined
     const { messages, stream } = JSON.parse(request.body) as { messages: Said[]; stream?: boolean }
     const said = messages.filter(({ role }) => role !== 'system')
     const text = `${said.length}: ${said.at(-1)!.content}`
+    if (text.includes('SILENT')) return silent()
     if (text.includes('FAIL')) return json(response, 400, { error: { message: 'not this' } })
     if (!stream) return json(response, 200, completion(text))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -235,11 +258,12 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
       run,
       stopAfter(text, words) {
         const { signal, abort } = stopper()
+        if (text === 'asked') silent = abort
         return runMain(words, {
           environment: base,
           signal,
           heard: (name, said) => {
-            if (name === 'stdout' && text.test(said)) abort()
+            if (name === 'stdout' && text !== 'asked' && text.test(said)) abort()
           },
         })
       },

@@ -97,26 +97,26 @@ test('/retry replaces the last answer and /undo takes the exchange away, in the 
     ])
   }))
 
-test('a /retry that is stopped before its first word leaves the answer that was there', () =>
-  scene(async ({ talk, saved, silent, provider }) => {
+test('a /retry that is stopped before its first word leaves what was there, an answer or a question without one', () =>
+  scene(async ({ talk, saved, provider }) => {
     const shown = await talk()
-    await say(shown, 'first', /heard: first/)
-    // The model that is asked next does not answer.
-    await say(shown, '/system SILENT', /is set/)
-    shown.type('SILENT\r')
-    await silent
-    shown.type('\x03')
-    await shown.until(/stopped before the answer began[\s\S]*\n> $/)
-    const { length } = provider.received
-    shown.type('/retry\r')
-    while (provider.received.length === length) await new Promise((resolve) => setImmediate(resolve))
-    shown.type('\x03')
-    await shown.until(/began[\s\S]*began[\s\S]*\n> $/)
+    const stop = async (typed: string, told: RegExp) => {
+      const { length } = provider.received
+      shown.type(`${typed}\r`)
+      while (provider.received.length === length) await new Promise((resolve) => setImmediate(resolve))
+      shown.type('\x03')
+      await shown.until(told)
+    }
+    const kept = async () => (await saved())[0]!.messages.map(([, content]) => content)
+    await say(shown, 'ONCE', /heard: ONCE/)
+    await stop('/retry', /stopped before the answer began; the answer before stays\n> $/)
+    assert.equal(await kept(), ['ONCE', 'heard: ONCE'])
+    await stop('SILENT', /stopped before the answer began; the question stays[\s\S]*\/retry asks it again\n> $/)
+    await stop('/retry', /\/retry asks it again[\s\S]*\/retry asks it again\n> $/)
+    assert.equal(await kept(), ['ONCE', 'heard: ONCE', 'SILENT'])
+    await say(shown, '/undo', /taken away: "SILENT"/)
     await shown.leave()
-    assert.equal(
-      (await saved())[0]!.messages.map(([, content]) => content),
-      ['first', 'heard: first'],
-    )
+    assert.equal(await kept(), ['ONCE', 'heard: ONCE'])
   }))
 
 test('/file puts files before the next question alone; a wrong one is told, and nothing is attached', () =>

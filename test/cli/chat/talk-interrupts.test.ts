@@ -10,7 +10,7 @@ const test = hasPseudoTerminal ? inner : inner.skip
 for (const size of sizes) {
   const at = `at ${size.join('x')}`
 
-  test(`before the first word drops the question, and at the prompt only what is typed, ${at}`, () =>
+  test(`before the first word keeps the question alone, and at the prompt drops only what is typed, ${at}`, () =>
     scene(async ({ talk, silent, saved, asked }) => {
       const shown = await talk([], { size })
       shown.type('SILENT\r')
@@ -23,9 +23,12 @@ for (const size of sizes) {
       await shown.until(/> half a line\n> $/)
       shown.type('whole\r')
       await shown.until(/heard: whole[\s\S]*\n> $/)
-      assert.equal(asked(), ['whole'])
+      assert.equal(asked(), ['SILENT', 'whole'])
       await shown.leave()
-      assert.is((await saved())[0]!.messages.length, 2)
+      assert.equal(
+        (await saved())[0]!.messages.map(([, content]) => content),
+        ['SILENT', 'whole', 'heard: whole'],
+      )
     }))
 
   test(`in the text keeps what was said, marked as cut, at once, ${at}`, () =>

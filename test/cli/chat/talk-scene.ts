@@ -54,12 +54,13 @@ export const sizes: readonly (readonly [columns: number, rows: number])[] = [
 
 /**
  * A home with a provider that answers "heard: " and the question; to ENDLESS it only begins to answer, to SILENT it never
- * does, to AGAIN it counts its answers, and to CALL it calls a tool.
+ * does, nor to ONCE a second time, to AGAIN it counts its answers, and to CALL it calls a tool.
  */
 export async function scene(work: (scene: TalkScene) => Promise<void>): Promise<void> {
   const told = new EventEmitter()
   const silent = once(told, 'silent')
   let again = 0
+  let times = 0
   const provider = await openStandIn((request, response) => {
     const { content } = JSON.parse(request.body).messages.at(-1)
     const text: string =
@@ -69,6 +70,7 @@ export async function scene(work: (scene: TalkScene) => Promise<void>): Promise<
     const [, tool] = /CALL (\w+)/.exec(text) ?? []
     if (tool !== undefined && JSON.parse(request.body).messages.at(-1).role === 'user') return call(response, tool)
     if (text.includes('SILENT')) return void told.emit('silent')
+    if (text.includes('ONCE') && ++times > 1) return
     if (text.includes('ENDLESS')) return begin(response)
     const answer = text.includes('AGAIN') ? `answer ${++again}` : `heard: ${text}`
     const events = completionEvents([answer])
@@ -148,7 +150,14 @@ async function openShown(
   environment: Readonly<Record<string, string>>,
   [columns, rows]: readonly [number, number],
 ): Promise<ShownTalk> {
-  const emulator = new xterm.Terminal({ cols: columns, rows, scrollback: 5_000, allowProposedApi: true })
+  const emulator = new xterm.Terminal({
+    cols: columns,
+    rows,
+    scrollback: 5_000,
+    allowProposedApi: true,
+    // As in tmux and most terminals, but not in that of VS Code.
+    reflowCursorLine: environment['TERM_PROGRAM'] !== 'vscode',
+  })
   const told = new EventEmitter()
   const heard = (text: string) => {
     emulator.write(text)

@@ -6,12 +6,10 @@ import type { Cli } from '../../terminal/cli.ts'
 export interface ConversationRecord {
   /** The id of the session. */
   readonly session: string
-  /** Keeps a question and the beginning of its answer. */
-  stopped(question: Message, text: string): Promise<void>
   /** Takes the last exchange away; resolves with its messages. Throws `invalid` where there is none. */
   undo(): Promise<readonly KeptMessage[]>
-  /** Puts messages back that were taken away. */
-  restore(messages: readonly KeptMessage[]): Promise<void>
+  /** Keeps messages: the core keeps none of an answer that was stopped. */
+  add(messages: readonly KeptMessage[]): Promise<void>
   /** The last answer; undefined before the first. */
   lastAnswer(): Promise<string | undefined>
 }
@@ -22,22 +20,22 @@ export type KeptMessage = Message & { readonly cut?: boolean }
 /** Timeout of keeping a stopped answer: milliseconds. */
 const keepingMs = 10_000
 
-/** The record of a session. The core keeps all but stopped answers by itself. */
+/** The record of a session. */
 export function savedRecord(cli: Cli, session: string): ConversationRecord {
-  const append = async (messages: readonly KeptMessage[]) => {
-    const kept = messages.map(({ role, content, cut = false }) => ({
-      role: role as 'user' | 'assistant',
-      content: typeof content === 'string' ? content : ((content ?? '') as never),
-      cut,
-    }))
-    // Ctrl-C has aborted the signal of the answer.
-    await cli.ask(appendToSession, { id: session, messages: kept }, AbortSignal.timeout(keepingMs))
-  }
   return {
     session,
-    stopped: (question, text) => append([question, { role: 'assistant', content: text, cut: true }]),
     undo: async () => (await cli.ask(undoSession, { id: session })).taken as unknown as readonly KeptMessage[],
-    restore: (messages) => append(messages.filter(({ role }) => role === 'user' || role === 'assistant')),
+    async add(messages) {
+      const kept = messages
+        .filter(({ role }) => role === 'user' || role === 'assistant')
+        .map(({ role, content, cut = false }) => ({
+          role: role as 'user' | 'assistant',
+          content: typeof content === 'string' ? content : ((content ?? '') as never),
+          cut,
+        }))
+      // Ctrl-C has aborted the signal of the answer.
+      await cli.ask(appendToSession, { id: session, messages: kept }, AbortSignal.timeout(keepingMs))
+    },
     async lastAnswer() {
       const { messages } = await cli.ask(showSession, { id: session })
       const last = (messages as unknown as readonly Message[]).findLast(({ role }) => role === 'assistant')

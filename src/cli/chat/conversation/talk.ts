@@ -1,7 +1,7 @@
 import type { Message } from '../../../chat/protocol/messages.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import type { Attached } from '../files/attachment.ts'
-import type { ConversationRecord } from './record.ts'
+import type { ConversationRecord, KeptMessage } from './record.ts'
 import type { Totals } from './totals.ts'
 
 /** The options of the next question. */
@@ -34,8 +34,8 @@ export interface Talk {
   options: TalkOptions
   /** The files of the next question. */
   attached: Attached
-  /** The question that got no answer, which is not part of the conversation. */
-  unanswered: Message | undefined
+  /** The last question as it was sent, and whether it is part of the conversation; undefined where that was taken away. */
+  asked: { readonly question: Message; readonly isKept: boolean } | undefined
   record: ConversationRecord
   /** Whether the session stays after the conversation. */
   readonly isKept: boolean
@@ -44,8 +44,8 @@ export interface Talk {
   readonly totals: Totals
   /** True after a command that ends the conversation. */
   ended: boolean
-  /** Asks a question, prints the answer and keeps both. */
-  ask(question: Message): Promise<Outcome>
+  /** Asks a question, prints the answer and keeps both; `taken` is put back where no word of an answer came. */
+  ask(question: Message, taken?: readonly KeptMessage[]): Promise<void>
   /** The options with `KEY=VALUE`. Throws `usage` for another form. */
   withParameter(text: string): Readonly<Record<string, unknown>>
   /** The request that a question would make, checked without sending it; throws as the question would. */

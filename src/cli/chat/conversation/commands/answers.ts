@@ -1,5 +1,6 @@
 import { textOf } from '../../../../chat/protocol/messages.ts'
 import { AppError } from '../../../../errors.ts'
+import { keptMessage } from '../../../../personas/chat/conversation.ts'
 import { folded } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
 import type { TalkCommand } from '../command.ts'
@@ -10,17 +11,13 @@ export const retryCommand: TalkCommand = {
   name: 'retry',
   what: 'ask the last question again; its answer is replaced',
   async run(talk) {
-    if (talk.unanswered) return void (await talk.ask(talk.unanswered))
+    const { asked } = talk
+    if (asked && !asked.isKept) return void (await talk.ask(asked.question))
     const taken = await talk.record.undo()
-    const question = questionOf(taken)
-    const outcome = await talk.ask({ role: 'user', content: question.content ?? '' }).catch(async (reason: unknown) => {
-      if (talk.unanswered) await talk.record.restore(taken)
-      throw reason
-    })
-    if (outcome === 'answered' || !talk.unanswered) return
-    await talk.record.restore(taken)
-    talk.unanswered = undefined
-    note(talk.cli, 'aichat: the answer before stays')
+    const { content } = questionOf(taken)
+    const kept = asked && textOf(keptMessage(asked.question).content)
+    // The record holds no pictures.
+    await talk.ask(kept === textOf(content) ? asked!.question : { role: 'user', content: content ?? '' }, taken)
   },
 }
 
@@ -29,7 +26,7 @@ export const undoCommand: TalkCommand = {
   what: 'take the last question and its answer away',
   async run(talk) {
     const question = wordsOf(textOf(questionOf(await talk.record.undo()).content))
-    talk.unanswered = undefined
+    talk.asked = undefined
     note(talk.cli, `aichat: taken away: ${beginningOf(question)}`)
   },
 }

@@ -42,18 +42,21 @@ export interface ChatMessage {
   readonly isWriting?: boolean
   /** Stopped by the person. */
   readonly isStopped?: boolean
+  /** Of a saved question: no answer follows it. */
+  readonly isUnanswered?: boolean
   readonly problem?: Refused
   readonly report?: Report
 }
 
-/** The state of an answer in a word and a sentence; undefined where it is complete. */
+/** The state of an answer, or of a question without one, in a word and a sentence; undefined where it is complete. */
 export function flawOf(message: ChatMessage): { readonly word: string; readonly sentence: string } | undefined {
-  const { text, refusal, finish, isStopped, isWriting, problem } = message
-  if (isWriting) return undefined
+  const { role, text, refusal, finish, isStopped, isUnanswered, isWriting, problem } = message
+  if (isUnanswered) return { word: 'unanswered', sentence: `This question has no answer${lost(message)}` }
+  if (isWriting || role === 'user') return undefined
   if (problem) return { word: 'failed', sentence: 'The answer is incomplete' }
   if (isStopped)
     return text.trim() === ''
-      ? { word: 'stopped', sentence: 'Stopped before its first word: the question is not kept' }
+      ? { word: 'stopped', sentence: 'Stopped before its first word: the question stands without an answer' }
       : { word: 'stopped', sentence: 'The answer was stopped and is incomplete' }
   if (refusal) return { word: 'refused', sentence: 'The model refused to answer' }
   if (finish === 'content_filter')
@@ -79,6 +82,15 @@ export function hasPictures({ role, text, pictures = [] }: ChatMessage): boolean
   return role === 'user' && (pictures.length > 0 || text.split('\n').at(-1) === keptPicture)
 }
 
+/** Whether a question can be asked again: the server keeps no picture. */
+export function canAskAgain(question: ChatMessage): boolean {
+  return question.pictures !== undefined || !hasPictures(question)
+}
+
+function lost(question: ChatMessage): string {
+  return canAskAgain(question) ? '' : ', and its picture is not kept: ask it again with the picture'
+}
+
 /** The messages of a saved conversation. */
 export function savedMessages(saved: WholeSession['messages']): readonly ChatMessage[] {
   return saved.flatMap((message, at) => {
@@ -94,6 +106,7 @@ export function savedMessages(saved: WholeSession['messages']): readonly ChatMes
         id: at - saved.length,
         role,
         text: textOf(content),
+        ...(role === 'user' && saved[at + 1]?.role !== 'assistant' && { isUnanswered: true }),
         ...(cut && { isStopped: true }),
         ...(refusal && { refusal }),
         ...(reasoning_content && { thinking: reasoning_content }),

@@ -7,20 +7,22 @@ import { Problem } from '../../../components/notice.tsx'
 import { PlainText } from '../../../components/plain-text.tsx'
 import { count, dollars } from '../../../page/format.ts'
 import type { Persona } from '../../../wire/types.ts'
-import { type ChatMessage, flawOf, type Report } from './chat-message.ts'
+import { canAskAgain, type ChatMessage, flawOf, type Report } from './chat-message.ts'
 import { UsedMemories } from './used-memories.tsx'
 
 interface MessageProps {
   readonly persona: Persona
   readonly message: ChatMessage
-  readonly onRetry: () => void
+  /** Asks the question again; absent where that cannot be. */
+  readonly onRetry: (() => void) | undefined
 }
 
 /** A message of a conversation; an answer with its report. */
 export function MessageView({ persona, message, onRetry }: MessageProps) {
-  const { role, text, pictures = [], thinking, refusal, isWriting, isStopped, problem, report } = message
+  const { role, text, pictures = [], thinking, refusal, isWriting, isStopped, isUnanswered, problem, report } = message
   const isAnswer = role === 'assistant'
-  const flaw = isAnswer && !problem && flawOf(message)
+  const flaw = !problem && flawOf(message)
+  const isOpen = problem || (isStopped && text.trim() === '') || (isUnanswered && canAskAgain(message))
   return (
     <li class={`message ${role}`}>
       <p class="unseen">{isAnswer ? persona.name : 'You'}:</p>
@@ -47,7 +49,7 @@ export function MessageView({ persona, message, onRetry }: MessageProps) {
         </p>
       )}
       <Problem of={problem} />
-      {(problem || (isStopped && text.trim() === '')) && (
+      {onRetry && isOpen && (
         <Button icon="refresh" onClick={onRetry}>
           Try again
         </Button>

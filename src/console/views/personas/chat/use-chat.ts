@@ -37,7 +37,7 @@ interface Chunk {
 
 let lastId = 0
 
-/** Pauses in which the server is asked where it has kept a first answer that was stopped: milliseconds. */
+/** Pauses in which the server is asked where it has kept a question that was left: milliseconds. */
 const pauses = [100, 400, 1500]
 
 /** A conversation with a persona, kept as a session by the server; only the newest message is sent. */
@@ -51,7 +51,7 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
   const running = useRef<AbortController | undefined>(undefined)
   /** Counts the conversations that this chat has shown: an answer of an earlier one changes nothing here. */
   const talk = useRef(0)
-  /** The first question, whose answer was stopped before it said where it is kept; and the search for that place. */
+  /** The question whose answer was left, until the server has kept it; and the search for it, which the next one waits for. */
   const lost = useRef<ChatMessage | undefined>(undefined)
   const search = useRef(Promise.resolve())
 
@@ -92,9 +92,9 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
   const change = (id: number, next: (message: ChatMessage) => ChatMessage) =>
     setMessages((all) => all.map((message) => (message.id === id ? next(message) : message)))
 
-  /** Looks for the place of the first question where that is not known. */
+  /** Looks for the place of the question that was left. */
   async function find(mine: number): Promise<void> {
-    const kept = lost.current && (await keptExchange(persona.id, lost.current))
+    const kept = lost.current && (await keptExchange(persona.id, lost.current, place.current))
     if (kept && talk.current === mine) settle(kept.id)
   }
 
@@ -114,7 +114,6 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
     const id = ++lastId
     setMessages((all) => [...all, { id, role: 'assistant', text: '', isWriting: true }])
     setAnswering(true)
-    let hasText = false
     const pieces = createPieces((more, thought) =>
       change(id, ({ thinking = '', ...message }) => ({
         ...message,
@@ -137,7 +136,6 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
       for await (const event of events('/api/chat', { body, signal })) {
         const { choices: [choice] = [], aichat } = event as Chunk
         const { content, reasoning_content, refusal } = choice?.delta ?? {}
-        hasText ||= (content ?? '').trim() !== ''
         pieces.add(content ?? '', reasoning_content ?? '')
         if (refusal) change(id, (message) => ({ ...message, refusal: (message.refusal ?? '') + refusal }))
         const finish = choice?.finish_reason
@@ -151,7 +149,9 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
       pieces.flush()
       const ending = signal.aborted ? { isStopped: true } : { problem: problemOf(reason) }
       change(id, (message) => ({ ...message, isWriting: false, ...ending }))
-      if (hasText && talk.current === mine && place.current === undefined) {
+      // The server has noticed that nobody reads on, or will.
+      const wasLeft = signal.aborted || problemOf(reason).status === 0
+      if (wasLeft && talk.current === mine) {
         lost.current = question
         search.current = findSoon(mine)
       }
@@ -187,13 +187,19 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
     retry() {
       const question = messages.findLast(({ role }) => role === 'user')
       if (!question || isAnswering) return
-      setMessages((all) => all.filter((message) => message.id <= question.id))
+      setMessages((all) => [...all.filter(({ id }) => id < question.id), { ...question, isUnanswered: false }])
       void answer(question, true)
     },
   }
 }
 
-/** The conversation that ends with this question and a cut answer: the named one, or one of the newest with the persona. */
+interface Kept {
+  readonly role: string
+  readonly content?: unknown
+  readonly cut?: true
+}
+
+/** The conversation that ends with this question, or with it and a cut answer: the named one, or one of the newest with the persona. */
 async function keptExchange(
   persona: string,
   question: ChatMessage,
@@ -208,8 +214,9 @@ async function keptExchange(
       : [session]
   for (const id of ids) {
     const whole = await ask<WholeSession>('GET', path`/api/sessions/${id}`)
-    const [asked, answered] = whole.messages.slice(-2) as readonly { readonly content?: unknown; readonly cut?: true }[]
-    if (answered?.cut && textOf(asked?.content) === keptText(question)) return whole
+    const [last, before] = whole.messages.toReversed() as readonly Kept[]
+    const asked = last?.cut ? before : last
+    if (asked?.role === 'user' && textOf(asked.content) === keptText(question)) return whole
   }
   return undefined
 }
