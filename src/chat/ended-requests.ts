@@ -64,7 +64,7 @@ export class Ended {
   #attemptMs: number | undefined
   #firstContentMs: number | undefined
   #durationMs = 0
-  #bytes = 0
+  #tokens = 0
   #promptTokens: number | undefined
   #completionTokens: number | undefined
   #hasCost = false
@@ -98,7 +98,7 @@ export class Ended {
     this.#attemptMs = only?.duration_ms
     this.#firstContentMs = request.firstContentMs
     this.#durationMs = request.durationMs
-    this.#bytes = request.bytes
+    this.#tokens = request.tokens
     this.#promptTokens = usage?.prompt_tokens
     this.#completionTokens = usage?.completion_tokens
     this.#hasCost = cost !== undefined
@@ -132,7 +132,7 @@ export class Ended {
       attempts: this.#attempts ?? [this.#attempt()],
       firstContentMs: this.#firstContentMs,
       durationMs: this.#durationMs,
-      bytes: this.#bytes,
+      tokens: this.#tokens,
       usage:
         prompt === undefined || completion === undefined
           ? undefined

@@ -77,9 +77,9 @@ export class FollowedAttempt {
     this.#span?.set(triesAttributes(tries))
   }
 
-  /** A part of the answer has come, with so many bytes. */
-  delivered(bytes: number, usage: Usage | null | undefined): void {
-    this.#parts.watch?.delivered?.(bytes, usage)
+  /** A part of the answer has come, of so many tokens. */
+  delivered(tokens: number, usage: Usage | null | undefined): void {
+    this.#parts.watch?.delivered?.(tokens, usage)
   }
 
   /** The answer has ended in this way. */

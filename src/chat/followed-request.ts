@@ -32,7 +32,7 @@ export interface FollowedRequest {
   readonly firstContentMs: number | undefined
   readonly durationMs: number
   /** Bytes of the answer so far, and the tokens that the provider has told. */
-  readonly bytes: number
+  readonly tokens: number
   readonly usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'> | undefined
   readonly cost: Pick<BookedCost, 'cost_usd' | 'estimated' | 'tokens'> | undefined
   /** The failure of an unanswered request. */

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../accounts/users.ts'
 import type { AppError } from '../errors.ts'
-import type { ChatChunk, ChatReply, ChatRequest, ExtraContent, Usage } from './protocol/messages.ts'
+import type { ChatRequest, ExtraContent, Usage } from './protocol/messages.ts'
 import type { UsageSoFar } from './protocol/usage-so-far.ts'
 
 /** The user, and the API key where one was used, to whom a request is booked. Ids. */
@@ -86,8 +86,8 @@ export interface MeteredCall {
 }
 
 export interface MeteredAttempt {
-  /** Counts a piece of an answer: bytes of text, thoughts and arguments. Throws where a hard budget is spent by it. */
-  delivered(bytes: number): void
+  /** Counts the tokens of a piece of an answer, as `AnswerTokens` gives them. Throws where a hard budget is spent by it. */
+  delivered(tokens: number): void
   /** Takes the provider's counts; the last of each holds. */
   reported(counts: Reported): void
   /** Takes counts of an answer under way, which hold only where it breaks off. */
@@ -102,36 +102,4 @@ export interface MeteredAttempt {
    * resolves; it never rejects.
    */
   answered(): { readonly cost: BookedCost; readonly noted: Promise<void> }
-}
-
-/** UTF-8 bytes of text, refusal, thoughts and arguments in a whole answer. */
-export function deliveredBytes({ choices }: Pick<ChatReply, 'choices'>): number {
-  let sum = 0
-  for (const { message } of choices) {
-    const { content, refusal, reasoning_content: thoughts, tool_calls: calls } = message
-    sum += bytesOf(refusal)
-    sum += bytesOf(typeof content === 'string' ? content : content && JSON.stringify(content)) + bytesOf(thoughts)
-    for (const call of calls ?? []) sum += bytesOfCall + bytesOf(call.function.name) + bytesOf(call.function.arguments)
-  }
-  return sum
-}
-
-/** A call is billed for its frame as well: OpenAI counts 15 tokens for one of 28 bytes (test cassettes). */
-const bytesOfCall = 28
-
-/** The same of a chunk of a streamed answer. */
-export function deliveredInChunk({ choices }: Pick<ChatChunk, 'choices'>): number {
-  let sum = 0
-  for (const { delta } of choices) {
-    const { content, refusal, reasoning_content: thoughts, tool_calls: calls } = delta
-    sum += bytesOf(content) + bytesOf(refusal) + bytesOf(thoughts)
-    if (calls)
-      for (const { function: called } of calls)
-        sum += (called?.name ? bytesOfCall : 0) + bytesOf(called?.name) + bytesOf(called?.arguments)
-  }
-  return sum
-}
-
-function bytesOf(text: unknown): number {
-  return typeof text === 'string' ? Buffer.byteLength(text) : 0
 }

@@ -67,7 +67,7 @@ class Followed implements FollowedRequest, RequestWatch {
   place: AskedPlace | undefined
   readonly attempts: ToldAttempt[] = []
   firstContentMs: number | undefined
-  bytes = 0
+  tokens = 0
   usage: FollowedRequest['usage']
   cost: FollowedRequest['cost']
   problem: string | undefined
@@ -123,8 +123,8 @@ class Followed implements FollowedRequest, RequestWatch {
     this.firstContentMs ??= Math.round(this.#places.now() - this.#begunAt)
   }
 
-  delivered(bytes: number, usage: Usage | null | undefined): void {
-    this.bytes += bytes
+  delivered(tokens: number, usage: Usage | null | undefined): void {
+    this.tokens += tokens
     if (usage) this.usage = usage
   }
 

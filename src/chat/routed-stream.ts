@@ -4,7 +4,6 @@ import type { ChatOutcome } from './chat-counts.ts'
 import type { FollowedAttempt } from './followed-attempt.ts'
 import {
   type BookedCost,
-  deliveredInChunk,
   type Ending,
   type HeaderNames,
   type MeteredAttempt,
@@ -14,6 +13,7 @@ import type { ChatChunk } from './protocol/messages.ts'
 import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'
 import type { Booking, RouteReport } from './route-report.ts'
+import { AnswerTokens } from './token-estimate.ts'
 
 /** The account of a stream: counts its chunks, and books it once at its end, before the end is told. */
 export class StreamAccount implements Booking {
@@ -21,6 +21,7 @@ export class StreamAccount implements Booking {
   readonly #metered: MeteredCall | undefined
   readonly #followed: FollowedAttempt
   readonly #ended: (outcome: ChatOutcome) => void
+  readonly #answered = new AnswerTokens()
   #cost: BookedCost | undefined
   #isOver = false
 
@@ -50,9 +51,10 @@ export class StreamAccount implements Booking {
     if (this.#followed.isTraced) this.#followed.notePart(chunk)
     const entry = this.#entry
     if (!entry) return
-    const bytes = deliveredInChunk(chunk)
-    this.#followed.delivered(bytes, chunk.usage)
-    entry.delivered(bytes)
+    let tokens = 0
+    for (const { delta } of chunk.choices) tokens += this.#answered.add(delta, chunk.model)
+    this.#followed.delivered(tokens, chunk.usage)
+    entry.delivered(tokens)
     if (chunk.usage || chunk.extra_content) entry.reported(chunk)
     const counts = usageSoFar(chunk)
     if (counts) entry.reportedSoFar(counts)

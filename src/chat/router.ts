@@ -10,7 +10,6 @@ import { placesAsked } from './further-models.ts'
 import { notHere, nothingHere, refuseAddresses } from './local-only.ts'
 import {
   type BookedCost,
-  deliveredBytes,
   type Ending,
   type MeteredAttempt,
   type MeteredCall,
@@ -25,6 +24,7 @@ import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 import { GuardedChunks, StreamAccount } from './routed-stream.ts'
+import { AnswerTokens } from './token-estimate.ts'
 import type { RequestWatch } from './watch.ts'
 
 /** A chat as a face hands it over: the request, and where it may go. */
@@ -193,9 +193,10 @@ export function createRouter(parts: RouterParts): Router {
     if (followed.isTraced) followed.note(reply)
     try {
       entry?.reported(reply)
-      const bytes = deliveredBytes(reply)
-      followed.delivered(bytes, reply.usage)
-      entry?.delivered(bytes)
+      const answered = new AnswerTokens()
+      for (const { message } of reply.choices) answered.add(message, reply.model)
+      followed.delivered(answered.sum, reply.usage)
+      entry?.delivered(answered.sum)
       booked = entry?.answered()
       outcome = 'answered'
       return booked ?? {}

@@ -25,8 +25,8 @@ export interface RequestWatch {
   attempted(attempt: ToldAttempt): void
   /** Told at the first content of a stream. */
   begun?(): void
-  /** Told about each part of an answer: its bytes, and the tokens so far where they are told. */
-  delivered?(bytes: number, usage: Usage | null | undefined): void
+  /** Told about each part of an answer: its tokens by estimate, and those so far where they are told. */
+  delivered?(tokens: number, usage: Usage | null | undefined): void
   /** Called when the request ends, for each round of a chat with tools; only the first call counts. */
   ended?(outcome: ChatOutcome, more?: { readonly cost?: BookedCost | undefined; readonly reason?: unknown }): void
 }

@@ -55,9 +55,6 @@ const followed = z.object({
   problem: z.string().nullable(),
 })
 
-/** Bytes of a token by OpenAI's rule of thumb for English. */
-const bytesPerToken = 4
-
 export const listRequests = defineOperation({
   name: 'requests.list',
   method: 'GET',
@@ -136,7 +133,7 @@ function maySee({ id, role }: Caller, user: string): boolean {
 }
 
 async function viewOf(names: Names, request: FollowedRequest): Promise<z.output<typeof followed>> {
-  const { facts, usage, cost, bytes, place } = request
+  const { facts, usage, cost, tokens: counted, place } = request
   const tokens = cost?.tokens
   const output = tokens?.output ?? usage?.completion_tokens
   return {
@@ -155,7 +152,7 @@ async function viewOf(names: Names, request: FollowedRequest): Promise<z.output<
     started_at: request.startedAt,
     duration_ms: request.durationMs,
     first_content_ms: request.firstContentMs ?? null,
-    output_tokens: output ?? Math.ceil(bytes / bytesPerToken),
+    output_tokens: output ?? Math.ceil(counted),
     input_tokens: tokens?.input ?? usage?.prompt_tokens ?? null,
     estimated: output === undefined || cost?.estimated === true,
     cost_usd: cost?.cost_usd ?? null,

@@ -67,7 +67,7 @@ test('place, attempts, tokens and cost of an ended request are told as they were
   assert.equal(two!.attempts, [failed, { ...local, tries: 1, outcome: 'answered' }])
   assert.equal(two!.place, local)
   assert.equal(two!.usage, { prompt_tokens: 4, completion_tokens: 5 })
-  assert.equal([two!.bytes, two!.cost, two!.requestId], [7, undefined, undefined])
+  assert.equal([two!.tokens, two!.cost, two!.requestId], [7, undefined, undefined])
 })
 
 test('a request that is asked again after its answer is under way once more, and keeps its one place in the list', () => {

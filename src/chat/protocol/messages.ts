@@ -56,6 +56,9 @@ export interface ReasoningDetail {
   readonly [field: string]: unknown
 }
 
+/** The `format` of the Responses dialect's encrypted reasoning. */
+export const reasoningFormat = 'openai-responses-v1'
+
 export interface ToolCall {
   readonly id: string
   readonly type: 'function'

@@ -1,9 +1,14 @@
 import type { ChatChunk, ExtraContent, Usage } from './messages.ts'
 
-/** The counts of an answer under way. They hold where it breaks off; its end tells the true ones. */
+/**
+ * The counts of an answer under way. They hold where it breaks off; its end tells the true ones. A reader may set them anew
+ * where a later event tells more, and has no chunk.
+ */
 export interface UsageSoFar {
-  readonly usage: Usage
-  readonly extra_content?: ExtraContent | undefined
+  usage: Usage
+  extra_content?: ExtraContent | undefined
+  /** Whether they hold for all of the answer, and not only up to the chunk that has them. */
+  isWhole?: boolean
 }
 
 /** Where a chunk keeps them: no client is told, and no copy in JSON has them. */

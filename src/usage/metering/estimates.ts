@@ -5,16 +5,16 @@ import type { Amounts } from '../usage.ts'
 export interface Estimates {
   /** Input tokens of a request to this model. */
   inputOf(model: string, request: Countable): number
-  /** Output tokens in so many delivered bytes. */
-  outputOf(model: string, bytes: number): number
+  /** Output tokens of an answer of so many by the count of its text. */
+  outputOf(model: string, counted: number): number
   /** The bound of an answer without `max_tokens`: 1,024, or more where the model's answers were longer. */
   longestOf(model: string): number
   /** Learns from an answer that was counted. `request` is read for few answers: to count a long one takes time. */
-  learn(model: string, amounts: Amounts, bytes: number, request: () => Countable): void
+  learn(model: string, amounts: Amounts, counted: number, request: () => Countable): void
 }
 
-/** Bytes of a token until answers of the model have shown another ratio (OpenAI's rule of thumb for English). */
-const usualBytes = 4
+/** The tokens of an answer beside its text: most models end one with 1 to 4 that no text shows (recorded answers). */
+const answerFrame = 2
 
 /** The weight of one more answer in a ratio: the first ones count alike, and then old ones fade. */
 const leastShare = 0.1
@@ -27,7 +27,8 @@ const answersPerRequest = 32
 const most = 1000
 
 interface Learned {
-  bytesPerToken: number
+  /** Reported output tokens by those of the text. */
+  outputFactor: number
   /** Reported input tokens by estimated ones. */
   inputFactor: number
   /** About the 95th percentile of the answers' tokens. */
@@ -47,23 +48,25 @@ export function createEstimates(): Estimates {
   const learnedOf = (model: string): Learned => {
     const known = models.get(model)
     if (known) return known
-    const fresh = { bytesPerToken: usualBytes, inputFactor: 1, longest: leastBound, answers: 0, outputs: 0, inputs: 0 }
+    const fresh = { outputFactor: 1, inputFactor: 1, longest: leastBound, answers: 0, outputs: 0, inputs: 0 }
     if (models.size >= most) models.delete(models.keys().next().value!)
     models.set(model, fresh)
     return fresh
   }
   return {
     inputOf: (model, request) => Math.ceil(estimateRequestTokens(request) * (models.get(model)?.inputFactor ?? 1)),
-    outputOf: (model, bytes) => Math.ceil(bytes / (models.get(model)?.bytesPerToken ?? usualBytes)),
+    outputOf: (model, counted) =>
+      counted === 0 ? 0 : Math.round(counted * (models.get(model)?.outputFactor ?? 1)) + answerFrame,
     longestOf: (model) => Math.ceil(models.get(model)?.longest ?? leastBound),
-    learn(model, { input, output, reasoning }, bytes, request) {
+    learn(model, { input, output, reasoning }, counted, request) {
       const learned = learnedOf(model)
       // Steps of 19 : 1 settle where one answer in twenty is longer.
       const step = Math.max(1, learned.longest * 0.02)
       learned.longest = Math.max(leastBound, learned.longest + (output > learned.longest ? 19 * step : -step))
       // Thoughts that were not delivered say nothing of the ratio.
-      if (output > 20 && bytes > 0 && !reasoning)
-        learned.bytesPerToken += shareOf(++learned.outputs) * (bounded(bytes / output) - learned.bytesPerToken)
+      if (output > 20 && counted > 0 && !reasoning)
+        learned.outputFactor +=
+          shareOf(++learned.outputs) * (bounded((output - answerFrame) / counted) - learned.outputFactor)
       if (learned.answers++ % answersPerRequest !== 0 && learned.answers > firstAnswers) return
       const estimated = estimateRequestTokens(request())
       if (estimated > 20 && input > 0)
@@ -78,5 +81,5 @@ function shareOf(count: number): number {
 
 /** A ratio that an answer can have: others are of counts that mean something else. */
 function bounded(ratio: number): number {
-  return Math.min(Math.max(ratio, 0.25), 16)
+  return Math.min(Math.max(ratio, 0.25), 4)
 }

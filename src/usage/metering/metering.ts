@@ -120,7 +120,9 @@ class Booked implements MeteredAttempt {
   readonly reservation: string | undefined
   readonly number: number
   readonly begun: number
-  bytes = 0
+  /** Tokens delivered, as `AnswerTokens` counts them; and those of them that came after the last counts under way. */
+  counted = 0
+  since = 0
   /** The estimate of the input, once it was asked: tokens. */
   input: number | undefined
   told: Reported = {}
@@ -135,8 +137,9 @@ class Booked implements MeteredAttempt {
     this.begun = call.parts.now()
   }
 
-  delivered(bytes: number): void {
-    this.bytes += bytes
+  delivered(tokens: number): void {
+    this.counted += tokens
+    this.since += tokens
     if (this.reservation === undefined) return
     const cut = this.call.admission?.exceeded(() => this.costByNow())
     if (cut) throw cut
@@ -154,6 +157,7 @@ class Booked implements MeteredAttempt {
 
   reportedSoFar(counts: UsageSoFar): void {
     this.soFar = counts
+    this.since = 0
   }
 
   ended(ending: Ending): BookedCost {
@@ -184,7 +188,7 @@ class Booked implements MeteredAttempt {
     const cost = ending === 'failed' && !told ? free : prices.costOf(place, amounts, at)
     const estimated = !isWhole && ending !== 'failed'
     if (told && ending === 'answered')
-      call.estimates.learn(place.model, told, this.bytes, () => call.request() as Countable)
+      call.estimates.learn(place.model, told, this.counted, () => call.request() as Countable)
     call.admission?.settle(amounts, cost)
     tokens.add(place, amounts)
     note({
@@ -230,7 +234,7 @@ class Booked implements MeteredAttempt {
   private costByNow(): number | null {
     const { estimates, parts, request } = this.call
     this.input ??= estimates.inputOf(this.place.model, request() as Countable)
-    const output = estimates.outputOf(this.place.model, this.bytes)
+    const output = estimates.outputOf(this.place.model, this.counted)
     return parts.prices.costOf(this.place, { input: this.input, output }, parts.clock()).nano
   }
 
@@ -240,9 +244,12 @@ class Booked implements MeteredAttempt {
     const { estimates, request } = this.call
     const { model } = this.place
     if (told) return { ...told, input: estimates.inputOf(model, request() as Countable) }
-    const output = estimates.outputOf(model, this.bytes)
     const begun = this.soFar && amountsOf(this.soFar)
-    if (begun && begun.input > 0) return { ...begun, output: Math.max(begun.output, output) }
+    const first = begun?.output ?? 0
+    // Gemini's first events tell the prompt alone.
+    const after = this.soFar?.isWhole ? 0 : first > 0 ? this.since : this.counted
+    const output = first + estimates.outputOf(model, after)
+    if (begun && begun.input > 0) return { ...begun, output }
     return { input: estimates.inputOf(model, request() as Countable), output }
   }
 }

@@ -8,6 +8,7 @@ import { createStreamReader as readOpenaiStream } from '../../../src/chat/dialec
 import type { MeteredAttempt } from '../../../src/chat/metering.ts'
 import type { StreamReader } from '../../../src/chat/protocol/dialect.ts'
 import { usageSoFar } from '../../../src/chat/protocol/usage-so-far.ts'
+import { AnswerTokens } from '../../../src/chat/token-estimate.ts'
 import type { LedgerRow } from '../../../src/usage/ledger/ledger.ts'
 import { amountsOf } from '../../../src/usage/metering/amounts.ts'
 import { createMetering } from '../../../src/usage/metering/metering.ts'
@@ -104,7 +105,11 @@ test('Anthropic’s three inputs are added, and the end of a stream keeps the sp
   const ended = metered((attempt) => readInto(attempt, readAnthropic(), start + end))
   assert.equal([ended.row?.amounts, ended.row?.estimated], [{ ...amounts, output: 88 }, false])
   const broken = metered((attempt) => readInto(attempt, readAnthropic(), start), 'broken')
-  assert.equal([broken.row?.amounts, broken.row?.estimated], [{ ...amounts, output: 100 }, true])
+  assert.equal([broken.row?.amounts, broken.row?.estimated], [{ ...amounts, output: 102 }, true])
+  // The count of the answer comes before its end.
+  const counted = end.slice(0, end.indexOf('event: message_stop'))
+  const late = metered((attempt) => readInto(attempt, readAnthropic(), start + counted), 'cancelled')
+  assert.equal([late.row?.amounts, late.row?.estimated], [{ ...amounts, output: 88 }, true])
 })
 
 test('Gemini’s tool use and thoughts are added to its prompt and its answer', () => {
@@ -137,8 +142,8 @@ test('Ollama’s answer from its cache tells no prompt, which is estimated', () 
 })
 
 test('an attempt is booked once: as it ended first, with estimates where nobody told counts', () => {
-  const answered = metered((attempt) => attempt.delivered(400))
-  assert.equal([answered.row?.amounts, answered.row?.estimated], [{ input: 12, output: 100 }, true])
+  const answered = metered((attempt) => attempt.delivered(98))
+  assert.equal([answered.row?.amounts, answered.row?.estimated], [{ input: 15, output: 100 }, true])
   assert.is(answered.row?.lowerBound, false)
   const failed = metered((attempt) => attempt.delivered(0), 'failed')
   assert.equal([failed.row?.amounts, failed.row?.cost.nano], [{ input: 0, output: 0 }, 0])
@@ -154,7 +159,7 @@ test('an attempt is booked once: as it ended first, with estimates where nobody 
 })
 
 test('a caller who leaves owes at least what was delivered, where the provider goes on', () => {
-  const left = metered((attempt) => attempt.delivered(40), 'cancelled', true)
+  const left = metered((attempt) => attempt.delivered(8), 'cancelled', true)
   assert.equal([left.row?.estimated, left.row?.lowerBound, left.row?.amounts.output], [true, true, 10])
   assert.is(metered((attempt) => attempt.delivered(40), 'cancelled').row?.lowerBound, false)
   // No abort reaches an answer that is not streamed.
@@ -167,7 +172,7 @@ test('a caller who leaves owes at least what was delivered, where the provider g
   assert.equal([told.row?.estimated, told.row?.lowerBound], [false, false])
 })
 
-test('estimates learn from counted answers, also of scripts with several bytes a letter', () => {
+test('estimates learn from counted answers, also of models that count otherwise than most', () => {
   const rows: LedgerRow[] = []
   const metering = meteringInto(rows)
   const answer = (work: (attempt: MeteredAttempt) => void, ending: 'answered' | 'broken') => {
@@ -178,10 +183,10 @@ test('estimates learn from counted answers, also of scripts with several bytes a
     call.end()
   }
   answer((attempt) => {
-    attempt.delivered(200)
+    attempt.delivered(196)
     attempt.reported({ usage: { prompt_tokens: 12, completion_tokens: 100, total_tokens: 112 } })
   }, 'answered')
-  answer((attempt) => attempt.delivered(100), 'broken')
+  answer((attempt) => attempt.delivered(96), 'broken')
   assert.is(rows.at(-1)?.amounts.output, 50)
 })
 
@@ -224,8 +229,9 @@ function metered(
 
 /** Reads a stream as the router does. */
 function readInto(attempt: MeteredAttempt, reader: StreamReader, text: string): void {
+  const answered = new AnswerTokens()
   for (const chunk of reader.push(Buffer.from(text))) {
-    for (const { delta } of chunk.choices) attempt.delivered(Buffer.byteLength(delta.content ?? ''))
+    for (const { delta } of chunk.choices) attempt.delivered(answered.add(delta, chunk.model))
     if (chunk.usage || chunk.extra_content) attempt.reported(chunk)
     const counts = usageSoFar(chunk)
     if (counts) attempt.reportedSoFar(counts)

@@ -11,7 +11,7 @@ import {
 import type { ChatChunk, Delta, Message } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { contentIn, cutAt, mark, marked, type TextFrame } from '../../protocol/text-frame.ts'
-import { withUsageSoFar } from '../../protocol/usage-so-far.ts'
+import { type UsageSoFar, withUsageSoFar } from '../../protocol/usage-so-far.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { errorEvent, malformedResponse, throwIfError } from '../shared/wire-error.ts'
@@ -44,6 +44,7 @@ function readEvents(now: number): StreamReader {
   let calls = 0
   /** Counts grow through the stream, and each event may restate some: the last one of each field holds. */
   let usage: JsonObject | undefined
+  let soFar: UsageSoFar | undefined
   let ending: JsonObject = {}
   /** The last event, where it was a piece of text or thinking: the next ones are mostly the same with another text. */
   let frame: Frame | undefined
@@ -105,6 +106,8 @@ function readEvents(now: number): StreamReader {
   function readEnding(event: JsonObject): readonly ChatChunk[] {
     ending = { ...ending, ...objectOf(event['delta']), ...restOf(event, messageDeltaFields) }
     addUsage(event['usage'])
+    // It comes behind all content.
+    if (soFar && usage) Object.assign(soFar, { usage: readUsage(usage), isWhole: true, ...withExtra('anthropic', { usage }) })
     return []
   }
 
@@ -116,8 +119,8 @@ function readEvents(now: number): StreamReader {
     addUsage(message['usage'])
     const first = chunk({ role: 'assistant', content: '' }, restOf(message, startFields))
     // The output that it tells stands for none: counting begins with the answer.
-    const counts = usage && readUsage({ ...usage, output_tokens: 0 })
-    return [counts ? withUsageSoFar(first, { usage: counts, ...withExtra('anthropic', { usage }) }) : first]
+    soFar = usage && { usage: readUsage({ ...usage, output_tokens: 0 }), ...withExtra('anthropic', { usage }) }
+    return [soFar ? withUsageSoFar(first, soFar) : first]
   }
 
   function addUsage(told: unknown): void {

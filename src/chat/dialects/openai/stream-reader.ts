@@ -16,6 +16,7 @@ import type { ChatChunk, ToolCallDelta } from '../../protocol/messages.ts'
 import { keepSource } from '../../protocol/source.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { contentIn, cutAt, mark, marked, type TextFrame } from '../../protocol/text-frame.ts'
+import { withUsageSoFar } from '../../protocol/usage-so-far.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { errorEvent, throwIfError, truncatedStream } from '../shared/wire-error.ts'
@@ -118,7 +119,9 @@ function readEvents(): StreamReader {
       changes.made ||= isObject(fields['usage'])
     }
     if (wireChoices.length > 0 && read.length === 0) return
-    chunks.push(chunkOf(fields, read, changes, data))
+    const chunk = chunkOf(fields, read, changes, data)
+    // Some services tell the counts so far with every piece.
+    chunks.push(usage ? withUsageSoFar(chunk, { usage }) : chunk)
   }
 
   function stateOf(index: number): ChoiceState {

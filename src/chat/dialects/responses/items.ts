@@ -7,7 +7,7 @@ import {
   parseObject,
   stringOf,
 } from '../../protocol/json-object.ts'
-import type { Message, ToolCall } from '../../protocol/messages.ts'
+import { type Message, reasoningFormat, type ToolCall } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
 import { isText, readParts, writeParts } from './content.ts'
 import { flatName } from './tools.ts'
@@ -96,9 +96,6 @@ export function writeTurn(message: Message, isRenamed = false): readonly JsonObj
     ...(message.tool_calls ?? []).map(writeCall),
   ]
 }
-
-/** The mark of this dialect's reasoning among OpenRouter's `reasoning_details`. */
-export const reasoningFormat = 'openai-responses-v1'
 
 /** Encrypted reasoning as the items that it came in. */
 function reasoningItems({

@@ -1,9 +1,15 @@
 import { AppError } from '../../../errors.ts'
 import { compact, type JsonObject, objectsOf, stringOf } from '../../protocol/json-object.ts'
-import type { ChatRequest, Message, ReasoningDetail, ToolCall } from '../../protocol/messages.ts'
+import {
+  type ChatRequest,
+  type Message,
+  type ReasoningDetail,
+  reasoningFormat,
+  type ToolCall,
+} from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
 import { itemId } from './echo.ts'
-import { inputOf, reasoningFormat } from './items.ts'
+import { inputOf } from './items.ts'
 import { type OwnReasoning, reasoningOf, type SealReasoning } from './reasoning.ts'
 import { type ToolName, toolNames } from './tools.ts'
 

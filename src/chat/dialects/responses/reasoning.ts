@@ -1,7 +1,13 @@
 import { compact, isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
-import type { ChatRequest, Delta, ExtraContent, Message, ReasoningDetail } from '../../protocol/messages.ts'
+import {
+  type ChatRequest,
+  type Delta,
+  type ExtraContent,
+  type Message,
+  type ReasoningDetail,
+  reasoningFormat,
+} from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
-import { reasoningFormat } from './items.ts'
 
 /** The reasoning of one answer that its provider wants back; the client keeps it in `encrypted_content`. */
 export interface OwnReasoning {
