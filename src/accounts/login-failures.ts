@@ -27,9 +27,13 @@ export interface LoginFailureStore {
   read(subject: string, now: number, rule: FailureRule): Promise<Failures>
   /**
    * Counts a failure of a user (a digest) and, with the last one allowed, refuses the subject. False, and nothing is counted,
-   * where it is refused already.
+   * where it is refused already. The failures stay as long as the refusal: they tell whose logins it stopped.
    */
   fail(subject: string, user: string, now: number, rule: FailureRule): Promise<boolean>
   /** Takes this user's failures out of the count; false, and nothing changes, where the subject is refused. */
   forgive(subject: string, user: string, now: number, rule: FailureRule): Promise<boolean>
+  /** The subjects with failures of this user (a digest) that count or led to a refusal, in order. */
+  subjectsOf(user: string): Promise<readonly string[]>
+  /** Ends the refusal of a subject and forgets its failures, for all processes; false where there was nothing. */
+  release(subject: string): Promise<boolean>
 }

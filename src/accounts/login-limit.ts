@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { counted } from '../formats/counted.ts'
+import { waitText } from '../formats/counted.ts'
 import type { FailureRule, Failures, LoginFailureStore } from './login-failures.ts'
 
-/** The specification's protection: after five failures from one address, no login from it for fifteen minutes. */
-export const allowedFailures = 5
+/** The specification's protection: after five failures from one address, unless a setting says otherwise, no login from it for fifteen minutes. */
 export const windowMs = 15 * 60_000
-
-const rule: FailureRule = { most: allowedFailures, windowMs }
 
 /** The most attempts of one address that wait for earlier ones to be decided. */
 const longestQueue = 256
@@ -27,6 +24,8 @@ export interface Attempt {
 
 /** The attempts left to an address, as the RateLimit header tells them. */
 export interface Allowance {
+  /** Failures that are allowed in all. */
+  readonly most: number
   readonly left: number
   /** Whole seconds until more is allowed. */
   readonly resetSeconds: number
@@ -43,6 +42,10 @@ export interface LoginLimit {
   /** Throws `rate_limited` while the address is refused. */
   check(address: string): Promise<void>
   allowance(address: string): Promise<Allowance>
+  /** Ends the refusal of an address and forgets its failures; false where there was nothing. */
+  release(address: string): Promise<boolean>
+  /** Does so for all addresses with failures of this user; returns them. */
+  releaseUser(user: string): Promise<readonly string[]>
 }
 
 /** The attempts of an address that this process has not decided yet. */
@@ -62,27 +65,38 @@ export interface LoginLimitParts {
   readonly kind: string
   /** The failure's message. */
   readonly what: string
+  /** How many failures an address has, at the moment, before it is refused. */
+  readonly most: () => number
 }
 
 /**
  * Counts in the store, at the moment when an attempt is decided: of attempts in several processes at once, too, the first
- * five failures are told apart from a success, and no later attempt is. A login without failures before it writes nothing.
+ * failures that are allowed are told apart from a success, and no later attempt is. A login without failures before it writes nothing.
  */
-export function createLoginLimit({ store, kind, what }: LoginLimitParts): LoginLimit {
+export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): LoginLimit {
+  const rule: FailureRule = {
+    get most() {
+      return most()
+    },
+    windowMs,
+  }
   const undecided = new Map<string, Undecided>()
   const subjectOf = (address: string) => `${kind} ${address}`
   const read = async (address: string): Promise<FailuresNow> => {
     const now = await store.now()
-    return { now, ...(await store.read(subjectOf(address), now, rule)) }
+    const failures = await store.read(subjectOf(address), now, rule)
+    // More than are allowed were counted where fewer are allowed by now: the address waits until enough of them are old.
+    const extra = failures.at[failures.at.length - rule.most]
+    return { now, ...failures, ...(extra !== undefined && { refusedUntil: extra + windowMs }) }
   }
 
   return {
     async reserve(address) {
       for (;;) {
         const failures = await read(address)
-        refuse(failures)
+        refuse(address, failures)
         const entry = undecided.get(address) ?? { pending: 0, waiting: [] }
-        if (failures.at.length + entry.pending < allowedFailures) {
+        if (failures.at.length + entry.pending < rule.most) {
           entry.pending++
           undecided.set(address, entry)
           return attempt(address, entry)
@@ -96,12 +110,19 @@ export function createLoginLimit({ store, kind, what }: LoginLimitParts): LoginL
         if (entry.pending > 0) await new Promise<void>((resolve) => entry.waiting.push(resolve))
       }
     },
-    check: async (address) => refuse(await read(address)),
+    check: async (address) => refuse(address, await read(address)),
     async allowance(address) {
       const { at, refusedUntil, now } = await read(address)
-      if (refusedUntil > 0) return { left: 0, resetSeconds: seconds(refusedUntil - now) }
+      if (refusedUntil > 0) return { most: rule.most, left: 0, resetSeconds: seconds(refusedUntil - now) }
       const until = (at[0] ?? now) + windowMs
-      return { left: Math.max(0, allowedFailures - at.length), resetSeconds: seconds(until - now) }
+      return { most: rule.most, left: Math.max(0, rule.most - at.length), resetSeconds: seconds(until - now) }
+    },
+    release: (address) => store.release(subjectOf(address)),
+    async releaseUser(user) {
+      const prefix = subjectOf('')
+      const subjects = (await store.subjectsOf(digestOf(user))).filter((subject) => subject.startsWith(prefix))
+      for (const subject of subjects) await store.release(subject)
+      return subjects.map((subject) => subject.slice(prefix.length))
     },
   }
 
@@ -114,7 +135,7 @@ export function createLoginLimit({ store, kind, what }: LoginLimitParts): LoginL
     const decide = async (outcome: 'fail' | 'forgive', user: string) => {
       try {
         const counts = await store[outcome](subjectOf(address), digestOf(user), await store.now(), rule)
-        if (!counts) await read(address).then(refuse)
+        if (!counts) refuse(address, await read(address))
       } finally {
         settled()
       }
@@ -126,10 +147,13 @@ export function createLoginLimit({ store, kind, what }: LoginLimitParts): LoginL
     }
   }
 
-  function refuse({ refusedUntil, now }: FailuresNow): void {
+  function refuse(address: string, { refusedUntil, now }: FailuresNow): void {
     if (refusedUntil <= now) return
     const wait = seconds(refusedUntil - now)
-    throw new AppError('rate_limited', what, { details: [`Try again in ${counted(wait, 'second')}`], retryAfter: wait })
+    throw new AppError('rate_limited', what, {
+      details: [`Try again in ${waitText(wait)}`, `An administrator can end the wait: aichat users unlock ${address}`],
+      retryAfter: wait,
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { networkOf } from './addresses.ts'
+import { networkIn, networkOf } from './addresses.ts'
 import type { LoginFailureStore } from './login-failures.ts'
 import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import { type Passwords, passwordProblems, randomPassword } from './passwords.ts'
@@ -64,6 +64,11 @@ export interface Logins {
   logout(userId: string, session: string | undefined): Promise<void>
   /** Ends every login of the user and begins a new one. */
   changePassword(userId: string, current: string, next: string, address: string | undefined): Promise<LoginAnswer>
+  /**
+   * Ends the refusal of logins from an address, or from each address where this user failed, and of password changes of the
+   * user. Returns the addresses, for IPv6 their networks, for which that changed something. Throws `not_found` for a text that is neither.
+   */
+  unlock(addressOrUser: string): Promise<readonly string[]>
   /** Ends every login of the user; without a password a random one is made, and returned. */
   resetPassword(account: Account, password: string | undefined): Promise<{ user: User; temporary: string | undefined }>
 }
@@ -73,6 +78,8 @@ export interface LoginRules {
   readonly allowRegistration: boolean
   /** Seconds. */
   readonly lifetime: number
+  /** Failed logins from one address, after which it is refused. */
+  readonly loginAttempts: number
 }
 
 export interface LoginParts {
@@ -89,15 +96,19 @@ export interface LoginParts {
   readonly newId: () => string
 }
 
+/** Wrong current passwords of one user, after which no other one is tried for a while. */
+const wrongPasswords = 5
+
 /** How many accounts one address may register: 120 a minute, which only a flood reaches. */
 const registrations = { limit: 120, windowMs: 60_000 }
 
 /** Logs users in and out by the rules; limits wrong passwords and registrations. */
 export function createLogins(parts: LoginParts): Logins {
   const { store, passwords, tokens, rules, clock } = parts
-  const limitOf = (kind: string, what: string) => createLoginLimit({ store: parts.failures, kind, what })
-  const limit = limitOf('login', 'Too many failed login attempts')
-  const changes = limitOf('password', 'Too many wrong passwords')
+  const limitOf = (kind: string, what: string, most: () => number) =>
+    createLoginLimit({ store: parts.failures, kind, what, most })
+  const limit = limitOf('login', 'Too many failed login attempts', () => rules.loginAttempts)
+  const changes = limitOf('password', 'Too many wrong passwords', () => wrongPasswords)
   const newcomers = createRateLimit(registrations, parts.now)
   const listeners = new Set<() => void>()
   const ended = () => {
@@ -175,6 +186,17 @@ export function createLogins(parts: LoginParts): Logins {
       if (!changed) throw new AppError('not_found', 'The account was not found: its password is unchanged')
       await record('password.change', 'ok', { actor: userId, address })
       return begin(changed)
+    },
+    async unlock(text) {
+      const network = networkIn(text)
+      if (network !== undefined) return (await limit.release(network)) ? [network] : []
+      const account = (await store.byName(text)) ?? (await store.byId(text))
+      if (!account)
+        throw new AppError('not_found', `There is no user "${text}", and it is no address`, {
+          details: ['Give an address such as 192.0.2.1, or the name of a user'],
+        })
+      await changes.releaseUser(account.user.id)
+      return limit.releaseUser(account.user.id)
     },
     async resetPassword({ user }, password) {
       const temporary = password === undefined ? randomPassword() : undefined

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { counted } from '../formats/counted.ts'
+import { waitText } from '../formats/counted.ts'
 
 export interface RateLimit {
   /** Counts one more; throws `rate_limited` beyond the limit. */
@@ -22,7 +22,7 @@ export function createRateLimit(
         if (++window.count <= limit) return
         const wait = Math.max(1, Math.ceil((window.began + windowMs - now()) / 1000))
         throw new AppError('rate_limited', 'Too many requests', {
-          details: [`Try again in ${counted(wait, 'second')}`],
+          details: [`Try again in ${waitText(wait)}`],
           retryAfter: wait,
         })
       }

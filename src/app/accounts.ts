@@ -38,6 +38,9 @@ export function openAccounts(
       get lifetime() {
         return settings.tokenLifetime
       },
+      get loginAttempts() {
+        return settings.limits.loginAttempts
+      },
       get administrator() {
         return settings.defaultAdmin
       },

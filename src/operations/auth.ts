@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
 import { networkOf } from '../accounts/addresses.ts'
-import { allowedFailures, windowMs } from '../accounts/login-limit.ts'
+import { windowMs } from '../accounts/login-limit.ts'
 import type { LoginAnswer } from '../accounts/logins.ts'
 import { longestPassword } from '../accounts/passwords.ts'
 import type { App } from '../app/app.ts'
@@ -63,8 +63,8 @@ export const login = defineOperation({
 /** Sets the rate limit headers of draft-ietf-httpapi-ratelimit-headers. */
 async function setRateLimit({ address, header }: PublicCall, { logins }: Accounts): Promise<void> {
   if (address === undefined || !header) return
-  const { left, resetSeconds } = await logins.limit.allowance(networkOf(address))
-  header('ratelimit-policy', `"login";q=${allowedFailures};w=${windowMs / 1000}`)
+  const { most, left, resetSeconds } = await logins.limit.allowance(networkOf(address))
+  header('ratelimit-policy', `"login";q=${most};w=${windowMs / 1000}`)
   header('ratelimit', `"login";r=${left};t=${resetSeconds}`)
 }
 

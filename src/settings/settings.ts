@@ -85,8 +85,10 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** How much one user may have. */
+/** How much one user may have, and one address. */
 export interface Limits {
+  /** Failed logins from one address, after which it is refused for a quarter of an hour. */
+  readonly loginAttempts: number
   /** Packages of one user that are received or taken in at the same time. */
   readonly importsPerUser: number
   /** Bytes over all personas of one user and their backups. */
@@ -209,6 +211,11 @@ export const settingNames = {
     variable: 'PLUGIN_LIMIT',
     fallback: '500',
     what: 'the most plugins in all, bundled ones included',
+  },
+  'limits.login_attempts': {
+    variable: 'AICHAT_LIMIT_LOGIN_ATTEMPTS',
+    fallback: '5',
+    what: 'failed logins after which an address is refused for 15 minutes; "aichat users unlock" ends that',
   },
   'limits.imports_per_user': {
     variable: 'AICHAT_LIMIT_IMPORTS_PER_USER',
@@ -433,6 +440,7 @@ function collect(
     pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
     pluginLimit: count(value('plugins.limit'), 'plugins.limit', problems),
     limits: {
+      loginAttempts: count(value('limits.login_attempts'), 'limits.login_attempts', problems, 1, mostLoginAttempts),
       importsPerUser: count(value('limits.imports_per_user'), 'limits.imports_per_user', problems),
       storedBytesPerUser: count(value('limits.stored_bytes_per_user'), 'limits.stored_bytes_per_user', problems),
       storedMemoriesPerUser: count(
@@ -613,6 +621,9 @@ function port(text: string, name: SettingName, problems: string[]): number {
   problems.push(`${label(name)} must be a port from 0 to 65535, not "${text}"`)
   return 0
 }
+
+/** More guesses in 15 minutes would leave a weak password unprotected. */
+const mostLoginAttempts = 1000
 
 /** The longest drain: seconds. A supervisor waits no longer for a service. */
 const longestDrain = 3600

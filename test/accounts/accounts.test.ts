@@ -441,6 +441,7 @@ async function open(folder: string, { initial, ...rules }: Options) {
       singleUserMode: false,
       allowRegistration: true,
       lifetime: 604_800,
+      loginAttempts: 5,
       administrator: { username: 'admin', email: 'admin@localhost' },
       production: false,
       ...rules,

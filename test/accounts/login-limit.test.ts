@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { allowedFailures, createLoginLimit, windowMs } from '../../src/accounts/login-limit.ts'
+import { createLoginLimit, windowMs } from '../../src/accounts/login-limit.ts'
 import { createRateLimit } from '../../src/accounts/rate-limit.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
@@ -20,24 +20,30 @@ test.after(() => {
 
 test('five failures pass, then nothing does for fifteen minutes after the fifth', async () => {
   const { limit, fail, clock } = await open()
-  for (let count = 0; count < allowedFailures; count++) {
+  for (let count = 0; count < 5; count++) {
     await fail('a', `user${count}`)
     clock.now += 1000
   }
   const refused = await refusal(limit.reserve('a'))
   assert.is(refused.code, 'rate_limited')
   assert.is(refused.retryAfter, 899)
+  assert.equal(refused.details, [
+    'Try again in 15 minutes',
+    'An administrator can end the wait: aichat users unlock a',
+  ])
   clock.now += windowMs - 1001
-  assert.is((await refusal(limit.reserve('a'))).retryAfter, 1)
+  const last = await refusal(limit.reserve('a'))
+  assert.is(last.retryAfter, 1)
+  assert.is(last.details[0], 'Try again in 1 second')
   clock.now += 2
   ;(await limit.reserve('a')).withdraw()
 })
 
 test('other addresses are not concerned', async () => {
   const { limit, fail } = await open()
-  for (let count = 0; count < allowedFailures; count++) await fail('a', 'ada')
+  for (let count = 0; count < 5; count++) await fail('a', 'ada')
   await limit.check('b')
-  assert.equal(await limit.allowance('b'), { left: 5, resetSeconds: 900 })
+  assert.equal(await limit.allowance('b'), { most: 5, left: 5, resetSeconds: 900 })
   assert.is((await limit.allowance('a')).left, 0)
 })
 
@@ -47,6 +53,39 @@ test('failures older than the window do not count', async () => {
   clock.now += windowMs
   await fail('a', 'ada')
   assert.is((await limit.allowance('a')).left, 4)
+})
+
+test('a setting allows more failures, and a lowered one counts those of before', async () => {
+  const { limit, fail, clock, rule } = await open()
+  rule.most = 30
+  for (let count = 0; count < 29; count++) {
+    await fail('a', `user${count}`)
+    clock.now += 1000
+  }
+  assert.equal(await limit.allowance('a'), { most: 30, left: 1, resetSeconds: 871 })
+  rule.most = 3
+  const refused = await refusal(limit.reserve('a'))
+  // The third last was three seconds ago.
+  assert.is(refused.retryAfter, 897)
+  clock.now += windowMs - 3000
+  ;(await limit.reserve('a')).withdraw()
+})
+
+test('an unlocked address counts anew in every process, by itself and by a user who failed there', async () => {
+  const { limit, other, fail } = await open()
+  for (const address of ['a', 'b']) {
+    await fail(address, 'ada')
+    for (let count = 0; count < 4; count++) await fail(address, `other${count}`)
+  }
+  for (let count = 0; count < 5; count++) await fail('c', 'zoe')
+  assert.is((await refusal(limit.reserve('a'))).code, 'rate_limited')
+  assert.equal(await other.releaseUser('ada'), ['a', 'b'])
+  assert.equal(await limit.allowance('a'), { most: 5, left: 5, resetSeconds: 900 })
+  ;(await limit.reserve('b')).withdraw()
+  assert.is((await refusal(other.reserve('c'))).code, 'rate_limited')
+  assert.ok(await limit.release('c'))
+  ;(await other.reserve('c')).withdraw()
+  assert.not.ok(await limit.release('c'))
 })
 
 test('a success takes out that user’s failures and nobody else’s', async () => {
@@ -131,7 +170,7 @@ test('a login without failures before it writes nothing', async () => {
 
 test('a flood of fresh addresses pushes out none that is refused, and is bounded', async () => {
   const { limit, fail, db } = await open()
-  for (let count = 0; count < allowedFailures; count++) await fail('blocked', 'ada')
+  for (let count = 0; count < 5; count++) await fail('blocked', 'ada')
   await fail('early', 'x')
   db.exec(`WITH RECURSIVE flood (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM flood WHERE n < 60000)
     INSERT INTO login_failure (subject, user, boot, at) SELECT 'login flood' || n, 'x', boot, at FROM flood, login_failure WHERE id = 1`)
@@ -146,7 +185,7 @@ test('what was counted before the machine was started anew does not count, and n
   const { limit, fail, db } = await open()
   for (let count = 0; count < 4; count++) await fail('a', 'Passw0rd-in-the-wrong-field')
   assert.not.match(JSON.stringify(db.prepare('SELECT * FROM login_failure').all()), 'wrong-field')
-  for (let count = 0; count < allowedFailures; count++) await fail('b', 'ada')
+  for (let count = 0; count < 5; count++) await fail('b', 'ada')
   db.exec(`UPDATE login_failure SET boot = 'before'; UPDATE login_refusal SET boot = 'before'`)
   assert.is((await limit.allowance('a')).left, 5)
   await limit.check('b')
@@ -171,17 +210,19 @@ test.run()
 async function open() {
   const path = join(mkdtempSync(join(folder, 'one-')), 'aichat.db')
   const clock = { now: 1_000_000 }
+  const rule = { most: 5 }
   const db = await openDatabase(path)
   const limitOfProcess = async () => {
     const connection = await openDatabase(path)
     connections.push(connection)
     const store = createLoginFailureStore(connection, () => clock.now)
-    return createLoginLimit({ store, kind: 'login', what: 'Too many failed login attempts' })
+    return createLoginLimit({ store, kind: 'login', what: 'Too many failed login attempts', most: () => rule.most })
   }
   connections.push(db)
   const limit = await limitOfProcess()
   return {
     clock,
+    rule,
     db,
     limit,
     other: await limitOfProcess(),

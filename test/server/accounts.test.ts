@@ -132,9 +132,40 @@ test('after five failures the address is refused, right password or not, until t
       const seconds = Number(headers.get('retry-after'))
       assert.ok(seconds > 880 && seconds <= 900)
       assert.is(body.error, 'Too many failed login attempts')
-      assert.equal(body.details, [`Try again in ${seconds} seconds`])
+      assert.equal(body.details, [
+        'Try again in 15 minutes',
+        'An administrator can end the wait: aichat users unlock 127.0.0.1',
+      ])
     }
   }))
+
+test('the setting allows more failures, and an administrator lets an address in again, by itself or by its user', () =>
+  withDaemon(
+    async ({ call, register }) => {
+      const { token } = await register('ada')
+      const login = (password: string) => call('POST', '/api/auth/login', { body: { ...credentials, password } })
+      const failSeven = async () => {
+        for (let count = 0; count < 7; count++) assert.is((await login('Wr0ngpassword')).status, 401)
+        assert.is((await login(credentials.password)).status, 429)
+      }
+      const unlock = async (who: string) => {
+        const { status, body } = await call('POST', '/api/users/unlock', { token, body: { who } })
+        return [status, body.addresses ?? body.error]
+      }
+      for (const who of ['127.0.0.1', '::ffff:127.0.0.1', 'ada']) {
+        await failSeven()
+        assert.equal(await unlock(who), [200, ['127.0.0.1']], who)
+        const { status, headers } = await login(credentials.password)
+        assert.equal([status, headers.get('ratelimit-policy')], [200, '"login";q=7;w=900'])
+      }
+      assert.equal(await unlock('ada'), [200, []])
+      assert.equal(await unlock('2001:db8:1:2::7'), [200, []])
+      assert.equal(await unlock('zoe'), [404, 'There is no user "zoe", and it is no address'])
+      const other = await register('bob')
+      assert.is((await call('POST', '/api/users/unlock', { token: other.token, body: { who: 'ada' } })).status, 403)
+    },
+    { AICHAT_LIMIT_LOGIN_ATTEMPTS: '7' },
+  ))
 
 test('a hundred wrong logins at once are answered with five 401, the others with 429', () =>
   withDaemon(async ({ call, register }) => {

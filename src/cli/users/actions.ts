@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { resetPassword as resetPasswordOperation } from '../../operations/auth.ts'
-import { countUsers, createUser, listUsers, removeUser, showUser, updateUser } from '../../operations/users.ts'
+import { countUsers, createUser, listUsers, removeUser, showUser, unlockLogins, updateUser } from '../../operations/users.ts'
 import { newPassword, noteLiveKeys } from '../account/actions.ts'
 import { refuseBesideOtherDaemon } from '../account/other-daemon.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -80,6 +80,12 @@ export async function resetPassword(
   })
   await print(cli, answer, ({ temporary_password }) => temporary_password ?? '')
   noteLiveKeys(cli, answer, name)
+}
+
+export async function unlock(cli: Cli, who: string): Promise<void> {
+  const unlocked = await cli.ask(unlockLogins, { who })
+  await print(cli, unlocked, ({ addresses }) => addresses.join('\n'))
+  if (unlocked.addresses.length === 0) note(cli, 'aichat: no failed login was counted; nothing to unlock')
 }
 
 export async function countAll(cli: Cli): Promise<void> {

@@ -17,12 +17,12 @@ export function createLoginFailureStore({ db }: Context): LoginFailureStore {
     read: (subject, now, rule) => read(db, subject, now, rule),
     fail: (subject, user, now, rule) =>
       db.transaction(async (tx) => {
-        // The failures of one subject are counted one after the other.
-        await tx.row('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`login failure of ${subject}`])
+        await lock(tx, subject)
         const { at, refusedUntil } = await read(tx, subject, now, rule)
         if (refusedUntil > 0) return false
         await Promise.all([
-          ...(at.length + 1 < rule.most ? [count(tx, subject, user, now)] : refuse(tx, subject, now + rule.windowMs)),
+          count(tx, subject, user, now),
+          ...(at.length + 1 < rule.most ? [] : refuse(tx, subject, now + rule.windowMs)),
           sweep(tx, 'login_failure', 'at <= $1 OR at > $2', [now - rule.windowMs, now + rule.windowMs]),
           sweep(tx, 'login_refusal', 'until <= $1 OR until > $2', [now, now + 2 * rule.windowMs]),
         ])
@@ -39,7 +39,27 @@ export function createLoginFailureStore({ db }: Context): LoginFailureStore {
       if (any) await db.run(`DELETE FROM ${own}`, [subject, user])
       return true
     },
+    async subjectsOf(user) {
+      const rows = await db.rows<{ subject: string }>(
+        'SELECT DISTINCT subject FROM login_failure WHERE user_digest = $1 ORDER BY subject',
+        [user],
+      )
+      return rows.map(({ subject }) => subject)
+    },
+    release: (subject) =>
+      db.transaction(async (tx) => {
+        await lock(tx, subject)
+        const removed = await Promise.all(
+          ['login_failure', 'login_refusal'].map((table) => tx.run(`DELETE FROM ${table} WHERE subject = $1`, [subject])),
+        )
+        return removed.some((count) => count > 0)
+      }),
   }
+}
+
+/** The failures of one subject are counted one after the other. */
+async function lock(tx: Transaction, subject: string): Promise<void> {
+  await tx.row('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`login failure of ${subject}`])
 }
 
 /**
@@ -63,7 +83,6 @@ async function count(tx: Transaction, subject: string, user: string, now: number
 
 function refuse(tx: Transaction, subject: string, until: number): readonly Promise<unknown>[] {
   return [
-    tx.run('DELETE FROM login_failure WHERE subject = $1', [subject]),
     tx.run('DELETE FROM login_refusal WHERE subject = $1', [subject]),
     tx.run('INSERT INTO login_refusal (subject, until) VALUES ($1, $2)', [subject, until]),
   ]

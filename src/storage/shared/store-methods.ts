@@ -52,7 +52,7 @@ export const methods: MethodsOfStores = {
     closeSession: true,
     record: true,
   },
-  loginFailures: { now: true, read: true, fail: true, forgive: true },
+  loginFailures: { now: true, read: true, fail: true, forgive: true, subjectsOf: true, release: true },
   keys: {
     insert: true,
     find: true,

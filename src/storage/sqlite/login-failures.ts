@@ -28,6 +28,12 @@ export function createLoginFailureStore(db: Database, now: () => number = machin
     'INSERT OR REPLACE INTO login_refusal (subject, boot, until) VALUES (?, ?, ?)',
   )
   const forget = db.prepare<[string]>('DELETE FROM login_failure WHERE subject = ?')
+  const endRefusal = db.prepare<[string]>('DELETE FROM login_refusal WHERE subject = ?')
+  const ofUser = db
+    .prepare<[string, string], string>(
+      'SELECT DISTINCT subject FROM login_failure WHERE user = ? AND boot = ? ORDER BY subject',
+    )
+    .pluck()
   const ownOf = db.prepare<[string, string]>('SELECT 1 FROM login_failure WHERE subject = ? AND user = ? LIMIT 1')
   const forgetOwn = db.prepare<[string, string]>('DELETE FROM login_failure WHERE subject = ? AND user = ?')
   const expire = db.prepare<[number]>('DELETE FROM login_failure WHERE at <= ?')
@@ -49,13 +55,13 @@ export function createLoginFailureStore(db: Database, now: () => number = machin
     expireRefusals.run(now)
     const { at, refusedUntil } = read(subject, now, rule)
     if (refusedUntil > 0) return false
-    if (at.length + 1 < rule.most) insert.run(subject, user, boot, now)
-    else {
-      forget.run(subject)
-      refuse.run(subject, boot, now + rule.windowMs)
-    }
+    insert.run(subject, user, boot, now)
+    if (at.length + 1 >= rule.most) refuse.run(subject, boot, now + rule.windowMs)
     return true
   })
+  const release = db.transaction(
+    (subject: string) => forget.run(subject).changes + endRefusal.run(subject).changes > 0,
+  )
 
   return {
     now,
@@ -67,5 +73,7 @@ export function createLoginFailureStore(db: Database, now: () => number = machin
       if (ownOf.get(subject, user)) forgetOwn.run(subject, user)
       return true
     },
+    subjectsOf: async (user) => ofUser.all(user, boot),
+    release: async (subject) => release.immediate(subject),
   }
 }

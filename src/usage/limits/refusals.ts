@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
+import { counted, waitText } from '../../formats/counted.ts'
 import { usdOf } from '../money.ts'
 import type { SubjectKind } from './documents.ts'
 import type { Spend } from './store.ts'
@@ -79,7 +79,7 @@ export function tooFast({ kind, what, limit, span, wait, size, headers }: RateRe
     })
   const retryAfter = Math.max(1, Math.ceil(wait / 1000))
   return new LimitRefusal(kind, `The limit of ${owners[kind]} is reached: ${rate}`, {
-    details: [`Try again in ${counted(retryAfter, 'second')}`],
+    details: [`Try again in ${waitText(retryAfter)}`],
     provider,
     retryAfter,
     final: retryAfter > longestWait,

@@ -68,7 +68,7 @@ test('wrong credentials, too many of them, no server, and no password each have 
       assert.is((await login([daemon.url, '--username', 'ada', stdin], 'Wr0ngpassword')).code, 77)
     const limited = await login([daemon.url, '--username', 'ada', stdin], goodPassword)
     assert.is(limited.code, 75)
-    assert.match(limited.stderr, /Try again in \d+ seconds/)
+    assert.match(limited.stderr, /Try again in 15 minutes/)
     assert.is((await login(['http://127.0.0.1:1', '--username', 'ada', stdin], goodPassword)).code, 69)
     assert.is((await login([daemon.url, '--username', 'ada'])).code, 64)
     assert.is((await login([daemon.url, stdin], goodPassword)).code, 64)
@@ -76,6 +76,29 @@ test('wrong credentials, too many of them, no server, and no password each have 
     for (const address of ['ftp://x', 'http://ada:secret@127.0.0.1', 'http://', 'http://x?y=1'])
       assert.is((await login([address, '--username', 'ada', stdin], goodPassword)).code, 64, address)
     assert.is((await login(['http://192.0.2.1', '--username', 'ada', stdin], goodPassword)).code, 64)
+  }))
+
+test('an administrator ends the lock of an address beside the running daemon, and through it', () =>
+  withClient(async ({ daemon, run }) => {
+    const { token } = await daemon.register('ada')
+    const tryToLogIn = () => run(['login', daemon.url, '--username', 'ada', stdin, '--insecure-storage'], goodPassword)
+    const beside = { AICHAT_HOME: daemon.home }
+    for (const [who, environment] of [
+      ['127.0.0.1', beside],
+      ['ada', { AICHAT_SERVER: daemon.url, AICHAT_TOKEN: token }],
+    ] as const) {
+      for (let count = 0; count < 5; count++)
+        await daemon.call('POST', '/api/auth/login', { body: { username: 'ada', password: 'Wr0ngpassword' } })
+      assert.is((await tryToLogIn()).code, 75)
+      const unlocked = await run(['users', 'unlock', who], undefined, environment)
+      assert.equal([unlocked.code, unlocked.stdout], [0, '127.0.0.1\n'], unlocked.stderr)
+      assert.is((await tryToLogIn()).code, 0)
+    }
+    assert.match((await run(['users', 'unlock', 'ada'], undefined, beside)).stderr, /no failed login was counted/)
+    assert.is((await run(['users', 'unlock', 'zoe'], undefined, beside)).code, 67)
+    const wrong = await run(['whoami'], undefined, { AICHAT_LIMIT_LOGIN_ATTEMPTS: '0' })
+    assert.is(wrong.code, 78)
+    assert.match(wrong.stderr, /limits\.login_attempts\) must be a whole number from 1 to 1000, not "0"/)
   }))
 
 test('a token can be saved in place of a password, and a bad one is not', () =>

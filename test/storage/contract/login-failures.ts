@@ -46,6 +46,25 @@ export const loginFailureRules: readonly Rule[] = [
   },
   {
     store: 'loginFailures',
+    topic: 'limits',
+    says: 'a refusal ends for all connections when it is released, and tells whose failures led to it until then',
+    async holds(place) {
+      const [{ loginFailures: store }, { loginFailures: other }] = [await place.open(), await place.open()]
+      assert.ok(await store.fail('b', 'bob', start, three))
+      assert.ok(await store.fail('a', 'bob', start, three))
+      assert.equal(await fails(store, 'a', 3), [true, true, false])
+      assert.equal(await other.subjectsOf('ada'), ['a'])
+      assert.equal(await other.subjectsOf('bob'), ['a', 'b'])
+      assert.equal(await other.subjectsOf('zoe'), [])
+      assert.ok(await other.release('a'))
+      assert.not.ok(await other.release('a'))
+      assert.equal(await store.read('a', start + 1, three), { at: [], refusedUntil: 0 })
+      assert.equal(await store.read('b', start + 1, three), { at: [start], refusedUntil: 0 })
+      assert.equal(await store.subjectsOf('bob'), ['b'])
+    },
+  },
+  {
+    store: 'loginFailures',
     topic: 'concurrency',
     says: 'of failures on two connections at once as many are counted as are allowed',
     async holds(place) {
@@ -85,6 +104,7 @@ export const loginFailureRules: readonly Rule[] = [
             store: (await place.open()).loginFailures,
             kind: 'login',
             what: 'Too many failed logins',
+            most: () => 5,
           }),
         ),
       )
