@@ -11,8 +11,8 @@ export function folderOf(environment: Environment, name: string): string | undef
 
 /** A sentence for each folder variable that is ignored since its path is relative. */
 export function ignoredFolders(environment: Environment): readonly string[] {
-  return ['AICHAT_HOME', 'HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'].flatMap((name) =>
-    ignoredPath(name, environment[name] ?? ''),
+  return ['AICHAT_HOME', 'HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME'].flatMap(
+    (name) => ignoredPath(name, environment[name] ?? ''),
   )
 }
 

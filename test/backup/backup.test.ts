@@ -189,6 +189,9 @@ test('a restore refuses, with its name, what the database of a backup holds beyo
   withHome(async ({ aichat, run, path }) => {
     const made = path('full-backups', await run('backup create'))
     const trigger = 'CREATE TRIGGER grow AFTER INSERT ON audit BEGIN UPDATE user SET role = $$admin$$; END'
+    // Under the name of a table that SQLite makes itself.
+    const hidden = `PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('trigger', 'sqlite_stat1', 'audit', 0,
+      '${trigger.replace('grow', 'sqlite_stat1').replaceAll('$$', "''")}')`
     const cases: readonly (readonly [change: string, text: RegExp])[] = [
       [trigger.replaceAll('$$', "'"), /the trigger grow is not one of aichat/],
       ['CREATE VIEW look AS SELECT * FROM user', /the view look is not one of aichat/],
@@ -196,12 +199,15 @@ test('a restore refuses, with its name, what the database of a backup holds beyo
       ['CREATE TABLE more (a INTEGER)', /the table more is not one of aichat/],
       ['DROP TRIGGER audit_bound', /the trigger audit_bound is missing/],
       ['DROP INDEX user_look; CREATE INDEX user_look ON user (role)', /the index user_look is not as aichat makes it/],
+      ['CREATE VIRTUAL TABLE words USING fts5(a)', /the table words is not one of aichat/],
+      [hidden, /the trigger sqlite_stat1 is not one of aichat/],
     ]
     for (const [index, [change, text]] of cases.entries()) {
       const folder = path(`parts-${index}`)
       mkdirSync(folder)
       const manifest = await readArchive(made, folder, () => {})
       const db = new BetterSqlite3(join(folder, databasePart))
+      db.unsafeMode()
       db.exec(change)
       db.close()
       const parts = await Promise.all(manifest.parts.map(({ name }) => partOf(name, join(folder, name))))

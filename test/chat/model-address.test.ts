@@ -119,8 +119,7 @@ test('is a model with a colon of its own where no plugin is meant, and is asked 
 
 test('is a model of a plugin that lists it, also where its first word is a runner’s', () => {
   const plugins = [pluginAt('http://127.0.0.1:9', { id: 'my-ollama', model_map: ['ollama/llama3', 'local'] })]
-  for (const model of ['ollama/llama3', 'local'])
-    assert.is(unknownPlugin(model, plugins as never), undefined, model)
+  for (const model of ['ollama/llama3', 'local']) assert.is(unknownPlugin(model, plugins as never), undefined, model)
   assert.ok(unknownPlugin('ollama/mistral', plugins as never)?.isCertain)
 })
 

@@ -11,7 +11,14 @@ import { type KeyInUse, keyOf, revokeMadeKey, revokeOnFailure } from './keys.ts'
 import { listClients } from './list.ts'
 import { chooseModels, type ModelChoice } from './models.ts'
 import { placesOf } from './places.ts'
-import { type Connection, type Connections, openConnections, printNameOf, shellNameOf } from './record.ts'
+import {
+  type Connection,
+  type Connections,
+  openConnections,
+  printNameOf,
+  shellNameOf,
+  type WrittenFile,
+} from './record.ts'
 import { printEnvironment, report } from './report.ts'
 import type { Shell } from './shell.ts'
 import { undo } from './undo.ts'
@@ -66,13 +73,16 @@ async function connectFiles(cli: Cli, name: string, options: ConnectOptions, con
   const [key, text] = await keyOf(cli, name, options, before, connections.readKey(place), models.server)
   const pointing = { ...draftOf(models, connections.keyFile(place)), key: text }
   const connection = connectionOf(pointing, options, key)
-  const [plans, files] = await revokeOnFailure(cli, key, before, () => {
-    const planned = planFiles(client.files!(pointing, places), before?.files)
-    const written = [...writePlans(planned)]
-    connections.writeKey(place, text)
-    connections.set(place, { ...connection, files: written })
-    return [planned, written] as const
-  })
+  let plans: readonly FilePlan[] = []
+  let files: WrittenFile[] = []
+  await revokeOnFailure(cli, key, before, () =>
+    connections.replace(place, before, () => {
+      plans = planFiles(client.files!(pointing, places), before?.files)
+      files = [...writePlans(plans)]
+      connections.writeKey(place, text)
+      return { ...connection, files }
+    }),
+  )
   if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
   const isDone = plans.every((plan) => plan.isDone) && before?.key?.id === key?.id && before !== undefined
   await report(cli, name, pointing, plans, { ...connection, files }, isDone)

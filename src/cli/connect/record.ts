@@ -49,6 +49,11 @@ const content = boundedRecord(z.string(), connection, 100)
 export interface Connections {
   get(client: string): Connection | undefined
   set(client: string, connection: Connection | undefined): void
+  /**
+   * Records the connection that `write` makes, unless another command changed the one before meanwhile: then it throws `busy`,
+   * and nothing is written.
+   */
+  replace(client: string, before: Connection | undefined, write: () => Connection): void
   /** The recorded places of a client with files: the first has its name, the others a number behind it. */
   placesOf(client: string): readonly string[]
   /** The place that has one of these files; for none of them a free name. */
@@ -76,12 +81,15 @@ export function openConnections({ config }: Pick<Paths, 'config'>): Connections 
   const keyFile = (client: string) => join(config, 'client-keys', client)
   return {
     get: (client) => read()[client],
-    set(client, connection) {
+    set: (client, connection) => whileLocked(path, () => put(client, connection)),
+    replace: (client, before, write) =>
       whileLocked(path, () => {
-        const { [client]: _before, ...others } = read()
-        replaceFile(path, `${JSON.stringify({ ...others, ...(connection && { [client]: connection }) }, asJson, 2)}\n`)
-      })
-    },
+        if (JSON.stringify(read()[client], asJson) !== JSON.stringify(before, asJson))
+          throw new AppError('busy', `Another command connected ${client.replace(/-\d+$/, '')} at the same moment`, {
+            details: ['Run this one again'],
+          })
+        put(client, write())
+      }),
     placesOf,
     placeOf(client, paths) {
       const record = read()
@@ -104,6 +112,11 @@ export function openConnections({ config }: Pick<Paths, 'config'>): Connections 
       if (key === undefined) rmSync(keyFile(client), { force: true })
       else replaceFile(keyFile(client), `${key}\n`)
     },
+  }
+
+  function put(client: string, connection: Connection | undefined): void {
+    const { [client]: _before, ...others } = read()
+    replaceFile(path, `${JSON.stringify({ ...others, ...(connection && { [client]: connection }) }, asJson, 2)}\n`)
   }
 
   function placesOf(client: string): readonly string[] {

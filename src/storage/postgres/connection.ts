@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
@@ -93,6 +94,8 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
   }
   const pool = createClientPool(() => connected({ pipeline: true }))
   const closing = new AbortController()
+  // Each transaction that waits for a place listens to it, any number of them.
+  setMaxListeners(0, closing.signal)
 
   async function connected(settings: pg.ClientConfig & { pipeline?: boolean } = {}): Promise<pg.Client> {
     closing.signal.throwIfAborted()

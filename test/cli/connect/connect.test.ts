@@ -290,6 +290,35 @@ test('each place of a client is connected and undone by itself', () =>
     assert.equal(tree(home), before)
   }))
 
+test('of two places that are connected at the same moment none is forgotten: a command that comes too late changes nothing', () =>
+  scene(async ({ home, environment, run }) => {
+    const places = ['one', 'two', 'three']
+    const done = await Promise.all(
+      places.map(async (folder) => {
+        const { code, stderr } = await runMain(['connect', 'codex'], {
+          environment: { ...environment, CODEX_HOME: join(home, folder) },
+        })
+        if (code !== 0) assert.match(stderr, /at the same moment\n {2}Run this one again/)
+        return code === 0 ? [join(home, folder, 'config.toml')] : []
+      }),
+    )
+    assert.ok(done.flat().length > 0)
+    const { clients: rows } = JSON.parse((await run(['connect', '--json'])).stdout)
+    const files = rows.flatMap(({ client, files }: { client: string; files: string[] }) =>
+      client === 'codex' ? files : [],
+    )
+    assert.equal(files.sort(), done.flat().sort())
+    assert.equal(
+      places
+        .map((folder) => join(home, folder, 'config.toml'))
+        .filter(existsSync)
+        .sort(),
+      files,
+    )
+    const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
+    assert.is(keys.filter(({ state }: { state: string }) => state !== 'revoked').length, files.length)
+  }))
+
 test('a model of the active plugin may be named with the plugin', () =>
   scene(async ({ run }) => {
     const named = ['custom:custom-model', 'persona:Ada'].flatMap((model) => ['--model', model])

@@ -42,6 +42,25 @@ test('where no further one can be made, a statement waits for one that works; it
   }
 })
 
+test('any number of transactions wait for a place, and Node warns of no leak', async () => {
+  const db = openDatabase(await server().newDatabase())
+  const warnings: string[] = []
+  const note = (warning: Error) => warnings.push(`${warning.name}: ${warning.message}`)
+  process.on('warning', note)
+  try {
+    const sums = await Promise.all(
+      Array.from({ length: 60 }, (_, at) => db.transaction((tx) => tx.row<{ sum: number }>(`SELECT ${at} + 1 AS sum`))),
+    )
+    assert.is(sums.at(-1)?.sum, 60)
+    // Node emits a warning at the next tick.
+    await new Promise(setImmediate)
+    assert.equal(warnings, [])
+  } finally {
+    process.off('warning', note)
+    await db.close()
+  }
+})
+
 test('work that builds on a row which another transaction removes meanwhile is done again, three times at most', async () => {
   const db = openDatabase(await server().newDatabase())
   try {
