@@ -74,7 +74,7 @@ export interface Target {
   readonly keys?: (() => KeyPool | undefined) | undefined
   /** Advice for a key that the provider refused; absent where no key is needed. */
   readonly refusedAdvice?: (key?: string) => string
-  /** The parts of a request that this target leaves out, one sentence each; see unsupported.ts. */
+  /** The parts that the request as sent last, or shown by `preview`, left out, one sentence each; see unsupported.ts. */
   leftOut(request: ChatRequest): readonly string[]
   /** The request that would go out, without its key: for `--dry-run`. */
   preview(
@@ -120,6 +120,8 @@ export function httpTarget({
   const ownHeaders = Object.fromEntries(
     Object.entries(manifest.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
+  /** What the requests sent left out, by the requests asked for; most left out nothing. */
+  const leftOut = new WeakMap<ChatRequest, readonly string[]>()
   return {
     plugin: runner === null ? manifest.id : null,
     runner,
@@ -146,7 +148,7 @@ export function httpTarget({
       return chunksOf(reply)
     },
     refusedAdvice,
-    leftOut: (request) => unsupportedFields(request, dialect.id, manifest.endpoint),
+    leftOut: (request) => leftOut.get(request) ?? nothingLeftOut,
     preview(request, streamed) {
       const { url, headers, body } = wire(request, streamed)
       return {
@@ -177,6 +179,8 @@ export function httpTarget({
     // begins with a field of its own.
     const asOwn = { stream: streamed, ...request, ...own }
     const { url, headers, body } = dialect.writeRequest(asOwn, manifest.endpoint, manifest.quirks)
+    const warnings = unsupportedFields(asOwn, dialect.id, body)
+    if (warnings.length > 0) leftOut.set(asked, warnings)
     const all: Record<string, string> = { 'content-type': 'application/json' }
     for (const name in headers) all[name.toLowerCase()] = headers[name]!
     // A list: the betas of the client, and those of the plugin.
@@ -252,6 +256,8 @@ export function httpTarget({
     return { ...answer, model: answer.model || model, id: answer.id || id }
   }
 }
+
+const nothingLeftOut: readonly string[] = []
 
 function madeId(): string {
   return `chatcmpl-${randomUUID()}`

@@ -17,7 +17,8 @@ export function chunksOf(reply: ChatReply): ChatChunk[] {
     ...base,
     choices: [{ ...choice, delta: deltaOf(message), finish_reason: null }],
   }))
-  chunks.push({ ...base, choices: choices.map(({ message: _message, ...choice }) => ({ ...choice, delta: {} })) })
+  const endings = choices.map(({ message: _message, logprobs: _logprobs, ...choice }) => ({ ...choice, delta: {} }))
+  chunks.push({ ...base, choices: endings })
   if (usage) chunks.push({ ...base, choices: [], usage })
   return chunks
 }
@@ -49,6 +50,7 @@ export function collectReply(chunks: readonly ChatChunk[]): ChatReply {
       const draft = drafts.get(choice.index) ?? newDraft()
       drafts.set(choice.index, draft)
       addDelta(draft, choice.delta)
+      if (choice['logprobs']) addLogprobs(draft, choice['logprobs'])
       if (choice.finish_reason) draft.finishReason = choice.finish_reason
       if (choice.extra_content) draft.choiceExtra = mergeExtra(draft.choiceExtra, choice.extra_content)
     }
@@ -77,6 +79,7 @@ interface Draft {
   extra: ExtraContent | undefined
   choiceExtra: ExtraContent | undefined
   finishReason: Choice['finish_reason']
+  logprobs: { content: unknown[]; refusal: unknown[] } | undefined
 }
 
 function newDraft(): Draft {
@@ -90,6 +93,7 @@ function newDraft(): Draft {
     extra: undefined,
     choiceExtra: undefined,
     finishReason: 'error',
+    logprobs: undefined,
   }
 }
 
@@ -115,6 +119,19 @@ function addDelta(draft: Draft, delta: Delta): void {
     const merged = mergeExtra(draft.extra, delta.extra_content)
     if (Object.keys(merged).length > 0) draft.extra = merged
   }
+}
+
+/** The probabilities of tokens, as chat completions have them. */
+function addLogprobs(draft: Draft, told: unknown): void {
+  const { content, refusal } = told as { readonly content?: unknown; readonly refusal?: unknown }
+  draft.logprobs ??= { content: [], refusal: [] }
+  if (Array.isArray(content)) for (const one of content) draft.logprobs.content.push(one)
+  if (Array.isArray(refusal)) for (const one of refusal) draft.logprobs.refusal.push(one)
+}
+
+/** The same of a whole answer; null for a text that has none. */
+function logprobsOf({ content, refusal }: NonNullable<Draft['logprobs']>) {
+  return { content: content.length > 0 ? content : null, refusal: refusal.length > 0 ? refusal : null }
 }
 
 /** A piece with text goes on with the last one of its index; a signature alone signs the thinking since the one before. */
@@ -156,6 +173,7 @@ function choiceOf(index: number, draft: Draft): Choice {
     index,
     message,
     finish_reason: draft.finishReason,
+    ...(draft.logprobs && { logprobs: logprobsOf(draft.logprobs) }),
     ...(draft.choiceExtra && { extra_content: draft.choiceExtra }),
   }
 }

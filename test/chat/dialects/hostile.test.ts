@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
-import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
+import { leftOutOf } from '../left-out.ts'
 import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import { type Dialect, DialectError } from '../../../src/chat/protocol/dialect.ts'
 import type { ChatRequest } from '../../../src/chat/protocol/messages.ts'
@@ -110,7 +110,7 @@ for (const dialect of dialects) {
           const request = dialect.readRequest(body, url)
           for (const target of dialects) {
             survives(() => JSON.stringify(target.writeRequest(request, endpoint)))
-            unsupportedFields(request, target.id)
+            leftOutOf(request, target.id)
           }
           assert.ok(Number.isFinite(estimateRequestTokens(request)))
         })

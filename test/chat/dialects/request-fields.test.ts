@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
 import { harmlessForeign } from '../../../src/chat/dialects/shared/foreign-fields.ts'
 import { harmless } from '../../../src/chat/dialects/shared/request-fields.ts'
-import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
+import { leftOutOf } from '../left-out.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
@@ -123,7 +123,7 @@ function fateOf(inbound: Dialect, target: Dialect, base: object, name: string, v
   try {
     const { request, wire } = write({ ...base, [name]: value })
     if (!isDeepStrictEqual(wire, write(base).wire)) return 'written'
-    const warnings = unsupportedFields(request, target.id).join('; ')
+    const warnings = leftOutOf(request, target.id).join('; ')
     return warnings === '' ? 'ignored' : `named: ${warnings}`
   } catch (error) {
     assert.instance(error, AppError)
@@ -194,7 +194,7 @@ test('an instruction among the turns keeps its place and its fields for an Anthr
   const request = anthropic.readRequest(body)
   const { body: wire } = anthropic.writeRequest(request, endpoint)
   assert.equal(JSON.parse(JSON.stringify(wire)), body)
-  assert.match(unsupportedFields(request, 'openai-chat').join(), /output_config of a message/)
+  assert.match(leftOutOf(request, 'openai-chat').join(), /output_config of a message/)
 })
 
 test('parts, blocks and fields of messages that get lost are named', () => {
@@ -215,10 +215,10 @@ test('parts, blocks and fields of messages that get lost are named', () => {
       ...question,
     ],
   })
-  assert.equal(unsupportedFields(asked, 'gemini'), [
+  assert.equal(leftOutOf(asked, 'gemini'), [
     'citations of a part, a server_tool_use in a message: left out, since Gemini does not know it',
   ])
-  assert.equal(unsupportedFields(asked, 'anthropic-messages'), [])
+  assert.equal(leftOutOf(asked, 'anthropic-messages'), [])
   const named = openai.readRequest({
     model: 'm',
     messages: [
@@ -229,7 +229,7 @@ test('parts, blocks and fields of messages that get lost are named', () => {
       },
     ],
   })
-  assert.equal(unsupportedFields(named, 'anthropic-messages'), [
+  assert.equal(leftOutOf(named, 'anthropic-messages'), [
     'name of a message, detail of an image: left out, since Anthropic does not know it',
   ])
 })
@@ -249,7 +249,7 @@ test('a choice among some of the tools shows only these where a dialect has no w
     ['time'],
   )
   assert.equal(body['tool_choice'], { type: 'any' })
-  assert.equal(unsupportedFields(request, 'anthropic-messages'), [])
+  assert.equal(leftOutOf(request, 'anthropic-messages'), [])
   assert.equal(openai.writeRequest(request, endpoint).body['tool_choice'], {
     type: 'allowed_tools',
     allowed_tools: allowed,

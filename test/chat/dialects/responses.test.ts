@@ -6,7 +6,7 @@ import { responses } from '../../../src/chat/dialects/responses/dialect.ts'
 import { forPlace, fromClient } from '../../../src/chat/dialects/responses/placement.ts'
 import { writeResponses } from '../../../src/chat/dialects/responses/response.ts'
 import { createStreamWriter } from '../../../src/chat/dialects/responses/stream-writer.ts'
-import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
+import { leftOutOf } from '../left-out.ts'
 import { chunksOf, collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatReply, ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
@@ -176,9 +176,9 @@ test('hosted tools go to a provider of this dialect unchanged, and are named for
   ]
   const request = ask({ tools: [...hosted, weather], tool_choice: 'auto' })
   assert.equal((responses.writeRequest(request, endpoint).body['tools'] as object[]).slice(0, 2), hosted)
-  assert.equal(unsupportedFields(request, 'openai-responses'), [])
+  assert.equal(leftOutOf(request, 'openai-responses'), [])
   for (const { id } of dialects.filter((dialect) => dialect !== responses))
-    assert.match(unsupportedFields(request, id).join(), /the tool web_search, the tool mcp: left out/, id)
+    assert.match(leftOutOf(request, id).join(), /the tool web_search, the tool mcp: left out/, id)
 })
 
 test('a hosted tool that is forced is refused where nobody can run it', () => {

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { anthropic } from '../../../src/chat/dialects/anthropic/dialect.ts'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
-import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
+import { leftOutOf } from '../left-out.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import type { ChatRequest, ContentPart, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
@@ -73,7 +73,7 @@ test('tools that another provider runs itself and settings that are not known ar
     logit_bias: { 5: 1 },
     extra_content: { anthropic: { thinking: { type: 'enabled', budget_tokens: 2000 } } },
   }
-  const told = (id: Dialect['id']) => unsupportedFields(request, id)
+  const told = (id: Dialect['id']) => leftOutOf(request, id)
   const why = (name: string) => `left out, since ${name} does not know it`
   assert.equal(told('openai-chat'), [
     `the tool web_search, the tool googleSearch, thinking: ${why("OpenAI's dialect")}`,
@@ -98,7 +98,7 @@ test('a field that asks for nothing is not named', () => {
     logit_bias: {},
     modalities: ['text'],
   }
-  for (const { id } of dialects) assert.equal(unsupportedFields(request, id), [], id)
+  for (const { id } of dialects) assert.equal(leftOutOf(request, id), [], id)
 })
 
 test('sampling that a model refuses is left out and named, neutral values stay', () => {
@@ -117,18 +117,18 @@ test('sampling that a model refuses is left out and named, neutral values stay',
     const { temperature, top_p: topP, top_k: topK } = JSON.parse(JSON.stringify(body))
     assert.equal(JSON.parse(JSON.stringify({ temperature, top_p: topP, top_k: topK })), kept, model)
     const words = lost === '' ? [] : [`${lost}: left out, since ${model} refuses it`]
-    assert.equal(unsupportedFields({ model, ...sampled }, 'anthropic-messages'), words, model)
+    assert.equal(leftOutOf({ model, ...sampled }, 'anthropic-messages'), words, model)
   }
   const own = { model: 'claude-opus-5', max_tokens: 9, messages: [hi], temperature: 0.2, top_p: 0.5 }
   const read = anthropic.readRequest(own)
   assert.equal(JSON.parse(JSON.stringify(anthropic.writeRequest(read, endpoint).body)), own)
-  assert.equal(unsupportedFields(read, 'anthropic-messages'), [])
+  assert.equal(leftOutOf(read, 'anthropic-messages'), [])
   const neutral = anthropic.writeRequest({ model: 'claude-opus-5', messages: [hi], temperature: 1 }, endpoint).body
   assert.is(neutral['temperature'], 1)
   const openai = 'https://api.openai.com/v1/chat/completions'
   const asked = { model: 'gpt-5', messages: [hi], temperature: 0.2, logprobs: false }
-  assert.equal(unsupportedFields(asked, 'openai-chat', openai), ['temperature: left out, since gpt-5 refuses it'])
-  assert.equal(unsupportedFields(asked, 'openai-chat', 'https://example.org/v1/chat/completions'), [])
+  assert.equal(leftOutOf(asked, 'openai-chat', openai), ['temperature: left out, since gpt-5 refuses it'])
+  assert.equal(leftOutOf(asked, 'openai-chat', 'https://example.org/v1/chat/completions'), [])
 })
 
 test('a value that Anthropic takes in another form is named with what it gets', () => {
@@ -152,8 +152,8 @@ test('a value that Anthropic takes in another form is named with what it gets', 
     const request = { model: 'claude-sonnet-4-20250514', messages: [hi], ...asked }
     const { temperature, stop_sequences: stops } = anthropic.writeRequest(request, endpoint).body
     assert.equal(JSON.parse(JSON.stringify({ temperature, stop_sequences: stops })), sent)
-    assert.equal(unsupportedFields(request, 'anthropic-messages'), words)
-    assert.not.match(unsupportedFields(request, 'gemini').join(), /temperature|stop/)
+    assert.equal(leftOutOf(request, 'anthropic-messages'), words)
+    assert.not.match(leftOutOf(request, 'gemini').join(), /temperature|stop/)
   }
 })
 

@@ -2,7 +2,6 @@ import { compact, type JsonObject } from '../../protocol/json-object.ts'
 import type { ChatRequest } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
 import { stopsOf } from '../shared/request-writer.ts'
-import { lostToThinking } from './thinking.ts'
 
 /** The ways to steer the choice of words that Anthropic's messages have. */
 const names = ['temperature', 'top_p', 'top_k'] as const
@@ -36,15 +35,12 @@ export function ownStops(request: ChatRequest): readonly string[] | undefined {
 }
 
 /** A sentence for each value that Anthropic gets in another form than it was asked, in sampling that it does take. */
-export function changedSampling(request: ChatRequest): readonly string[] {
-  const { temperature } = samplingOf(request)
-  const asked = request.temperature
-  const isCut = typeof asked === 'number' && temperature !== undefined && asked > temperature
-  const isHeard = !lostToThinking(request).includes('temperature')
+export function changedSampling(request: ChatRequest, sent: JsonObject): readonly string[] {
+  const { temperature: asked } = request
+  const { temperature } = sent
+  const isCut = typeof asked === 'number' && typeof temperature === 'number' && asked > temperature
   return [
-    ...(isCut && isHeard
-      ? [`temperature: ${temperature} in place of ${asked}, since Anthropic's scale ends there`]
-      : []),
+    ...(isCut ? [`temperature: ${temperature} in place of ${asked}, since Anthropic's scale ends there`] : []),
     ...(stopsOf(request)?.every(isMoreThanSpace) === false
       ? ['stop: texts of white space alone are left out, since Anthropic refuses them']
       : []),

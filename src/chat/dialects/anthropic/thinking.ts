@@ -1,7 +1,6 @@
 import { type JsonObject, objectOf } from '../../protocol/json-object.ts'
 import type { ChatRequest } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
-import { tokenLimitOf } from '../shared/request-writer.ts'
 
 /**
  * `reasoning_effort` for a Claude model, as fields that replace those of `body`. Models that take an effort, think
@@ -25,13 +24,6 @@ export function thinkingFields(request: ChatRequest, body: JsonObject): JsonObje
 
 /** While it thinks, a Claude model refuses these (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking). */
 const noSampling = { temperature: undefined, top_k: undefined, top_p: undefined }
-
-/** The asked sampling that `thinkingFields` takes away. */
-export function lostToThinking(request: ChatRequest): readonly string[] {
-  const fields = thinkingFields(request, { max_tokens: tokenLimitOf(request) ?? Number.MAX_SAFE_INTEGER })
-  if (fields['thinking'] === undefined) return []
-  return Object.keys(noSampling).filter((name) => typeof request[name] === 'number' && request[name] !== 1)
-}
 
 /** The least budget that Anthropic accepts. */
 const leastBudget = 1024

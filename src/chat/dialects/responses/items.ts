@@ -54,6 +54,11 @@ export function textIn(item: JsonObject): string {
     .join('')
 }
 
+/** The probabilities of the tokens of a message's item. */
+export function logprobsIn(item: JsonObject): readonly JsonObject[] {
+  return objectsOf(item['content']).flatMap((part) => objectsOf(part['logprobs']))
+}
+
 /** The refusal in a message's item; "" where there is none. */
 export function refusalIn(item: JsonObject): string {
   return objectsOf(item['content'])

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { compact, type JsonObject, objectsOf, stringOf } from '../../protocol/json-object.ts'
+import { compact, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import {
   type ChatRequest,
   type Message,
@@ -46,13 +46,18 @@ export function outputParts(response: string, request: ChatRequest | undefined, 
 }
 
 /** An answer's message as output items, all of them `status`. Reasoning has its `encrypted_content`: see `shownOutput`. */
-export function writeOutput(message: Message, status: string, parts: OutputParts): readonly JsonObject[] {
+export function writeOutput(
+  message: Message,
+  status: string,
+  parts: OutputParts,
+  logprobs: readonly unknown[] = [],
+): readonly JsonObject[] {
   const { items } = extraOf(message, 'responses')
   if (Array.isArray(items)) return objectsOf(items).map((item, index) => writeOwn(item, index, parts))
   const output: JsonObject[] = []
   const reasoning = reasoningOf(message)
   if (reasoning) output.push(reasoningItem(reasoning, 0, parts))
-  const content = contentOf(message)
+  const content = contentOf(message, logprobs)
   if (content.length > 0) output.push(messageItem(content, output.length, status, parts))
   for (const call of message.tool_calls ?? []) output.push(callItem(call, output.length, status, parts))
   return output
@@ -130,13 +135,19 @@ export function messageItem(
 }
 
 /** A text as a part of an output message. */
-export function textPart(text: string): JsonObject {
-  return { type: 'output_text', annotations: [], logprobs: [], text }
+export function textPart(text: string, logprobs: readonly unknown[] = []): JsonObject {
+  return { type: 'output_text', annotations: [], logprobs, text }
 }
 
-function contentOf({ content, refusal }: Message): readonly JsonObject[] {
+/** The probabilities of the tokens of a text, where a choice of ours, or a piece of one, has them. */
+export function logprobsOf(choice: JsonObject): readonly unknown[] {
+  const { content } = objectOf(choice['logprobs'])
+  return Array.isArray(content) ? content : []
+}
+
+function contentOf({ content, refusal }: Message, logprobs: readonly unknown[]): readonly JsonObject[] {
   const text = typeof content === 'string' ? content : ''
-  return [...(text ? [textPart(text)] : []), ...(refusal ? [{ type: 'refusal', refusal }] : [])]
+  return [...(text ? [textPart(text, logprobs)] : []), ...(refusal ? [{ type: 'refusal', refusal }] : [])]
 }
 
 /** A call as the client declared its tool: a function's, one of a namespace, or a custom tool's. */

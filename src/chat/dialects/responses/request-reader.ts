@@ -10,6 +10,7 @@ import {
 import type { ChatRequest, Message, ResponseFormat } from '../../protocol/messages.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
+import { includedLogprobs } from '../shared/request-fields.ts'
 import { checkInput, readInput } from './input.ts'
 import { readToolChoice, readTools } from './tools.ts'
 
@@ -37,9 +38,16 @@ export function readRequest(body: unknown): ChatRequest {
     user: stringOf(fields['user']),
     response_format: readFormat(objectOf(objectOf(text)['format'])),
     reasoning_effort: stringOf(objectOf(reasoning)['effort']),
+    ...readLogprobs(fields),
     ...withExtra('responses', restOf(fields, apart) ?? {}),
   })
   return checkedRequest(request)
+}
+
+/** Probabilities as chat completions ask for them, which refuse alternatives alone. */
+function readLogprobs({ include, top_logprobs: top }: JsonObject): JsonObject {
+  if (!Array.isArray(include) || !include.includes(includedLogprobs)) return {}
+  return { logprobs: true, ...(typeof top === 'number' && { top_logprobs: top }) }
 }
 
 /** Fields that are not kept: the request has them, and no response object echoes them. */
@@ -53,7 +61,9 @@ function checkFields(fields: JsonObject, items: readonly JsonObject[]): void {
   expect(!given('instructions') || isInstructed, 'instructions', 'must be text')
   for (const name of ['text', 'reasoning', 'metadata'])
     expect(!given(name) || isObject(fields[name]), name, 'must be an object')
-  expect(!given('include') || Array.isArray(fields['include']), 'include', 'must be a list')
+  const { include } = fields
+  const isListed = Array.isArray(include) && include.every((name) => typeof name === 'string')
+  expect(!given('include') || isListed, 'include', 'must be a list of texts')
   const limit = fields['max_output_tokens']
   const isLimit = Number.isSafeInteger(limit) && (limit as number) > 0
   expect(!given('max_output_tokens') || isLimit, 'max_output_tokens', 'must be a whole number of at least 1')

@@ -6,6 +6,7 @@ import { extraOf, failedTool, isFailedTool } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia } from '../shared/media-support.ts'
 import { notExpressible } from '../shared/request-check.ts'
+import { includedLogprobs } from '../shared/request-fields.ts'
 import { tokenLimitOf, wireRequest } from '../shared/request-writer.ts'
 import { renameToolIds } from '../shared/tool-ids.ts'
 import { writeParts } from './content.ts'
@@ -26,6 +27,7 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
   const body = compact({
     ...(own === undefined ? unkept : restOf(own, written)),
     ...sharedFields(request),
+    include: writeInclude(request, own),
     model: request.model || undefined,
     instructions: instructed.length > 0 || own?.['instructions'] === '' ? own?.['instructions'] : undefined,
     input: messages.filter((message) => !isInstruction(message)).flatMap((message) => writeMessage(message, quirks)),
@@ -42,7 +44,15 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
     stream_options: writeStreamOptions(request, own),
   })
   const refused = lostSampling(request, endpoint)
-  return wireRequest(request, endpoint, refused.length > 0 ? (restOf(body, new Set(refused)) ?? {}) : body)
+  return wireRequest(request, endpoint, refused.length > 0 ? without(body, refused) : body)
+}
+
+/** A body without the fields that its model refuses. */
+function without(body: JsonObject, refused: readonly string[]): JsonObject {
+  const { include, ...rest } = restOf(body, new Set(refused)) ?? {}
+  const isCut = Array.isArray(include) && refused.includes('logprobs')
+  const kept = isCut ? include.filter((name) => name !== includedLogprobs) : include
+  return { ...rest, ...(kept !== undefined && { include: kept }) }
 }
 
 /**
@@ -50,6 +60,14 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
  * so that it can be sent back.
  */
 const unkept: JsonObject = { store: false, include: ['reasoning.encrypted_content'] }
+
+/** A list, as the answer's parts beside its text are asked for here. */
+function writeInclude(request: ChatRequest, own: JsonObject | undefined): unknown {
+  const include = own === undefined ? unkept['include'] : own['include']
+  if (request['logprobs'] !== true) return include ?? undefined
+  const listed = Array.isArray(include) ? (include as readonly unknown[]) : []
+  return listed.includes(includedLogprobs) ? listed : [...listed, includedLogprobs]
+}
 
 /** The own fields of a request that are written from our shape. */
 const written = new Set([

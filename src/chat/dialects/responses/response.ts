@@ -16,9 +16,10 @@ import type { ChatReply, ChatRequest, Choice, FinishReason, Message, Usage } fro
 import { badEnding } from '../anthropic/response.ts'
 import { malformedResponse, readWireError, throwIfError } from '../shared/wire-error.ts'
 import { responseId, responseObject } from './echo.ts'
-import { readTurn } from './items.ts'
+import { logprobsIn, readTurn } from './items.ts'
 import {
   encryptedDetail,
+  logprobsOf,
   mostItems,
   mostText,
   outputParts,
@@ -38,12 +39,20 @@ export function readResponse(body: unknown): ChatReply {
   const message = readAnswer(output)
   const usage = readUsage(fields['usage'])
   const tier = stringOf(fields['service_tier'])
+  const logprobs = output.filter((item) => item['type'] === 'message').flatMap(logprobsIn)
   return {
     id: stringOf(fields['id']) ?? '',
     object: 'chat.completion',
     created: secondsOf(fields['created_at']),
     model: stringOf(fields['model']) ?? '',
-    choices: [{ index: 0, message, finish_reason: readFinish(fields, message.tool_calls !== undefined) }],
+    choices: [
+      {
+        index: 0,
+        message,
+        finish_reason: readFinish(fields, message.tool_calls !== undefined),
+        ...(logprobs.length > 0 && { logprobs: { content: logprobs, refusal: null } }),
+      },
+    ],
     ...(usage && { usage }),
     ...(tier !== undefined && { service_tier: tier }),
   }
@@ -57,7 +66,7 @@ export function isNameless(item: JsonObject): boolean {
 /** The output items as one message, its reasoning in words and in the encrypted pieces that the provider wants back. */
 function readAnswer(output: readonly JsonObject[]): Message {
   const reasoning = output.filter((item) => item['type'] === 'reasoning')
-  const text = reasoning.map(reasoningText).filter(Boolean).join('\n\n')
+  const text = reasoning.map((item) => reasoningText(item)).filter(Boolean).join('\n\n')
   const details = reasoning.flatMap((item, index) => {
     const data = stringOf(item['encrypted_content'])
     return data ? [encryptedDetail(data, stringOf(item['id']), index)] : []
@@ -70,10 +79,11 @@ function readAnswer(output: readonly JsonObject[]): Message {
   }
 }
 
-/** The words of a piece of reasoning: the raw ones where the provider shows them, else its summary. */
-export function reasoningText(item: JsonObject): string {
-  const wordsOf = (parts: unknown) => objectsOf(parts).map((part) => stringOf(part['text']) ?? '')
-  return wordsOf(item['content']).join('') || wordsOf(item['summary']).join('\n\n')
+/** The words of a piece of reasoning: of one kind, or the raw ones where the provider shows them, else its summary. */
+export function reasoningText(item: JsonObject, kind?: 'raw' | 'summary'): string {
+  const wordsOf = (parts: unknown) => objectsOf(parts).flatMap((part) => stringOf(part['text']) || [])
+  const raw = kind === 'summary' ? '' : wordsOf(item['content']).join('')
+  return raw || (kind === 'raw' ? '' : wordsOf(item['summary']).join('\n\n'))
 }
 
 /**
@@ -144,7 +154,7 @@ export function writeResponses(
   const finish = choice?.finish_reason ?? 'stop'
   const ending = endingOf(finish, choice)
   const itemStatus = ending.status === 'completed' ? 'completed' : 'incomplete'
-  const output = choice ? writeOutput(choice.message, itemStatus, outputParts(id, request, seal)) : []
+  const output = choice ? writeOutput(choice.message, itemStatus, outputParts(id, request, seal), logprobsOf(choice)) : []
   if (output.length > mostItems) throw tooLongAnswer(`${mostItems} items`)
   if (weightOf(output, mostText) > mostText) throw tooLongAnswer(`${mostText} characters`)
   const stored = responseObject({ ...reply, id }, request, { ...ending, output, usage: reply.usage })

@@ -18,7 +18,7 @@ export interface OpenItem {
 }
 
 export interface OpenMessage extends OpenItem {
-  text(piece: string): void
+  text(piece: string, logprobs?: readonly unknown[]): void
   refuse(piece: string): void
   annotate(annotation: unknown): void
 }
@@ -47,13 +47,13 @@ export function openMessage(index: number, about: JsonObject, parts: OutputParts
   const empty: JsonObject = { ...messageItem([], index, 'in_progress', parts), ...(phase !== undefined && { phase }) }
   const place = { item_id: empty['id'], output_index: index }
   const content: JsonObject[] = []
-  let open: { type: 'output_text' | 'refusal'; text: string; annotations: unknown[] } | undefined
+  let open: { type: 'output_text' | 'refusal'; text: string; annotations: unknown[]; logprobs: unknown[] } | undefined
   send('response.output_item.added', { output_index: index, item: empty })
 
   function part(type: 'output_text' | 'refusal'): NonNullable<typeof open> {
     if (open?.type === type) return open
     closePart()
-    open = { type, text: '', annotations: [] }
+    open = { type, text: '', annotations: [], logprobs: [] }
     const begun = type === 'output_text' ? textPart('') : { type, refusal: '' }
     send('response.content_part.added', { ...place, content_index: content.length, part: begun })
     return open
@@ -61,10 +61,10 @@ export function openMessage(index: number, about: JsonObject, parts: OutputParts
 
   function closePart(): void {
     if (!open) return
-    const { type, text, annotations } = open
+    const { type, text, annotations, logprobs } = open
     const at = { ...place, content_index: content.length }
-    const whole = type === 'output_text' ? { ...textPart(text), annotations } : { type, refusal: text }
-    if (type === 'output_text') send('response.output_text.done', { ...at, text, logprobs: [] })
+    const whole = type === 'output_text' ? { ...textPart(text, logprobs), annotations } : { type, refusal: text }
+    if (type === 'output_text') send('response.output_text.done', { ...at, text, logprobs })
     else send('response.refusal.done', { ...at, refusal: text })
     send('response.content_part.done', { ...at, part: whole })
     content.push(whole)
@@ -74,11 +74,13 @@ export function openMessage(index: number, about: JsonObject, parts: OutputParts
   return {
     kind: 'message',
     index,
-    text(piece) {
-      part('output_text').text += piece
+    text(piece, logprobs = []) {
+      const begun = part('output_text')
+      begun.text += piece
+      for (const logprob of logprobs) begun.logprobs.push(logprob)
       const { item_id, output_index } = place
       const content_index = content.length
-      send('response.output_text.delta', { item_id, output_index, content_index, delta: piece, logprobs: [] })
+      send('response.output_text.delta', { item_id, output_index, content_index, delta: piece, logprobs })
     },
     refuse(piece) {
       part('refusal').text += piece

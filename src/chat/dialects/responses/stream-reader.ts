@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { DialectError, type StreamReader } from '../../protocol/dialect.ts'
 import {
   argumentsText,
@@ -16,7 +17,7 @@ import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { errorEvent, malformedResponse } from '../shared/wire-error.ts'
-import { readCall, refusalIn, textIn } from './items.ts'
+import { logprobsIn, readCall, refusalIn, textIn } from './items.ts'
 import { encryptedDetail } from './output.ts'
 import {
   failedResponse,
@@ -27,16 +28,20 @@ import {
   readUsage,
   reasoningText,
 } from './response.ts'
+import { ToldText } from './told-text.ts'
 
 /** An item under way, by its place in the output: some services change its id between events. */
 interface ItemState {
   readonly type: string
   /** The index of a call among the calls. */
   readonly call: number
-  /** Whether any of its text, input or thought came. */
-  filled: boolean
+  /** Its text, or the input of a call; a message's refusal; and the summary or the words of reasoning. */
+  readonly text: ToldText
+  readonly refusal: ToldText
+  thought?: { readonly kind: 'raw' | 'summary'; readonly text: ToldText }
+  /** Annotations of its text that came. */
+  annotations: number
   done: boolean
-  thought?: 'raw' | 'summary'
 }
 
 /**
@@ -53,11 +58,35 @@ function readEvents(): StreamReader {
   let complete = false
   let begun = false
   let calls = 0
+  let logprobs: readonly unknown[] | undefined
+  let toldLogprobs = 0
 
   function chunk(delta: Delta): ChatChunk {
     const first = begun ? delta : { role: 'assistant' as const, ...delta }
     begun = true
-    return { ...base, choices: [{ index: 0, delta: first, finish_reason: null }] }
+    return { ...base, choices: [{ index: 0, delta: first, finish_reason: null, ...takeLogprobs() }] }
+  }
+
+  /** The probabilities that came since the last chunk, as chat completions have them. */
+  function takeLogprobs(): { readonly logprobs?: JsonObject } {
+    if (!logprobs) return {}
+    const content = logprobs
+    toldLogprobs += content.length
+    logprobs = undefined
+    return { logprobs: { content, refusal: null } }
+  }
+
+  /** A warning of each kind of text whose end contradicted its pieces. */
+  function warned(): { readonly aichat?: JsonObject } {
+    const names = [...items.values()].flatMap(({ type, text, refusal, thought }) => [
+      ...(text.isContradicted ? [type === 'message' ? 'text' : 'arguments'] : []),
+      ...(refusal.isContradicted ? ['refusal'] : []),
+      ...(thought?.text.isContradicted ? ['reasoning'] : []),
+    ])
+    const warnings = [...new Set(names)].map(
+      (name) => `contradicted ${name}: the provider's last events hold another ${name} than its pieces, which were delivered`,
+    )
+    return warnings.length > 0 ? { aichat: { warnings } } : {}
   }
 
   function take(events: readonly ServerEvent[]): readonly ChatChunk[] {
@@ -72,7 +101,7 @@ function readEvents(): StreamReader {
 
   function read(event: JsonObject, name: string): readonly (Delta | ChatChunk)[] {
     const type = stringOf(event['type']) ?? name
-    if (type === 'response.output_text.delta') return addTo(event, 'message', (text) => ({ content: text }))
+    if (type === 'response.output_text.delta') return addText(event)
     if (type === 'error') throw reported(event)
     const failure = type.startsWith('response.') ? undefined : readError(event)
     if (failure) throw new DialectError('reported', failure)
@@ -82,22 +111,37 @@ function readEvents(): StreamReader {
         return addItem(event)
       case 'response.output_item.done':
         return endItem(event)
+      case 'response.output_text.done':
+        return endPart(event, 'output_text', event['text'])
       case 'response.refusal.delta':
-        return addTo(event, 'message', (text) => ({ refusal: text }))
+        return addTo(event, 'message', 'refusal')
+      case 'response.refusal.done':
+        return endPart(event, 'refusal', event['refusal'])
+      case 'response.content_part.done':
+      case 'response.reasoning_summary_part.done': {
+        const part = objectOf(event['part'])
+        return endPart(event, stringOf(part['type']) ?? '', part['text'] ?? part['refusal'])
+      }
       case 'response.reasoning_text.delta':
         return addThought(event, 'raw')
+      case 'response.reasoning_text.done':
+        return endPart(event, 'reasoning_text', event['text'])
       case 'response.reasoning_summary_text.delta':
         return addThought(event, 'summary')
+      case 'response.reasoning_summary_text.done':
+        return endPart(event, 'summary_text', event['text'])
       case 'response.reasoning_summary_part.added':
-        return stateOf(event, 'reasoning').thought === 'summary' ? [{ reasoning_content: '\n\n' }] : []
+        return beginPart(event)
       case 'response.function_call_arguments.delta':
-        return addTo(event, 'function_call', (text, { call }) => argumentsDelta(call, text))
+        return addTo(event, 'function_call', 'text')
+      case 'response.function_call_arguments.done':
+        return endInput(event, 'function_call', event['arguments'])
       case 'response.custom_tool_call_input.delta':
-        return addTo(event, 'custom_tool_call', (text, { call }) =>
-          argumentsDelta(call, JSON.stringify(text).slice(1, -1)),
-        )
+        return addTo(event, 'custom_tool_call', 'text')
+      case 'response.custom_tool_call_input.done':
+        return endInput(event, 'custom_tool_call', event['input'])
       case 'response.output_text.annotation.added':
-        return [withExtra('responses', { annotation: event['annotation'] })]
+        return annotate(event)
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -126,32 +170,67 @@ function readEvents(): StreamReader {
     const known = items.get(index)
     if (known) return known
     const isCall = type === 'function_call' || type === 'custom_tool_call'
-    const state: ItemState = { type, call: isCall ? calls++ : -1, filled: false, done: false }
+    const call = isCall ? calls++ : -1
+    const state: ItemState = { type, call, text: new ToldText(), refusal: new ToldText(), annotations: 0, done: false }
     items.set(index, state)
     return state
   }
 
-  function addTo(
-    event: JsonObject,
-    type: string,
-    deltaOf: (text: string, state: ItemState) => Delta,
-  ): readonly Delta[] {
+  function addTo(event: JsonObject, type: string, field: 'text' | 'refusal'): readonly Delta[] {
     const known = items.has(indexOf(event))
     const state = stateOf(event, type)
     if (state.call >= 0 && !known) throw malformedResponse('a piece came of a call that had not begun')
     if (state.type !== type) throw malformedResponse('a piece came of an item of another type')
-    const text = stringOf(event['delta']) ?? ''
-    if (text === '') return []
-    state.filled = true
-    return [deltaOf(text, state)]
+    return deltaOf(state[field].add(stringOf(event['delta']) ?? '', partOf(event)), state, field)
+  }
+
+  function addText(event: JsonObject): readonly Delta[] {
+    const deltas = addTo(event, 'message', 'text')
+    const found = event['logprobs']
+    if (Array.isArray(found) && found.length > 0) logprobs = [...(logprobs ?? []), ...found]
+    return deltas
   }
 
   /** A thought in its own words, or in a summary: of both, the one that comes first is read. */
   function addThought(event: JsonObject, kind: 'raw' | 'summary'): readonly Delta[] {
     const state = stateOf(event, 'reasoning')
-    if (state.thought !== undefined && state.thought !== kind) return []
-    state.thought = kind
-    return addTo(event, 'reasoning', (text) => ({ reasoning_content: text }))
+    if (state.type !== 'reasoning') throw malformedResponse('a piece came of an item of another type')
+    state.thought ??= { kind, text: new ToldText(kind === 'summary' ? '\n\n' : '') }
+    if (state.thought.kind !== kind) return []
+    return thoughtDelta(state.thought.text.add(stringOf(event['delta']) ?? '', partOf(event)))
+  }
+
+  function beginPart(event: JsonObject): readonly Delta[] {
+    stateOf(event, 'reasoning').thought?.text.endPart()
+    return []
+  }
+
+  /** The whole text of a part of an item that goes on. */
+  function endPart(event: JsonObject, type: string, whole: unknown): readonly Delta[] {
+    const state = items.get(indexOf(event))
+    if (!state || state.done || typeof whole !== 'string') return []
+    const part = partOf(event)
+    if (state.type === 'message' && type === 'output_text')
+      return deltaOf(state.text.endsPart(whole, part), state, 'text')
+    if (state.type === 'message' && type === 'refusal')
+      return deltaOf(state.refusal.endsPart(whole, part), state, 'refusal')
+    if (state.type !== 'reasoning' || (type !== 'summary_text' && type !== 'reasoning_text')) return []
+    const kind = type === 'summary_text' ? 'summary' : 'raw'
+    state.thought ??= { kind, text: new ToldText(kind === 'summary' ? '\n\n' : '') }
+    return state.thought.kind === kind ? thoughtDelta(state.thought.text.endsPart(whole, part)) : []
+  }
+
+  /** The whole input of a call. */
+  function endInput(event: JsonObject, type: string, whole: unknown): readonly Delta[] {
+    const state = items.get(indexOf(event))
+    if (state?.type !== type || state.done || typeof whole !== 'string') return []
+    return deltaOf(restOfInput(whole, state), state, 'text')
+  }
+
+  function annotate(event: JsonObject): readonly Delta[] {
+    const state = items.get(indexOf(event))
+    if (state) state.annotations++
+    return [withExtra('responses', { annotation: event['annotation'] })]
   }
 
   function addItem(event: JsonObject): readonly Delta[] {
@@ -186,24 +265,36 @@ function readEvents(): StreamReader {
     return [...begun, ...restOfItem(item, state), ...(isKnown && isOther(state) ? otherEvent(event) : [])]
   }
 
+  /** What an item has beyond its pieces. */
   function restOfItem(item: JsonObject, state: ItemState): readonly Delta[] {
-    const { type, filled, call } = state
-    if (type === 'reasoning') {
-      const text = filled ? '' : reasoningText(item)
-      const data = stringOf(item['encrypted_content'])
-      const details = data ? [encryptedDetail(data, stringOf(item['id']), call < 0 ? undefined : call)] : []
-      return text || details.length > 0
-        ? [{ ...(text && { reasoning_content: text }), ...(details.length > 0 && { reasoning_details: details }) }]
-        : []
+    const { type, text, refusal, call } = state
+    if (type === 'reasoning') return restOfReasoning(item, state)
+    if (type === 'function_call') {
+      const whole = argumentsText(item['arguments'])
+      return deltaOf(restOfInput(text.text === '' ? whole || '{}' : whole, state), state, 'text')
     }
-    if (type === 'function_call') return filled ? [] : [argumentsDelta(call, argumentsText(item['arguments']) || '{}')]
-    if (type === 'custom_tool_call') {
-      const input = filled ? '' : JSON.stringify(stringOf(item['input']) ?? '').slice(1, -1)
-      return [argumentsDelta(call, `${input}"}`)]
-    }
-    if (type !== 'message' || filled) return []
-    const [text, refusal] = [textIn(item), refusalIn(item)]
-    return text || refusal ? [{ ...(text && { content: text }), ...(refusal && { refusal }) }] : []
+    if (type === 'custom_tool_call')
+      return [...deltaOf(text.ends(stringOf(item['input']) ?? ''), state, 'text'), argumentsDelta(call, '"}')]
+    if (type !== 'message') return []
+    const found = logprobsIn(item)
+    if (logprobs === undefined && toldLogprobs === 0 && found.length > 0) logprobs = found
+    const rest = [
+      ...deltaOf(text.ends(textIn(item)), state, 'text'),
+      ...deltaOf(refusal.ends(refusalIn(item)), state, 'refusal'),
+    ]
+    const annotations = objectsOf(item['content']).flatMap((part) => objectsOf(part['annotations']))
+    const missing = annotations.slice(state.annotations)
+    return [...rest, ...missing.map((annotation) => withExtra('responses', { annotation }))]
+  }
+
+  function restOfReasoning(item: JsonObject, { thought, call }: ItemState): readonly Delta[] {
+    const whole = reasoningText(item, thought?.kind)
+    const text = thought ? thought.text.ends(whole) : whole
+    const data = stringOf(item['encrypted_content'])
+    const details = data ? [encryptedDetail(data, stringOf(item['id']), call < 0 ? undefined : call)] : []
+    return text || details.length > 0
+      ? [{ ...(text && { reasoning_content: text }), ...(details.length > 0 && { reasoning_details: details }) }]
+      : []
   }
 
   /** An event that only this dialect's clients understand, such as the progress of a search, for a writer of this dialect. */
@@ -218,9 +309,11 @@ function readEvents(): StreamReader {
     if (name === 'failed' || name === 'cancelled') throw failedResponse(response)
     // A service that streams no items tells them at the end.
     const isUntold = items.size === 0
-    const rest = objectsOf(response['output']).flatMap((item, index) =>
-      isUntold || items.get(index)?.done === false ? endItem({ item, output_index: index }) : [],
-    )
+    const rest = objectsOf(response['output']).flatMap((item, index) => {
+      const state = items.get(index)
+      if (isUntold || state?.done === false) return endItem({ item, output_index: index })
+      return state && state.type === item['type'] ? restAtEnd(item, state) : []
+    })
     for (const state of items.values())
       if (state.type === 'custom_tool_call' && !state.done) rest.push(argumentsDelta(state.call, '"}'))
     const reason = readFinish({ ...response, status }, calls > 0)
@@ -228,14 +321,50 @@ function readEvents(): StreamReader {
     const chunks = rest.map(chunk)
     const last: ChatChunk = {
       ...base,
-      choices: [{ index: 0, delta: begun ? {} : { role: 'assistant' }, finish_reason: reason }],
+      choices: [{ index: 0, delta: begun ? {} : { role: 'assistant' }, finish_reason: reason, ...takeLogprobs() }],
+      ...warned(),
     }
     begun = true
     complete = true
     return [...chunks, last, ...(usage ? [{ ...base, choices: [], usage }] : [])]
   }
 
+  /** What the last event has beyond the end of an item. A custom tool's input has been closed. */
+  function restAtEnd(item: JsonObject, state: ItemState): readonly Delta[] {
+    if (state.type === 'message' || state.type === 'function_call') return restOfItem(item, state)
+    if (state.type !== 'reasoning' || !state.thought) return []
+    return thoughtDelta(state.thought.text.ends(reasoningText(item, state.thought.kind)))
+  }
+
   return assembleReader({ cut: createEventReader(), take, isComplete: () => complete })
+}
+
+/** The delta for a text of an item; none where it is empty. */
+function deltaOf(text: string, { type, call }: ItemState, field: 'text' | 'refusal'): readonly Delta[] {
+  if (text === '') return []
+  if (type === 'function_call') return [argumentsDelta(call, text)]
+  if (type === 'custom_tool_call') return [argumentsDelta(call, JSON.stringify(text).slice(1, -1))]
+  return [field === 'text' ? { content: text } : { refusal: text }]
+}
+
+/** The rest of a call's input. Arguments that mean the same in another spelling contradict nothing. */
+function restOfInput(whole: string, { type, text }: ItemState): string {
+  const isSame = type === 'function_call' && text.text !== '' && !whole.startsWith(text.text) && isSameObject(whole, text.text)
+  return isSame ? '' : text.ends(whole)
+}
+
+function isSameObject(one: string, other: string): boolean {
+  const value = parseObject(one)
+  return value !== undefined && isDeepStrictEqual(value, parseObject(other))
+}
+
+function thoughtDelta(text: string): readonly Delta[] {
+  return text === '' ? [] : [{ reasoning_content: text }]
+}
+
+/** The place of a part in its item, where it is told. */
+function partOf(event: JsonObject): number | undefined {
+  return wholeOf(event['content_index'] ?? event['summary_index'])
 }
 
 function isChunk(thing: Delta | ChatChunk): thing is ChatChunk {

@@ -14,6 +14,7 @@ import type {
 import { extraOf } from '../shared/alternation.ts'
 import { type Outline, responseId, responseObject } from './echo.ts'
 import {
+  logprobsOf,
   mostItems,
   mostText,
   outputParts,
@@ -34,6 +35,8 @@ import {
   openOther,
   openReasoning,
 } from './stream-items.ts'
+
+const none: readonly unknown[] = []
 
 /** A writer that also tells the response that it wrote. */
 export interface ResponseWriter extends StreamWriter {
@@ -150,7 +153,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     if (characters > mostText) throw tooLongAnswer(`${mostText} characters`)
   }
 
-  function writeDelta(delta: Delta): void {
+  function writeDelta(delta: Delta, logprobs: readonly unknown[]): void {
     measure(delta)
     const own = extraOf(delta, 'responses')
     if (isObject(own['item'])) {
@@ -163,7 +166,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
         ...(thought && { reasoning_content: thought }),
         ...(details && { reasoning_details: details }),
       })
-    if (delta.content) message().text(delta.content)
+    if (delta.content || logprobs.length > 0) message().text(delta.content ?? '', logprobs)
     if (delta.refusal) message().refuse(delta.refusal)
     if (own['annotation'] !== undefined) message().annotate(own['annotation'])
     if (delta.extra_content?.['google']) signature = { google: delta.extra_content['google'] }
@@ -228,7 +231,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
       const choice = chunk.choices.find(({ index }) => index === 0)
       if (!outline && choice) start(chunk)
       if (chunk.usage) usage = chunk.usage
-      if (choice) writeDelta(choice.delta)
+      if (choice) writeDelta(choice.delta, choice['logprobs'] ? logprobsOf(choice) : none)
       if (choice?.finish_reason) {
         finish = choice.finish_reason
         last = choice as unknown as Choice

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../../protocol/messages.ts'
+import { includedLogprobs } from './request-fields.ts'
 
 /** The keys of dialects' own fields in `extra_content`. */
 export type Owner = 'anthropic' | 'gemini' | 'ollama' | 'responses'
@@ -50,7 +51,7 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     tools: 'each is named by itself',
     tool_choice: 'read as the choice of our shape',
     parallel_tool_calls: 'read as a field of our shape',
-    text: 'read as the format of our shape',
+    text: 'read as the format of our shape; its other fields are named by themselves',
     reasoning: 'read as the effort of our shape; summaries are shown where a provider thinks aloud',
     temperature: 'read as the sampling of our shape',
     top_p: 'read as the sampling of our shape',
@@ -63,7 +64,8 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     prompt_cache_retention: 'a cache hint: lower cost, same answer',
     prompt_cache_options: 'a cache hint: lower cost, same answer',
     stream_options: 'which pieces of a stream are shown: ours to do',
-    include: 'which parts of an answer are shown: ours to do',
+    include: 'its values are named one by one',
+    top_logprobs: 'named with the logprobs that it belongs to',
     store: 'whether an answer is kept: ours to do',
     previous_response_id: 'an answer kept here: ours to do',
     conversation: 'a conversation kept here: ours to do',
@@ -97,7 +99,8 @@ export function foreignFields(request: ChatRequest, owner: Owner | undefined): r
   if (!mayHoldForeign(request)) return []
   const others = (['anthropic', 'gemini', 'ollama', 'responses'] as const).filter((name) => name !== owner)
   const found = others.flatMap((name) => [
-    ...fieldsIn(request.extra_content, name),
+    ...fieldsIn(request.extra_content, name).filter((field) => request[field] === undefined),
+    ...(name === 'responses' ? responsesValues(request) : []),
     ...(request.tools ?? []).flatMap((tool) =>
       tool.type === 'foreign' ? [] : fieldsIn(tool.extra_content, name).map((field) => `${field} of a tool`),
     ),
@@ -105,6 +108,22 @@ export function foreignFields(request: ChatRequest, owner: Owner | undefined): r
   ])
   return [...new Set(found)]
 }
+
+/** Values inside the Responses dialect's fields that our shape has not. */
+function responsesValues(request: ChatRequest): readonly string[] {
+  const { include, text, top_logprobs: top } = objectOf(request.extra_content?.['responses'])
+  const verbosity = objectOf(text)['verbosity']
+  const isVerbose = typeof verbosity === 'string' && verbosity !== 'medium' && request['verbosity'] === undefined
+  const listed = Array.isArray(include) ? include.filter((name) => !ownIncludes.has(name)) : []
+  return [
+    ...listed.map((name) => `include ${String(name).slice(0, 60)}`),
+    ...(isVerbose ? ['verbosity'] : []),
+    ...(typeof top === 'number' && top > 0 && request['logprobs'] !== true ? ['top_logprobs'] : []),
+  ]
+}
+
+/** Reasoning is sealed here for each client, and logprobs are a field of our shape. */
+const ownIncludes: ReadonlySet<unknown> = new Set(['reasoning.encrypted_content', includedLogprobs])
 
 /** False for most requests: texts alone. Looks at each message once, where the search for every dialect looks three times. */
 function mayHoldForeign({ extra_content: extra, tools, messages }: ChatRequest): boolean {
