@@ -24,6 +24,10 @@ export interface Accounts {
   prepareService(): Promise<Prepared>
   /** Writes to the audit table. */
   record(entry: Omit<AuditEntry, 'at'>): Promise<void>
+  /** Reads it, the newest first. */
+  audit: AccountStore['audit']
+  /** Removes entries from before a time. */
+  pruneAudit: AccountStore['pruneAudit']
 }
 
 export interface AccountRules extends LoginRules {
@@ -102,11 +106,13 @@ export function createAccounts(parts: AccountParts): Accounts {
       )
       // Another process was faster: its administrator stands.
       if (typeof account === 'string') return { administrator: undefined, warnings }
-      await store.record({ at: clock(), action: 'setup', target: account.user.id, outcome: 'ok' })
-      const { username } = account.user
+      const { id: target, username } = account.user
+      await store.record({ at: clock(), action: 'setup', target, targetName: username, outcome: 'ok' })
       return { administrator: { username, password, generated: chosen === undefined }, warnings }
     },
     record: (entry) => store.record({ at: clock(), ...entry }),
+    audit: (query) => store.audit(query),
+    pruneAudit: (before) => store.pruneAudit(before),
   }
 
   /** Problems of the configured administrator; throws `configuration` in production, and where it could not log in. */

@@ -44,6 +44,8 @@ export interface Newcomer {
   readonly email?: string | null | undefined
 }
 
+type Named = Pick<User, 'id' | 'username'>
+
 export interface Logins {
   /** The limiter of login attempts. */
   readonly limit: LoginLimit
@@ -61,7 +63,7 @@ export interface Logins {
   register(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer>
   /** Registers the first user; throws `found` when there is one. */
   setUp(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer>
-  logout(userId: string, session: string | undefined): Promise<void>
+  logout(user: Named, session: string | undefined, address: string | undefined): Promise<void>
   /** Ends every login of the user and begins a new one. */
   changePassword(userId: string, current: string, next: string, address: string | undefined): Promise<LoginAnswer>
   /**
@@ -138,16 +140,16 @@ export function createLogins(parts: LoginParts): Logins {
       const who = account?.user.id ?? `?${nameKey(username)}`
       if (!account || !matches) {
         await attempt?.fail(who)
-        await record('login', 'failed', { target: account?.user.id, address })
+        await record('login', 'failed', { target: account?.user, address })
         throw wrongCredentials()
       }
       await attempt?.succeed(who)
       if (rules.singleUserMode && !(await parts.isDefaultAdministrator(account.user.id))) {
-        await record('login', 'refused', { target: account.user.id, address })
+        await record('login', 'refused', { target: account.user, address })
         throw onlyTheAdministrator()
       }
       const answer = await begin(await strengthened(account, password))
-      await record('login', 'ok', { actor: account.user.id, address })
+      await record('login', 'ok', { actor: account.user, address })
       return answer
     },
     async register(newcomer, address) {
@@ -159,10 +161,10 @@ export function createLogins(parts: LoginParts): Logins {
       if (!(await store.isEmpty())) throw alreadySetUp()
       return admit(newcomer, alreadySetUp, 'setup', address)
     },
-    async logout(userId, session) {
+    async logout(user, session, address) {
       if (session !== undefined) await store.closeSession(session)
       ended()
-      await record('logout', 'ok', { actor: userId })
+      await record('logout', 'ok', { actor: user, address })
     },
     async changePassword(userId, current, next, address) {
       const problems = [...passwordProblems(next)]
@@ -177,14 +179,14 @@ export function createLogins(parts: LoginParts): Logins {
       })
       if (!matches) {
         await attempt?.fail(userId)
-        await record('password.change', 'failed', { actor: userId, address })
+        await record('password.change', 'failed', { actor: account.user, address })
         throw new AppError('invalid', 'Current password is incorrect')
       }
       await attempt?.succeed(userId)
       const changed = await store.setPassword(userId, await passwords.hash(next), false, clock())
       ended()
       if (!changed) throw new AppError('not_found', 'The account was not found: its password is unchanged')
-      await record('password.change', 'ok', { actor: userId, address })
+      await record('password.change', 'ok', { actor: account.user, address })
       return begin(changed)
     },
     async unlock(text) {
@@ -255,7 +257,7 @@ export function createLogins(parts: LoginParts): Logins {
     )
     if (account === 'not_first') throw notFirst!()
     if (typeof account === 'string') throw taken(account)
-    await record(action, 'ok', { actor: account.user.id, address })
+    await record(action, 'ok', { actor: account.user, address })
     return begin(account)
   }
 
@@ -281,9 +283,10 @@ export function createLogins(parts: LoginParts): Logins {
   function record(
     action: string,
     outcome: 'ok' | 'failed' | 'refused',
-    who: { actor?: string | undefined; target?: string | undefined; address?: string | undefined },
+    { actor, target, address }: { actor?: Named; target?: Named | undefined; address: string | undefined },
   ): Promise<void> {
-    return store.record({ at: clock(), action, outcome, ...who })
+    const who = { actor: actor?.id, actorName: actor?.username, target: target?.id, targetName: target?.username }
+    return store.record({ at: clock(), action, outcome, ...who, address })
   }
 }
 

@@ -72,14 +72,44 @@ export interface LiveSession {
   readonly expires_at: number
 }
 
-/** An event of an account: actor, target, address. Ids and addresses only, nothing typed in. */
+/** Something that was done: by whom, to what, from where. Ids, addresses, and names of users and keys; nothing else that was typed in. */
 export interface AuditEntry {
   readonly at: number
   readonly action: string
+  /** The id of a user, or `local` for the owner of the data folder. */
   readonly actor?: string | undefined
+  /** The user's name then, which outlives the user. */
+  readonly actorName?: string | undefined
   readonly target?: string | undefined
+  /** The name then of a target that is a user or a key. */
+  readonly targetName?: string | undefined
+  /** Undefined for a command on this machine. */
   readonly address?: string | undefined
   readonly outcome: 'ok' | 'failed' | 'refused'
+}
+
+/** Chooses entries of the audit table. Times are milliseconds since 1970, both included. */
+export interface AuditQuery {
+  /** The id of the actor. */
+  readonly actor?: string | undefined
+  /** An action, or the area of several: `users` for `users.create` and its like. */
+  readonly action?: string | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** An entry as it is read. */
+export interface AuditRecord {
+  readonly at: number
+  readonly actor: string | null
+  readonly actor_name: string | null
+  readonly action: string
+  readonly subject: string | null
+  readonly subject_name: string | null
+  readonly address: string | null
+  readonly outcome: AuditEntry['outcome']
 }
 
 /** `username_alike`: it could be taken for a name in another script. */
@@ -121,7 +151,12 @@ export interface AccountStore {
   session(id: string): MaybePromise<LiveSession | undefined>
   /** True when there was one. */
   closeSession(id: string): Promise<boolean>
+  /** Adds an entry to the audit table, which keeps the newest 100,000. */
   record(entry: AuditEntry): Promise<void>
+  /** The newest first; `total` counts all that the query chooses. */
+  audit(query: AuditQuery): Promise<{ readonly entries: readonly AuditRecord[]; readonly total: number }>
+  /** Removes the entries from before a time in milliseconds since 1970. */
+  pruneAudit(before: number): Promise<void>
 }
 
 /** A value that is there at once where it can be: the hot path awaits nothing. */

@@ -5,6 +5,7 @@ import { type ApiKeys, createApiKeys } from '../accounts/keys/api-keys.ts'
 import type { KeyStore } from '../accounts/keys/store.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../accounts/tokens.ts'
+import { startMaintenance } from '../personas/memory/maintenance.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { ownTokenSecret } from '../storage/files/token-secret.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -15,12 +16,19 @@ export interface AccountArea {
   readonly accounts: Accounts
   /** Checks the secret of the tokens anew. Throws `configuration` for one that cannot be used. */
   readonly prepareReload: Prepare
+  close(): Promise<void>
 }
 
-/** The part of the composition root that deals with users and logins. */
+const day = 86_400_000
+
+/**
+ * The part of the composition root that deals with users and logins. With a clock that decides about expiry, old entries of
+ * the audit are removed now and then.
+ */
 export function openAccounts(
   settings: Settings,
   { accounts: store, loginFailures }: Pick<Storage, 'accounts' | 'loginFailures'>,
+  settledClock?: () => number,
 ): AccountArea {
   const tokens = createTokens(() => installationSecrets(settings), Date.now)
   const accounts = createAccounts({
@@ -52,8 +60,13 @@ export function openAccounts(
     clock: Date.now,
     newId: randomUUID,
   })
+  const prune = async (clock: () => number) => {
+    if (settings.auditDays > 0) await accounts.pruneAudit(clock() - settings.auditDays * day)
+  }
+  const upkeep = settledClock && startMaintenance({ maintain: () => prune(settledClock) })
   return {
     accounts,
+    close: async () => upkeep?.close(),
     prepareReload() {
       const secrets = installationSecrets(settings)
       return () => {

@@ -5,6 +5,7 @@ import { createSpeechCounts, type SpeechCounts } from '../../speech/speech-count
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { ApiKey } from '../accounts/keys/store.ts'
+import type { AuditEntry } from '../accounts/users.ts'
 import type { Backups } from '../backup/backups.ts'
 import { type ChatCounts, createChatCounts } from '../chat/chat-counts.ts'
 import { createCircuits } from '../chat/circuit.ts'
@@ -70,6 +71,11 @@ export interface App {
   models(): Promise<Models>
   /** Users and logins. The storage is opened at the first call, and refused with `configuration` when it is damaged. */
   accounts(): Promise<Accounts>
+  /**
+   * Writes to the audit table. An installation without a database gets none for it; a command that cannot write there tells
+   * the listeners, since what it did is done.
+   */
+  record(entry: Omit<AuditEntry, 'at'>): Promise<void>
   /** The keys of programs; opens the storage as `accounts` does. */
   apiKeys(): Promise<ApiKeys>
   /** Personas, their memories, and saved conversations. */
@@ -201,6 +207,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     opened ??= await openStorage(storageSettings, useOf(options))
     return opened
   })
+  const isNew = async () => opened === undefined && (await isStorageAbsent(storageSettings))
   const models = once(async () => {
     const { openModels } = await import('./models.ts')
     return closing(openModels({ settings, plugins, store, keys, ownPorts, hop, now }))
@@ -265,9 +272,9 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const usage: App['usage'] = once(async () => {
     // A command on an installation without a database makes none to note a chat. Where there is one, limits and prices of
     // the operator may stand in it.
-    const isNew = options.service !== true && opened === undefined && (await isStorageAbsent(storageSettings))
-    const [{ openUsage }] = await Promise.all([import('./usage.ts'), isNew ? undefined : storage()])
-    const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
+    const isFirst = options.service !== true && (await isNew())
+    const [{ openUsage }] = await Promise.all([import('./usage.ts'), isFirst ? undefined : storage()])
+    const list = isFirst ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
     return closing(
@@ -276,6 +283,15 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
         settledClock: await settled(),
       }),
     )
+  })
+
+  const accounts: App['accounts'] = once(async () => {
+    const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
+    const area = closing(openAccounts(settings, stores, maintains ? await settled() : undefined))
+    reloader?.parts.add(area.prepareReload)
+    // Another instance may have ended logins of streams that are open here.
+    stores.shared?.onChange('accounts', area.accounts.logins.sweep)
+    return area.accounts
   })
 
   const reloader = options.reloads
@@ -318,14 +334,15 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     service: options.record,
     crew: options.crew,
     remarkListeners,
-    accounts: once(async () => {
-      const [stores, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
-      const area = openAccounts(settings, stores)
-      reloader?.parts.add(area.prepareReload)
-      // Another instance may have ended logins of streams that are open here.
-      stores.shared?.onChange('accounts', area.accounts.logins.sweep)
-      return area.accounts
-    }),
+    accounts,
+    async record(entry) {
+      if (options.service) return (await accounts()).record(entry)
+      try {
+        if (!(await isNew())) await (await accounts()).record(entry)
+      } catch (reason) {
+        onRemark('what was done is not in the audit', { reason: (reason as Error).message })
+      }
+    },
     prices,
     usage,
     apiKeys: once(async () => {

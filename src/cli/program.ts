@@ -1,6 +1,7 @@
 import { type Command, Help, Option } from 'commander'
 import { versionLine } from '../version.ts'
 import { addAccountCommands } from './account/command.ts'
+import { addAuditCommand } from './audit/command.ts'
 import { addBackupCommands } from './backup/command.ts'
 import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
@@ -50,6 +51,7 @@ const groups: readonly (readonly [names: string, add: (program: CliCommand, cli:
   ['setup register login logout whoami passwd auth', addAccountCommands],
   ['users', addUserCommands],
   ['key', addKeyCommands],
+  ['audit', addAuditCommand],
   ['usage', addUsageCommands],
   ['limit', addLimitCommands],
   ['secret', addSecretCommands],

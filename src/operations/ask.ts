@@ -3,7 +3,8 @@ import type { App } from '../app/app.ts'
 import { AppError, mostDetails } from '../errors.ts'
 import { validate } from '../formats/schema-problems.ts'
 import { authorise } from './access.ts'
-import type { Ask, AskStream, Call, Caller, Operation } from './operation.ts'
+import { recordDeed, recordedAtEnd } from './deeds.ts'
+import type { Ask, AskStream, Call, Caller, GuardedOperation, Operation } from './operation.ts'
 
 /** Validates an input. Throws `invalid` with one line per problem. */
 export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
@@ -51,13 +52,18 @@ export function askInProcess(
   return {
     async ask(operation, raw, signal) {
       const { call, located } = await open(operation, raw, signal)
-      return (await operation.run(call, parseInput(operation, raw), located)) as never
+      const input = parseInput(operation, raw)
+      const output: unknown = await operation.run(call, input, located)
+      if (operation.access !== 'public')
+        await recordDeed(operation as GuardedOperation, call, { input, output, located })
+      return output as never
     },
     async askStream(operation, raw, signal) {
-      const { call } = await open(operation, raw, signal)
+      const { call, located } = await open(operation, raw, signal)
       const input = parseInput(operation, raw)
       if (!operation.stream) throw new AppError('internal', `${operation.name} does not stream`)
-      return (await operation.stream.run(call, input)).chunks
+      const { chunks } = await operation.stream.run(call, input)
+      return operation.audited ? recordedAtEnd(chunks, operation, call, { input, located }) : chunks
     },
   }
 

@@ -111,9 +111,9 @@ export const logout = defineOperation({
   limit,
   input: z.object({}),
   output: z.object({ message: z.string() }),
-  run: async ({ app, caller, session }) => {
+  run: async ({ app, caller, session, address }) => {
     const accounts = await app.accounts()
-    await accounts.logins.logout(caller.id, session)
+    await accounts.logins.logout(caller, session, address)
     return { message: 'Logged out' }
   },
 })
@@ -220,6 +220,7 @@ export const resetPassword = defineOperation({
     temporary_password: z.exactOptional(z.string()),
     ...keyCounts,
   }),
+  deed: (_input, { user }) => ({ name: user.username }),
   run: async ({ app }, { user_id, username, new_password, revoke_keys }) => {
     const { users, logins } = await app.accounts()
     const account = await (user_id === undefined ? users.named(username!) : users.get(user_id))

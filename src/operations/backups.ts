@@ -38,6 +38,7 @@ export const createBackup = defineOperation({
   failures: [500, 503],
   input: z.strictObject({ passphrase }),
   output: kept,
+  deed: (_input, { name: subject }) => ({ subject }),
   run: async ({ app, signal }, { passphrase }) => (await app.backups()).create({ passphrase, signal }),
 })
 

@@ -127,6 +127,7 @@ export const createKey = defineOperation({
   }),
   output: keyWithSecret,
   status: 201,
+  deed: (_input, { name }) => ({ name }),
   run: async (call, { user_id, expires_in: expiresIn, personas, limits, ...order }) => {
     const { app, caller, header } = call
     const owner = user_id ?? caller.id
@@ -181,6 +182,7 @@ export const updateKey = defineOperation({
     expires_in: z.exactOptional(lifetime.nullable()),
   }),
   output: keyView,
+  deed: (_input, { name }) => ({ name }),
   run: async (call, { id: _id, expires_in, personas, ...change }, key) => {
     refuseUnknownPlaces(call.app, change)
     const keys = await call.app.apiKeys()
@@ -205,6 +207,7 @@ export const rotateKey = defineOperation({
   locate: locateKey,
   input: z.strictObject({ id: z.string(), overlap: overlap.default(usualOverlap) }),
   output: keyWithSecret,
+  deed: (_input, { name }) => ({ name }),
   run: async ({ app }, { overlap }, { id }) => {
     const keys = await app.apiKeys()
     const { key, secret } = await keys.rotate(id, overlap)
@@ -222,6 +225,7 @@ export const revokeKey = defineOperation({
   locate: locateKey,
   input: z.object({ id: z.string() }),
   output: z.object({ id: z.string(), revoked: z.literal(true) }),
+  deed: (_input, _output, { name }) => ({ name }),
   run: async ({ app }, _input, { id }) => {
     await (await app.apiKeys()).revoke(id)
     return { id, revoked: true as const }

@@ -320,6 +320,7 @@ export const wipeMemories = defineOperation({
   method: 'DELETE',
   path: '/api/personas/:id/memory',
   access: 'user',
+  audited: true,
   scope: 'memory',
   summary:
     "Wipes memories for good, also from the persona's backups: all of them, those of a category, or those before a time.",

@@ -78,7 +78,7 @@ interface OperationParts {
   readonly createsFirstUser?: true
   /** Its answer holds the token of a new login, or its success ends the caller's login: for the cookie of the console. */
   readonly login?: 'opens' | 'ends'
-  /** Recorded in the audit table when run over HTTP: actor, action, target, address. */
+  /** Recorded in the audit table once it succeeded: actor, action, subject, and the address over HTTP. */
   readonly audited?: true
   /** The same for every caller: in process no user is looked up and no database opened. */
   readonly impersonal?: true
@@ -126,6 +126,7 @@ export interface PublicOperation<I extends z.ZodType = z.ZodType, O extends z.Zo
   // Method syntax on purpose: a field would not be assignable to the plain Operation.
   run(call: PublicCall, input: z.output<I>): Readable<z.input<O>> | Promise<Readable<z.input<O>>>
   readonly locate?: never
+  readonly deed?: never
   readonly stream?: never
 }
 
@@ -139,8 +140,20 @@ export interface GuardedOperation<I extends z.ZodType = z.ZodType, O extends z.Z
    * rest of the input is validated, so that validation messages tell other users nothing.
    */
   locate?(call: Call, path: Readonly<Record<string, string>>): L | Promise<L>
+  /** What the audit says of a run, where its own name and the id in its path do not; undefined where nothing was done. */
+  deed?(input: z.output<I>, output: z.output<O>, located: L): Deed | undefined
   /** Streams the answer where the input asks for it. */
   readonly stream?: StreamOf<I>
+}
+
+/** What the audit says of a run: never a content, a key or a password. */
+export interface Deed {
+  /** By default the name of the operation. */
+  readonly action?: string
+  /** By default the id in the path or in the answer. */
+  readonly subject?: string
+  /** The name of a user or a key, which the subject is. */
+  readonly name?: string
 }
 
 export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> =

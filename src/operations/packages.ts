@@ -60,6 +60,7 @@ export const backUpPersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/backup',
   access: 'user',
+  audited: true,
   scope: ['personas', 'memory'],
   summary: 'Backs up a persona on this machine.',
   input: z.object({ id }),
@@ -91,6 +92,7 @@ export const restorePersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/restore',
   access: 'user',
+  audited: true,
   scope: ['personas', 'memory'],
   summary: 'Restores a persona from a backup (JSON {backup_id}; default the newest) or a package.',
   limit: packageLimits.bytes,
@@ -118,6 +120,7 @@ export const exportPersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/export',
   access: 'user',
+  audited: true,
   scope: ['personas', 'memory'],
   summary:
     'Exports a persona as a package or its memories as JSON lines, encrypted with age when a passphrase is given, or as a character card.',
@@ -143,6 +146,7 @@ export const importPersona = defineOperation({
   method: 'POST',
   path: '/api/personas/import',
   access: 'user',
+  audited: true,
   scope: ['personas', 'memory'],
   summary:
     'Imports a package, or a file of another program: a character card (JSON, PNG, CHARX), a Letta agent file, an export of ChatGPT or Claude, or memories as JSON lines. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
@@ -178,6 +182,7 @@ export const importPersona = defineOperation({
     left_out: z.exactOptional(z.array(z.object({ what: z.string(), count: z.int() }))),
   }),
   status: 201,
+  deed: ({ dry_run }, { persona_id: subject }) => (dry_run ? undefined : { subject }),
   run: (call, { package: pieces, ...request }) =>
     received(call, pieces, async ({ path, bytes, passphrase }) => {
       if (bytes === 0) throw new AppError('invalid', 'The file is empty: give a package or a character card')

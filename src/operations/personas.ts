@@ -77,6 +77,7 @@ export const removePersona = defineOperation({
   method: 'DELETE',
   path: '/api/personas/:id',
   access: 'user',
+  audited: true,
   scope: 'personas',
   summary: 'Removes a persona with its memories, its state and its backups.',
   input: personaId,

@@ -228,6 +228,7 @@ export const deactivatePlugin = defineOperation({
   query: ['type'],
   input: z.object({ type: kind.default('chat') }),
   output: z.object({ deactivated: z.string().nullable() }),
+  deed: (_input, { deactivated: subject }) => (subject === null ? undefined : { subject }),
   run: async ({ app }, { type }) => ({ deactivated: (await app.plugins.deactivate(type)) ?? null }),
 })
 

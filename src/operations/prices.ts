@@ -72,6 +72,7 @@ export const unsetPrice = defineOperation({
     valid_from: priceRow.shape.valid_from,
   }),
   output: z.object({ plugin: z.string(), model: z.string(), removed: z.literal(true) }),
+  deed: ({ plugin, model }) => ({ subject: `${plugin}:${model}` }),
   run: async ({ app }, { plugin, model, valid_from: day }) => {
     const { prices } = await app.prices()
     await prices.unset({ plugin, model, ...(day !== undefined && { validFrom: Date.parse(day) }) })
@@ -119,6 +120,7 @@ export const refreshPrices = defineOperation({
     stream: z.boolean().default(false),
   }),
   output: z.object({ plugins: z.array(refreshRow) }),
+  deed: ({ dry_run }) => (dry_run ? undefined : {}),
   run: async ({ app, signal }, { document, origin, ...input }) => {
     const refresh = await (await app.prices()).refresh()
     const request = requestOf(input)

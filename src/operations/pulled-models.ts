@@ -36,6 +36,7 @@ export const pullModel = defineOperation({
     stream: z.boolean().default(false),
   }),
   output: pulled,
+  deed: ({ name: subject }) => ({ subject }),
   run: async ({ app, signal }, { name, non_commercial: nonCommercial }) =>
     (await app.models()).hub.pull(name, { signal, nonCommercial }),
   stream: {

@@ -1,4 +1,5 @@
 import { adaptationOperations } from './adaptation.ts'
+import { auditOperations } from './audit.ts'
 import { authOperations } from './auth.ts'
 import { backupOperations } from './backups.ts'
 import { chatOperations } from './chat.ts'
@@ -50,4 +51,5 @@ export const operations: readonly Operation[] = [
   ...usageOperations,
   ...limitOperations,
   ...backupOperations,
+  ...auditOperations,
 ]

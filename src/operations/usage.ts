@@ -1,29 +1,11 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { isoTime } from '../formats/iso-time.ts'
-import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
 import { exportedRows } from '../usage/ledger/export.ts'
 import { type RowQuery, type UsageColumn, usageColumns } from '../usage/ledger/ledger.ts'
 import { type FindNames, periodOf, reportOf } from '../usage/ledger/report.ts'
 import { requireAdmin } from './access.ts'
+import { day } from './input.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
-
-/** The last moment that a date can tell: milliseconds since 1970 UTC. */
-const latest = 8.64e15
-
-const timeRule = `must be ${timeForms}`
-
-/** A day such as `2026-11-22` in the time zone of usage, or a time in milliseconds since 1970 UTC. */
-const day = z
-  .union([z.int().min(0).max(latest), z.string().trim().min(1).max(100)], timeRule)
-  .transform((given, context) => {
-    if (typeof given === 'number') return given
-    if (/^\d{4}-\d\d-\d\d$/.test(given) && isoTime(given) !== undefined) return given
-    const time = timeFromText(given, Date.now())
-    if (time !== undefined && time >= 0 && time <= latest) return time
-    context.addIssue(timeRule)
-    return z.NEVER
-  })
 
 const name = z.string().min(1, 'must not be empty').max(300)
 

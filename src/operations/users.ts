@@ -82,6 +82,7 @@ export const createUser = defineOperation({
   }),
   output: userView,
   status: 201,
+  deed: (_input, { username: name }) => ({ name }),
   run: async ({ app, header }, input) => {
     const user = await (await app.accounts()).users.create(input)
     header?.('location', `/api/users/${user.id}`)
@@ -106,6 +107,7 @@ export const updateUser = defineOperation({
     password: z.exactOptional(z.never({ error: 'is changed with change-password, or reset by an administrator' })),
   }),
   output: userView,
+  deed: ({ role }, { username: name }) => ({ name, ...(role !== undefined && { action: 'users.role' }) }),
   run: async ({ app, caller }, { id, username, email, role }) => {
     const { users } = await app.accounts()
     if (role !== undefined && role !== (await users.get(id)).user.role) requireAdmin(caller)
@@ -128,6 +130,7 @@ export const removeUser = defineOperation({
   locate: validateUserExists,
   input: z.object({ id: z.string() }),
   output: z.object({ message: z.string(), id: z.string() }),
+  deed: (_input, _output, { user }) => ({ name: user.username }),
   run: async ({ app }, { id }) => {
     const { users } = await app.accounts()
     const { personas, memories } = await app.personas()
@@ -161,6 +164,7 @@ export const unlockLogins = defineOperation({
     /** Those from which logins were refused or failures counted; an IPv6 address stands for its /64 network. */
     addresses: z.array(z.string()),
   }),
+  deed: ({ who: subject }, { addresses }) => (addresses.length > 0 ? { subject } : undefined),
   run: async ({ app }, { who }) => {
     const addresses = await (await app.accounts()).logins.unlock(who)
     return { message: addresses.length > 0 ? 'Logins unlocked' : 'No failed login counted', addresses: [...addresses] }

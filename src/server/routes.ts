@@ -4,6 +4,7 @@ import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { suggestion } from '../formats/nearest-name.ts'
 import { parseInput } from '../operations/ask.ts'
+import { recordDeed, recordedAtEnd } from '../operations/deeds.ts'
 import { requireListedPersona } from '../operations/key-lists.ts'
 import { type Call, type Caller, Download, type Operation, type PublicCall } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
@@ -45,10 +46,13 @@ export async function serveOperation(
   if (stream?.wanted(input)) {
     return whileLoggedIn(context, identity, async () => {
       const { chunks, headers } = await stream.run(call, input)
-      await sendEvents(context, chunks, jsonEvents(context), headers)
+      const sent = operation.audited ? recordedAtEnd(chunks, operation, call, { input, located }) : chunks
+      await sendEvents(context, sent, jsonEvents(context), headers)
     })
   }
-  await sendOutput(operation, call, await operation.run(call, input, located), context, identity)
+  const output: unknown = await operation.run(call, input, located)
+  await recordDeed(operation, call, { input, output, located })
+  await sendOutput(operation, call, output, context, identity)
 }
 
 async function sendOutput(
@@ -58,7 +62,6 @@ async function sendOutput(
   context: RequestContext,
   identity: Identity,
 ): Promise<void> {
-  if (operation.audited) await audit(operation, call, context.params['id'] ?? context.params['subject'] ?? idOf(output))
   if (operation.login === 'ends') forgetLogin(context)
   if (operation.login === 'opens' && isFromConsole(context, call.app.settings))
     return sendJson(context, operation.status ?? 200, keepLogin(context, output as { readonly token: string }))
@@ -100,21 +103,6 @@ export async function whileLoggedIn(
   } finally {
     unwatch?.()
   }
-}
-
-async function audit(
-  { name }: Operation,
-  { app, caller, address }: PublicCall,
-  target: string | undefined,
-): Promise<void> {
-  const accounts = await app.accounts()
-  await accounts.record({ action: name, actor: caller?.id, target, address, outcome: 'ok' })
-}
-
-function idOf(output: unknown): string | undefined {
-  const { id, user } = (output ?? {}) as { id?: unknown; user?: unknown }
-  if (user !== undefined) return idOf(user)
-  return typeof id === 'string' ? id : undefined
 }
 
 async function readInput(

@@ -49,6 +49,8 @@ export interface Settings {
   readonly usageZone: string
   /** Days that single attempts stay in the ledger; their sums stay for good. */
   readonly usageDays: number
+  /** Days that entries of the audit stay; 0 for no end. */
+  readonly auditDays: number
   /** Days that responses stay for clients that go on with them; 0 keeps none. */
   readonly responseDays: number
   readonly backup: BackupSettings
@@ -287,6 +289,11 @@ export const settingNames = {
     fallback: '400',
     what: 'days that single requests stay in the usage ledger; their sums stay for good',
   },
+  'audit.keep_days': {
+    variable: 'AICHAT_AUDIT_KEEP_DAYS',
+    fallback: '365',
+    what: 'days that entries of the audit stay, the newest 100,000 of them; 0 removes none for its age',
+  },
   'backup.every': {
     variable: 'AICHAT_BACKUP_EVERY',
     fallback: '',
@@ -459,6 +466,7 @@ function collect(
     },
     usageZone: zone(value('usage.timezone'), problems),
     usageDays: count(value('usage.keep_days'), 'usage.keep_days', problems),
+    auditDays: count(value('audit.keep_days'), 'audit.keep_days', problems, 0),
     responseDays: count(value('responses.keep_days'), 'responses.keep_days', problems, 0),
     backup: backup(value, problems),
     database: database(environment, problems),

@@ -32,3 +32,18 @@ function reader(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' })
   return (at) => format.format(at)
 }
+
+const hourMs = 3_600_000
+
+/** The first moment of a day such as `2026-11-22`: milliseconds since 1970 UTC. */
+export function startOf(days: Days, day: string): number {
+  // No zone is further than 14 hours ahead of UTC.
+  let at = Date.parse(day) - 14 * hourMs
+  while (days.dayOf(at) < day) at += quarterMs
+  return at
+}
+
+/** The day after one. */
+export function nextDay(day: string): string {
+  return new Date(Date.parse(day) + 24 * hourMs).toISOString().slice(0, 10)
+}

@@ -138,7 +138,7 @@ test('a token ends with logout, a new password, a reset, a role, removal, and ti
       return typeof verified === 'string' ? undefined : verified.session
     }
     const deeds: readonly (readonly [string, (session: string) => unknown])[] = [
-      ['logout', (session) => accounts.logins.logout(id, session)],
+      ['logout', (session) => accounts.logins.logout({ id, username: 'ada' }, session, undefined)],
       ['a new password', () => accounts.logins.changePassword(id, current, 'Passw0rd2', undefined)],
       ['a reset', async () => accounts.logins.resetPassword(await accounts.users.get(id), 'Passw0rd3')],
       ['a role', () => accounts.users.update(id, { role: 'admin' })],
@@ -172,7 +172,7 @@ test('what ended a login stays so after a restart, and what did not goes on', ()
     const { user, token: kept } = await accounts.logins.register({ username: 'ada', password }, undefined)
     const { token: ended } = await accounts.logins.login({ username: 'ada', password }, undefined)
     const verified = await accounts.logins.verify(ended)
-    await accounts.logins.logout(user.id, typeof verified === 'string' ? undefined : verified.session)
+    await accounts.logins.logout(user, typeof verified === 'string' ? undefined : verified.session, undefined)
     const other = await reopen()
     assert.is(await other.accounts.logins.verify(ended), 'invalid')
     assert.is(typeof (await other.accounts.logins.verify(kept)), 'object')

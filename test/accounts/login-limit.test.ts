@@ -27,10 +27,7 @@ test('five failures pass, then nothing does for fifteen minutes after the fifth'
   const refused = await refusal(limit.reserve('a'))
   assert.is(refused.code, 'rate_limited')
   assert.is(refused.retryAfter, 899)
-  assert.equal(refused.details, [
-    'Try again in 15 minutes',
-    'An administrator can end the wait: aichat users unlock a',
-  ])
+  assert.equal(refused.details, ['Try again in 15 minutes', 'An administrator can end the wait: aichat users unlock a'])
   clock.now += windowMs - 1001
   const last = await refusal(limit.reserve('a'))
   assert.is(last.retryAfter, 1)

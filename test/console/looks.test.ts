@@ -215,5 +215,11 @@ function placesOf({ call }: Scene, { persona, admin: { token } }: Furniture): re
       heading: 'Users',
       prepare: async ({ page }) => page.getByText('ada@example.org').or(page.getByText('(you)')).first().waitFor(),
     },
+    {
+      name: 'audit',
+      place: 'audit',
+      heading: 'Audit',
+      prepare: async ({ page }) => page.getByText('Registered').first().waitFor(),
+    },
   ]
 }

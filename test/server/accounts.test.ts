@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
-import { goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
-import { pluginAt } from '../installation.ts'
+import { goodPassword, withDaemon } from '../daemon.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('the account routes')
@@ -371,28 +370,4 @@ test('what is too large, nested, compressed, of another type, or no JSON is refu
     assert.is(await login(text, { 'content-type': 'application/vnd.api+json; charset=utf-8' }), 200)
   }))
 
-test('what is changed over HTTP stands in the audit table, by whom and from where', () =>
-  withDaemon(async (daemon) => {
-    const { call, register } = daemon
-    const { token, user } = await register('admin')
-    await call('POST', '/api/plugins/install', { token, body: pluginAt('http://127.0.0.1:9') })
-    await call('POST', '/api/plugins/activate/custom', { token })
-    const made = await call('POST', '/api/users', { token, body: credentials })
-    await call('DELETE', `/api/users/${made.body.id}`, { token })
-    assert.equal((await audited(daemon)).slice(1), [
-      ['plugins.install', user.id, 'custom', '127.0.0.1', 'ok'],
-      ['plugins.activate', user.id, 'custom', '127.0.0.1', 'ok'],
-      ['users.create', user.id, made.body.id, '127.0.0.1', 'ok'],
-      ['users.remove', user.id, made.body.id, '127.0.0.1', 'ok'],
-    ])
-  }))
-
 test.run()
-
-async function audited({ home }: TestDaemon): Promise<unknown[]> {
-  const { openDatabase } = await import('../../src/storage/sqlite/database.ts')
-  const db = await openDatabase(`${home}/aichat.db`)
-  const rows = db.prepare('SELECT action, actor, target, address, outcome FROM audit ORDER BY id').raw().all()
-  db.close()
-  return rows
-}

@@ -13,6 +13,7 @@ import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, canAsk, confirm, readSecrets } from '../terminal/prompts.ts'
+import { recordHere } from '../terminal/record.ts'
 import { table } from '../terminal/table.ts'
 
 interface PassphraseOptions {
@@ -25,7 +26,11 @@ export async function create(cli: Cli, options: PassphraseOptions & { readonly e
     options.encrypt || options.passphraseStdin ? await newPassphrase(cli, options.passphraseStdin === true) : undefined
   const kept = await atHome(
     cli,
-    (backups, progress) => backups.create({ ...progress, passphrase }),
+    async (backups, progress, app) => {
+      const made = await backups.create({ ...progress, passphrase })
+      await recordHere(cli, app, 'backups.create', made.name)
+      return made
+    },
     () => cli.ask(createBackup, given({ passphrase })),
     openApp,
   )
@@ -131,7 +136,11 @@ export async function remove(cli: Cli, names: readonly string[]): Promise<void> 
     removed.push(
       await atHome(
         cli,
-        (backups, { signal }) => backups.remove(name, signal),
+        async (backups, { signal }, app) => {
+          const gone = await backups.remove(name, signal)
+          await recordHere(cli, app, 'backups.remove', name)
+          return gone
+        },
         () => cli.ask(removeBackup, { name }),
       ),
     )
@@ -145,7 +154,7 @@ type Progress = Required<Pick<OpenOptions, 'onStep' | 'signal'>>
 /** Does work in this process, with progress on a terminal, or where commands go: on a server, or as another user. */
 async function atHome<R>(
   cli: Cli,
-  here: (backups: Backups, progress: Progress) => Promise<R>,
+  here: (backups: Backups, progress: Progress, app: App) => Promise<R>,
   there: (() => Promise<R>) | undefined,
   open?: Open,
 ): Promise<R> {
@@ -158,16 +167,14 @@ type Open = (settings: Settings) => App | Promise<App>
 /** Opens no database unless told to: a restore may find it lost, or empty. */
 async function withBackups<R>(
   cli: Cli,
-  work: (backups: Backups, progress: Progress) => Promise<R>,
+  work: (backups: Backups, progress: Progress, app: App) => Promise<R>,
   open: Open = composeApp,
 ): Promise<R> {
   const app = await open(await cli.settings())
   const bar = openProgress(cli)
   try {
-    return await work(await app.backups(), {
-      signal: cli.signal(),
-      onStep: ({ doing, share }) => bar.show(share, doing),
-    })
+    const progress: Progress = { signal: cli.signal(), onStep: ({ doing, share }) => bar.show(share, doing) }
+    return await work(await app.backups(), progress, app)
   } finally {
     bar.clear()
     await app.close()

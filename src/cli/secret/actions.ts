@@ -9,11 +9,13 @@ import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { askSecret, readSecrets } from '../terminal/prompts.ts'
+import { recordHere } from '../terminal/record.ts'
 import { table } from '../terminal/table.ts'
 
 /** Stores a key: in the keychain, or where none works and it is allowed, in the file. */
 export async function set(cli: Cli, name: string, options: { insecureStorage?: boolean }): Promise<void> {
-  await withStoredKeys(cli, async (keys, { settings }) => {
+  await withStoredKeys(cli, async (keys, app) => {
+    const { settings } = app
     const isOwn = Object.values(backupSecrets).some((own) => own === name)
     if (!isOwn && !isKeyName(name, settings.pluginKeyNames))
       // The message omits the name, which may be the key itself, typed in its place.
@@ -29,6 +31,7 @@ export async function set(cli: Cli, name: string, options: { insecureStorage?: b
       : await askSecret(cli, `Value of ${name}`, 'stdin')
     if (!/^[\x21-\x7e]+$/.test(value)) throw new AppError('invalid', 'Invalid key: use printable ASCII without spaces')
     await keys.set(name, value, inKeychain)
+    await recordHere(cli, app, 'secrets.set', name)
     await print(cli, { name, stored: inKeychain ? 'keychain' : 'file' }, () => '')
     note(cli, `aichat: ${name} is kept in the ${inKeychain ? 'keychain' : 'file that only you can read'}`)
   })
@@ -53,11 +56,12 @@ export async function list(cli: Cli): Promise<void> {
 
 /** Removes a stored key from the keychain and the file. Throws `not_found` when neither has it. */
 export async function remove(cli: Cli, name: string): Promise<void> {
-  await withStoredKeys(cli, async (keys, { settings }) => {
+  await withStoredKeys(cli, async (keys, app) => {
     if (!(await keys.remove(name)))
       throw new AppError('not_found', `Stored key ${looksLikeKey(name) ? 'of that name' : `"${name}"`} not found`)
+    await recordHere(cli, app, 'secrets.remove', name)
     await print(cli, { name, removed: true }, () => '')
-    if (readSecret(name, settings.environment)) note(cli, `aichat: ${name} is still set in the environment`)
+    if (readSecret(name, app.settings.environment)) note(cli, `aichat: ${name} is still set in the environment`)
   })
 }
 

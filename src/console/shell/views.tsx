@@ -49,6 +49,13 @@ const views: readonly ViewEntry[] = [
     isForAdmins: true,
     View: lazy(async () => (await import('../views/users/users.tsx')).Users),
   },
+  {
+    name: 'audit',
+    title: 'Audit',
+    icon: 'audit',
+    isForAdmins: true,
+    View: lazy(async () => (await import('../views/audit/audit.tsx')).Audit),
+  },
 ]
 
 /** The views of a person. */

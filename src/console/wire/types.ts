@@ -1,5 +1,6 @@
 /** The shapes of the API, derived from the operations: types alone, nothing of the core is in the page. */
 import type { listAdaptations, showState } from '../../operations/adaptation.ts'
+import type { showAudit } from '../../operations/audit.ts'
 import type { systemInfo, whoAmI } from '../../operations/auth.ts'
 import type { listChatModels } from '../../operations/chat.ts'
 import type { listKeys } from '../../operations/keys.ts'
@@ -47,4 +48,5 @@ export type Load = OutputOf<typeof showLoad>
 export type Status = OutputOf<typeof serviceStatus>
 export type SpeechServer = OutputOf<typeof showSpeechHealth>['servers'][number]
 export type Voice = OutputOf<typeof listVoicesOfServers>['voices'][number]
+export type AuditEntry = OutputOf<typeof showAudit>['entries'][number]
 export type User = OutputOf<typeof listUsers>['users'][number]

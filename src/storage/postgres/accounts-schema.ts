@@ -43,4 +43,14 @@ export const accountMigrations: readonly Migration[] = [
       );
     `,
   },
+  {
+    name: 'accounts-2',
+    up: `
+      -- The names then: an id tells nobody who a removed user was.
+      ALTER TABLE audit ADD COLUMN actor_name text COLLATE "C", ADD COLUMN target_name text COLLATE "C";
+      CREATE INDEX audit_time ON audit (at, id);
+      CREATE INDEX audit_actor ON audit (actor, at, id);
+      CREATE INDEX audit_action ON audit (action, at, id);
+    `,
+  },
 ]

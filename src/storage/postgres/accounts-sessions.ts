@@ -1,5 +1,5 @@
-import type { AuditEntry, LiveSession, Session, UserCounts } from '../../accounts/users.ts'
-import { dayMs, keptEntries, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
+import type { AuditEntry, AuditQuery, AuditRecord, LiveSession, Session, UserCounts } from '../../accounts/users.ts'
+import { auditColumns, auditCondition, dayMs, keptEntries, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 /** Logins with their users as they are now, by their ids. */
@@ -51,11 +51,29 @@ export async function countAccounts(sql: Sql, now: number): Promise<UserCounts> 
 }
 
 /** Adds an entry to the audit table, of which the newest stay. */
-export async function addEntry(sql: Sql, { at, action, outcome, actor, target, address }: AuditEntry): Promise<void> {
+export async function addEntry(sql: Sql, entry: AuditEntry): Promise<void> {
+  const { at, action, outcome, actor, actorName, target, targetName, address } = entry
   await sql.run(
     `WITH added AS (
-       INSERT INTO audit (at, action, actor, target, address, outcome) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id)
+       INSERT INTO audit (at, action, actor, actor_name, target, target_name, address, outcome)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id)
      DELETE FROM audit USING added WHERE audit.id <= added.id - ${keptEntries}`,
-    [at, action, actor ?? null, target ?? null, address ?? null, outcome],
+    [at, action, actor ?? null, actorName ?? null, target ?? null, targetName ?? null, address ?? null, outcome],
   )
+}
+
+/** Entries of the audit table, the newest first, and how many the query chooses in all. */
+export async function listEntries(sql: Sql, query: AuditQuery) {
+  const values: (string | number)[] = []
+  const where = auditCondition(query, (name) => `$${values.push(query[name]!)}`)
+  const page = `LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
+  const [entries, counted] = await Promise.all([
+    sql.rows<AuditRecord>(`SELECT ${auditColumns} FROM audit ${where} ORDER BY at DESC, id DESC ${page}`, [
+      ...values,
+      query.limit,
+      query.offset,
+    ]),
+    sql.row<{ total: number }>(`SELECT count(*) AS total FROM audit ${where}`, values),
+  ])
+  return { entries, total: counted!.total }
 }

@@ -12,7 +12,7 @@ import {
 import { AppError } from '../../errors.ts'
 import { accountOf, keysOf, type UserRow, userOf } from '../shared/account-rows.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
-import { addEntry, closeSessions, countAccounts, findSessions, openSession } from './accounts-sessions.ts'
+import { addEntry, closeSessions, countAccounts, findSessions, listEntries, openSession } from './accounts-sessions.ts'
 import type { Context } from './context.ts'
 import { inOneQuery } from './in-one-query.ts'
 import { oneWriter } from './one-writer.ts'
@@ -101,6 +101,8 @@ export function createAccountStore({ db, changes }: Context): AccountStore {
     session,
     closeSession: (id) => writing(async (tx) => (await tx.run('DELETE FROM login_session WHERE id = $1', [id])) > 0),
     record: (entry) => addEntry(db, entry),
+    audit: (query) => listEntries(db, query),
+    pruneAudit: async (before) => void (await db.run('DELETE FROM audit WHERE at < $1', [before])),
   }
 }
 

@@ -50,7 +50,9 @@ export function createLoginFailureStore({ db }: Context): LoginFailureStore {
       db.transaction(async (tx) => {
         await lock(tx, subject)
         const removed = await Promise.all(
-          ['login_failure', 'login_refusal'].map((table) => tx.run(`DELETE FROM ${table} WHERE subject = $1`, [subject])),
+          ['login_failure', 'login_refusal'].map((table) =>
+            tx.run(`DELETE FROM ${table} WHERE subject = $1`, [subject]),
+          ),
         )
         return removed.some((count) => count > 0)
       }),

@@ -51,6 +51,8 @@ export const methods: MethodsOfStores = {
     session: true,
     closeSession: true,
     record: true,
+    audit: true,
+    pruneAudit: true,
   },
   loginFailures: { now: true, read: true, fail: true, forgive: true, subjectsOf: true, release: true },
   keys: {

@@ -56,4 +56,16 @@ export const accountMigrations: readonly Migration[] = [
       db.exec('CREATE INDEX user_look ON user (username_look)')
     },
   },
+  {
+    name: 'accounts-3',
+    up: (db) =>
+      db.exec(`
+        -- The names then: an id tells nobody who a removed user was.
+        ALTER TABLE audit ADD COLUMN actor_name TEXT;
+        ALTER TABLE audit ADD COLUMN target_name TEXT;
+        CREATE INDEX audit_time ON audit (at);
+        CREATE INDEX audit_actor ON audit (actor, at);
+        CREATE INDEX audit_action ON audit (action, at);
+      `),
+  },
 ]

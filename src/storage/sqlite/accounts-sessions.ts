@@ -1,5 +1,5 @@
-import type { AuditEntry, LiveSession, Session, UserCounts } from '../../accounts/users.ts'
-import { dayMs, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
+import type { AuditEntry, AuditQuery, AuditRecord, LiveSession, Session, UserCounts } from '../../accounts/users.ts'
+import { auditColumns, auditCondition, dayMs, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
 import type { Database } from './connection.ts'
 
 /** The statements about logins and the audit table. */
@@ -20,8 +20,10 @@ export function sessionStatements(db: Database) {
        OR (expires_at < :day AND (SELECT count(*) FROM login_session) > ${manyLogins})`,
   )
   const auditRow = db.prepare(
-    `INSERT INTO audit (at, action, actor, target, address, outcome) VALUES (:at, :action, :actor, :target, :address, :outcome)`,
+    `INSERT INTO audit (at, action, actor, actor_name, target, target_name, address, outcome)
+     VALUES (:at, :action, :actor, :actorName, :target, :targetName, :address, :outcome)`,
   )
+  const prune = db.prepare<[number]>('DELETE FROM audit WHERE at < ?')
   const counted = db.prepare<{ now: number; week: number; month: number }, UserCounts>(`
     SELECT count(*) AS total_users,
       count(*) FILTER (WHERE role = 'admin') AS admins,
@@ -41,14 +43,27 @@ export function sessionStatements(db: Database) {
     close: (id: string) => closeRow.run(id).changes > 0,
     closeAll: (userId: string) => void closeRows.run(userId),
     counts: (now: number) => counted.get({ now, week: now - 7 * dayMs, month: now - 30 * dayMs })!,
-    record: ({ at, action, outcome, actor, target, address }: AuditEntry) =>
+    record: ({ at, action, outcome, actor, actorName, target, targetName, address }: AuditEntry) =>
       void auditRow.run({
         at,
         action,
         outcome,
         actor: actor ?? null,
+        actorName: actorName ?? null,
         target: target ?? null,
+        targetName: targetName ?? null,
         address: address ?? null,
       }),
+    audit(query: AuditQuery) {
+      const where = auditCondition(query, (name) => `:${name}`)
+      const entries = db
+        .prepare<[AuditQuery], AuditRecord>(
+          `SELECT ${auditColumns} FROM audit ${where} ORDER BY at DESC, id DESC LIMIT :limit OFFSET :offset`,
+        )
+        .all(query)
+      const total = db.prepare<[AuditQuery], number>(`SELECT count(*) FROM audit ${where}`).pluck().get(query)
+      return { entries, total: total! }
+    },
+    pruneAudit: (before: number) => void prune.run(before),
   }
 }

@@ -91,6 +91,8 @@ export function createAccountStore(db: Database, changes: OwnChanges): AccountSt
     session,
     closeSession: writing(sessions.close),
     record: async (entry) => sessions.record(entry),
+    audit: async (query) => sessions.audit(query),
+    pruneAudit: async (before) => sessions.pruneAudit(before),
   }
 }
 

@@ -163,7 +163,7 @@ function prepared(path: string, carried: CarriedOver | 'as-backed-up' | undefine
       const logins = db.prepare('DELETE FROM login_session').run().changes
       const accounts = carried === 'as-backed-up' ? untouched : carryOver(db, carried, at)
       db.prepare(
-        `INSERT INTO audit (at, action, actor, target, address, outcome) VALUES (?, 'backup.restore', NULL, NULL, NULL, 'ok')`,
+        `INSERT INTO audit (at, action, actor, target, address, outcome) VALUES (?, 'backups.restore', 'local', NULL, NULL, 'ok')`,
       ).run(at)
       return { logins, ...accounts }
     })()

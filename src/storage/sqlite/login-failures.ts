@@ -59,9 +59,7 @@ export function createLoginFailureStore(db: Database, now: () => number = machin
     if (at.length + 1 >= rule.most) refuse.run(subject, boot, now + rule.windowMs)
     return true
   })
-  const release = db.transaction(
-    (subject: string) => forget.run(subject).changes + endRefusal.run(subject).changes > 0,
-  )
+  const release = db.transaction((subject: string) => forget.run(subject).changes + endRefusal.run(subject).changes > 0)
 
   return {
     now,

@@ -24,7 +24,10 @@ export const accountTables: readonly TransferTable[] = [
   {
     name: 'audit',
     rows: 'entries of the audit',
-    columns: { ...plain('int8', 'id at'), ...plain('text', 'action actor target address outcome') },
+    columns: {
+      ...plain('int8', 'id at'),
+      ...plain('text', 'action actor actor_name target target_name address outcome'),
+    },
     order: 'id',
   },
   {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { AuditQuery } from '../../../src/accounts/users.ts'
 import type { Rule } from './rule.ts'
 import { account, keepAll, makeScope, memory, noon } from './samples.ts'
 
@@ -103,6 +104,44 @@ export const accountRules: readonly Rule[] = [
       assert.equal(await names(), ['zoe', 'ada', 'bob'])
       assert.equal(await names('ADA'), ['ada', 'bob'])
       assert.equal(await names('%'), [])
+    },
+  },
+  {
+    store: 'accounts',
+    topic: 'order',
+    says: 'the audit lists the newest entries first, by actor, action or area, and time, and counts all that match',
+    async holds(place) {
+      const { accounts } = await place.open()
+      const ada = { actor: 'ada-1', actorName: 'ada' }
+      const target = { target: 'bob-1', targetName: 'bob', address: '192.0.2.1' }
+      await accounts.record({ at: noon, action: 'login', outcome: 'failed', ...target })
+      await accounts.record({ at: noon + 2, action: 'users.create', outcome: 'ok', ...ada, ...target })
+      await accounts.record({ at: noon + 2, action: 'users.role', outcome: 'ok', ...ada })
+      // Areas whose names only begin alike, and a clock that was set back.
+      for (const action of ['users', 'users-other', 'usersX', 'user'])
+        await accounts.record({ at: noon + 1, action, outcome: 'ok' })
+      const found = async (query: Partial<AuditQuery>) => {
+        const { entries, total } = await accounts.audit({ limit: 10, offset: 0, ...query })
+        return [entries.map(({ action }) => action), total]
+      }
+      assert.equal(await found({ limit: 3 }), [['users.role', 'users.create', 'user'], 7])
+      assert.equal(await found({ limit: 2, offset: 5 }), [['users', 'login'], 7])
+      assert.equal(await found({ action: 'users' }), [['users.role', 'users.create', 'users'], 3])
+      assert.equal(await found({ action: 'users.create' }), [['users.create'], 1])
+      assert.equal(await found({ actor: 'ada-1', limit: 1 }), [['users.role'], 2])
+      assert.equal(await found({ actor: 'ada' }), [[], 0])
+      assert.equal(await found({ since: noon + 2 }), [['users.role', 'users.create'], 2])
+      assert.equal(await found({ until: noon, actor: 'ada-1' }), [[], 0])
+      assert.equal(await found({ until: noon }), [['login'], 1])
+      const { entries } = await accounts.audit({ action: 'users.create', limit: 1, offset: 0 })
+      assert.equal(entries, [
+        {
+          ...{ at: noon + 2, actor: 'ada-1', actor_name: 'ada', action: 'users.create' },
+          ...{ subject: 'bob-1', subject_name: 'bob', address: '192.0.2.1', outcome: 'ok' as const },
+        },
+      ])
+      await accounts.pruneAudit(noon + 2)
+      assert.equal(await found({}), [['users.role', 'users.create'], 2])
     },
   },
   {

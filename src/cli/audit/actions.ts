@@ -1,0 +1,36 @@
+import { showAudit } from '../../operations/audit.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
+import { table } from '../terminal/table.ts'
+
+interface Chosen {
+  readonly actor?: string
+  readonly action?: string
+  readonly since?: string
+  readonly until?: string
+  readonly limit?: string
+  readonly offset?: string
+}
+
+/** The entries of the audit, the newest first. */
+export async function list(cli: Cli, { offset, ...options }: Chosen): Promise<void> {
+  const page = await cli.ask(showAudit, given({ ...options, offset }))
+  await print(cli, page, ({ entries }) =>
+    table(
+      cli,
+      entries,
+      [
+        ['TIME', ({ at }) => new Date(at).toISOString().slice(0, 19).replace('T', ' ')],
+        ['ACTOR', ({ actor, actor_name }) => actor_name ?? actor ?? ''],
+        ['ACTION', ({ action }) => action],
+        ['OUTCOME', ({ outcome }) => outcome],
+        ['ADDRESS', ({ address }) => address ?? ''],
+        ['SUBJECT', ({ subject, subject_name }) => subject_name ?? subject ?? ''],
+      ],
+      'no entry matches',
+    ),
+  )
+  const next = Number(offset ?? 0) + page.entries.length
+  if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)
+}

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { openApp } from '../../src/app/app.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import { auditCondition } from '../../src/storage/shared/account-rows.ts'
+import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import { goodPassword, withDaemon } from '../daemon.ts'
+import { pluginAt } from '../installation.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('the audit over HTTP')
+
+const credentials = { username: 'ada', password: goodPassword }
+const dayMs = 86_400_000
+
+test('administrators read who changed what over HTTP and from where, without contents and without reads', () =>
+  withDaemon(async ({ call, register }) => {
+    const { token, user } = await register('admin')
+    await call('POST', '/api/plugins/install', { token, body: pluginAt('http://127.0.0.1:9') })
+    await call('POST', '/api/plugins/activate/custom', { token })
+    const made = await call('POST', '/api/users', { token, body: credentials })
+    const { id } = made.body
+    await call('PUT', `/api/users/${id}`, { token, body: { email: 'ada@example.org' } })
+    await call('PUT', `/api/users/${id}`, { token, body: { role: 'admin' } })
+    await call('POST', '/api/auth/reset-password', { token, body: { user_id: id, new_password: 'Secr3t-new' } })
+    await call('POST', '/api/auth/login', { body: { username: 'ada', password: 'Typed-1nstead' } })
+    const key = await call('POST', '/api/keys', { token, body: { name: 'ci', scopes: ['chat'] } })
+    const persona = await call('POST', '/api/personas', {
+      token,
+      body: { name: 'Confidential', model: 'custom-model' },
+    })
+    await call('DELETE', `/api/personas/${persona.body.id}/memory`, { token })
+    await call('POST', `/api/personas/${persona.body.id}/export`, { token, body: {} })
+    await call('DELETE', `/api/users/${id}`, { token })
+    await call('GET', '/api/users', { token })
+    const { status, body } = await call('GET', '/api/audit', { token })
+    assert.is(status, 200)
+    const { id: personaId } = persona.body
+    assert.equal(
+      body.entries.map((entry: Record<string, unknown>) => [entry['action'], entry['subject'], entry['subject_name']]),
+      [
+        ['users.remove', id, 'ada'],
+        ['personas.export', personaId, null],
+        ['memories.wipe', personaId, null],
+        ['keys.create', key.body.id, 'ci'],
+        ['login', id, 'ada'],
+        ['auth.reset-password', id, 'ada'],
+        ['users.role', id, 'ada'],
+        ['users.update', id, 'ada'],
+        ['users.create', id, 'ada'],
+        ['plugins.activate', 'custom', null],
+        ['plugins.install', 'custom', null],
+        ['register', null, null],
+      ],
+    )
+    const [removed, ...others] = body.entries
+    assert.equal(
+      { ...removed, at: typeof removed.at },
+      {
+        ...{
+          at: 'number',
+          actor: user.id,
+          actor_name: 'admin',
+          action: 'users.remove',
+          subject: id,
+          subject_name: 'ada',
+        },
+        ...{ address: '127.0.0.1', outcome: 'ok' },
+      },
+    )
+    assert.equal(
+      others.map((entry: Record<string, unknown>) => entry['outcome']),
+      ['ok', 'ok', 'ok', 'failed', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
+    )
+    for (const secret of ['Confidential', 'Secr3t', 'Typed', key.body.secret, 'example.org'])
+      assert.not.ok(JSON.stringify(body).includes(secret), secret)
+  }))
+
+test('the audit is read by actor, action, area and time, in pages, and by administrators alone', () =>
+  withDaemon(async ({ call, register }) => {
+    const { token, user } = await register('admin')
+    const other = await register('bob')
+    const made = await call('POST', '/api/users', { token, body: credentials })
+    const read = async (query: string) => {
+      const { status, body } = await call('GET', `/api/audit?${query}`, { token })
+      return status === 200 ? [body.entries.map(({ action }: { action: string }) => action), body.total] : body.details
+    }
+    const day = new Date(made.body.created_at).toISOString().slice(0, 10)
+    for (const actor of ['admin', user.id])
+      assert.equal(await read(`actor=${actor}`), [['users.create', 'register'], 2])
+    assert.equal(await read('actor=nobody'), [[], 0])
+    assert.equal(await read('action=users'), [['users.create'], 1])
+    assert.equal(await read('limit=1&offset=1'), [['register'], 3])
+    assert.equal(await read(`since=${day}`), [['users.create', 'register', 'register'], 3])
+    assert.equal(await read('until=2020-01-01'), [[], 0])
+    assert.equal(await read('since=tomorrow'), [[], 0])
+    assert.match(String(await read('since=never')), /^since: must be/)
+    assert.equal(await read('since=2026-02-01&until=2026-01-01'), ['until: is before since'])
+    assert.match(String(await read('user=admin')), /user: is not a query parameter/)
+    assert.match(String(await read('limit=1001')), /limit/)
+    assert.is((await call('GET', '/api/audit', { token: other.token })).status, 403)
+    assert.is((await call('GET', '/api/audit')).status, 401)
+  }))
+
+test('a service removes entries of the audit that are older than audit.keep_days, and 0 keeps them', async () => {
+  for (const [keepDays, kept] of [
+    ['30', ['young']],
+    ['0', ['old', 'young']],
+  ] as const) {
+    const home = mkdtempSync(join(tmpdir(), 'aichat-audit-'))
+    const db = await openDatabase(join(home, 'aichat.db'))
+    try {
+      const add = db.prepare("INSERT INTO audit (at, action, outcome) VALUES (?, ?, 'ok')")
+      add.run(Date.now() - 31 * dayMs, 'old')
+      add.run(Date.now() - 29 * dayMs, 'young')
+      const settings = readSettings({ AICHAT_HOME: home, AICHAT_AUDIT_KEEP_DAYS: keepDays })
+      const app = await openApp(settings, { service: true })
+      await app.accounts()
+      await app.close()
+      assert.equal(db.prepare('SELECT action FROM audit ORDER BY at').pluck().all(), kept)
+    } finally {
+      db.close()
+      rmSync(home, { recursive: true })
+    }
+  }
+})
+
+test('the audit is filtered by an index', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'aichat-audit-'))
+  const db = await openDatabase(join(home, 'aichat.db'))
+  try {
+    const plan = (query: Parameters<typeof auditCondition>[0]) =>
+      db
+        .prepare<[object], { detail: string }>(
+          `EXPLAIN QUERY PLAN SELECT * FROM audit ${auditCondition(query, (name) => `:${name}`)} ORDER BY at DESC, id DESC LIMIT 9`,
+        )
+        .all(query)
+        .map(({ detail }) => detail)
+        .join('; ')
+    assert.match(plan({}), /USING INDEX audit_time/)
+    assert.match(plan({ since: 1 }), /USING INDEX audit_time/)
+    assert.match(plan({ actor: 'ada', since: 1 }), /USING INDEX audit_actor/)
+    assert.match(plan({ action: 'users' }), /USING INDEX audit_action/)
+  } finally {
+    db.close()
+    rmSync(home, { recursive: true })
+  }
+})
+
+test.run()
