@@ -1,4 +1,5 @@
 import type { ChatRequest, Message } from './protocol/messages.ts'
+import { textLength } from './text-length.ts'
 import { messageTokens } from './token-estimate.ts'
 
 /** Messages that fit a context, and the extent of those that did not; undefined where all fit. */
@@ -17,6 +18,14 @@ export function fitRequest(request: Pick<ChatRequest, 'messages'> & Partial<Chat
   const reserved = request.max_completion_tokens ?? request.max_tokens ?? answerTokens
   const tools = request.tools ? estimateTokens({ content: JSON.stringify(request.tools) }) : 0
   return fitContext(request.messages, Math.max(leastTokens, context - tools - Math.min(reserved, context / 2)))
+}
+
+/** The tokens of messages that are too many for a window of `context` tokens, as we count; undefined where they fit. */
+export function excessiveTokens(messages: readonly Message[], context: number): number | undefined {
+  // No text has more tokens than characters, and those are counted at once.
+  if (textLength(messages) + 6 * messages.length <= context) return undefined
+  const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0)
+  return tokens > context ? tokens : undefined
 }
 
 /**

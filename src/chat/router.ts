@@ -4,7 +4,7 @@ import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
 import type { ChatCounts, ChatOutcome } from './chat-counts.ts'
-import { fitRequest } from './fit-context.ts'
+import { excessiveTokens, fitRequest } from './fit-context.ts'
 import { FollowedAttempt } from './followed-attempt.ts'
 import { placesAsked } from './further-models.ts'
 import { notHere, nothingHere, refuseAddresses } from './local-only.ts'
@@ -421,21 +421,27 @@ export function createRouter(parts: RouterParts): Router {
 /**
  * The request as a target is sent it, and what was left out of it. A saved conversation is fitted into the window where it is
  * known. The messages of other chats are the client's own: only those for a model in this process are fitted, since that
- * would drop the oldest itself. The request itself where all fits and it names that model, as most do.
+ * would drop the oldest itself. A runner may do so too, without a word: where its window is too small, that is said. The
+ * request itself where all fits and it names that model, as most do.
  */
 function requestFor(
   { request: asked, session }: ChatCall,
-  { model, contextTokens, endpoint }: Target,
+  { plugin, model, contextTokens, endpoint }: Target,
 ): { readonly request: ChatRequest; readonly left?: readonly string[] } {
   const request = asked.model === model ? (asked as ChatRequest) : { ...asked, model }
-  if (contextTokens === undefined || (session === undefined && endpoint !== undefined)) return { request }
-  const { messages, left } = fitRequest(request, contextTokens)
-  if (!left) return { request }
-  const extent = `${left.messages} earlier message${left.messages === 1 ? '' : 's'} (about ${left.tokens} tokens)`
-  return {
-    request: { ...request, messages: [...messages] },
-    left: [`${extent} left out: ${model} takes ${contextTokens} tokens at once`],
-  }
+  if (contextTokens === undefined) return { request }
+  const takes = `${model} takes ${contextTokens} tokens at once`
+  const isClients = session === undefined && endpoint !== undefined
+  const { messages, left } = isClients ? request : fitRequest(request, contextTokens)
+  const tokens = plugin === null && endpoint !== undefined ? excessiveTokens(messages, contextTokens) : undefined
+  const remarks = [
+    ...(left
+      ? [`${left.messages} earlier message${left.messages === 1 ? '' : 's'} (about ${left.tokens} tokens) left out: ${takes}`]
+      : []),
+    ...(tokens === undefined ? [] : [`${takes}: of the request, about ${tokens}, its runner may leave out the beginning`]),
+  ]
+  if (remarks.length === 0) return { request }
+  return { request: left ? { ...request, messages: [...messages] } : request, left: remarks }
 }
 
 /** The place of chats for which no plugin is active and no local runner is there. */

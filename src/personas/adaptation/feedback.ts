@@ -13,7 +13,7 @@ const traits: readonly (readonly [trait: string, much: string, little: string, m
     'verbosity',
     'long detailed verbose wordy lengthy thorough/longer wordier',
     'short brief concise terse briefly concisely/shorter briefer terser',
-    'more details?|elaborate|go (?:deeper|into (?:more )?detail)',
+    'more (?:details?|depth)|elaborate|go (?:deeper|into (?:more )?(?:detail|depth))',
     '(?:fewer|less|too many) (?:words|details?|text)|stop (?:rambling|beating around the bush)|(?:write|talk|say) (?:way |far )?too much',
   ],
   [
@@ -78,6 +78,11 @@ function wishFor(wanted: string, other: string, phrases: string | undefined): Re
 
 const replies = `(?:answer|repl(?:y|ie)|response|explanation|explaining|message|text|summar(?:y|ie)|description|sentence|tone|style|wording)s?`
 
+/** Words for an answer of the persona; "the text on the sign" is another text. */
+const answerNamed = new RegExp(
+  `\\b(?:your (?:\\w+ )?${replies}\\b|(?:the|this|that|these) (?:\\w+ )?${replies}\\b(?! (?:on|in|from|by)\\b))`,
+)
+
 /** Words that say nothing of a subject: a clause of these and a wish alone is about the answer. */
 const plainWords = new Set(
   `a about actually again all always am an and any anymore are as ask asked at be been being bit but by can chat confusing
@@ -107,7 +112,7 @@ export function noticeFeedback(message: string): Observation | undefined {
   let isOnAnswer = true
   let namesAnswer = false
   for (const clause of clausesOf(message)) {
-    namesAnswer ||= new RegExp(`\\b(?:your|the|this|that|these) (?:\\w+ )?${replies}\\b`).test(clause)
+    namesAnswer ||= answerNamed.test(clause)
     let isPlain = true
     for (const { trait, target, pattern } of manners) {
       const found = pattern.exec(clause)
@@ -131,6 +136,8 @@ function clausesOf(message: string): readonly string[] {
     .toLowerCase()
     .replace(/[’‘]/g, "'")
     .replace(/"[^"]*"|“[^“”]*”|«[^«»]*»/g, 'quotation')
+    // What somebody else says.
+    .replace(/(?<!\bi )\b(?:says?|said|tells? \w+|told \w+|writes?|wrote|reads|asks?|asked|advises?)(?: \w+)?: [^\n.!?]*/g, 'quotation')
     .replace(/\bcan't\b/g, 'can not')
     .replace(/n't\b/g, ' not')
     .replace(/'(re|s|d|m|ll)\b/g, (_, end: string) => ({ re: ' are', s: ' is', d: ' would', m: ' am' })[end] ?? ' will')

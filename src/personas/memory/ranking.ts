@@ -192,8 +192,8 @@ function lossOf(matched: Matched, best: Matched, mostOdds: number) {
 }
 
 /**
- * Moves newer statements before the older ones that they supersede, and lifts them to their score. The older ones keep theirs:
- * the newer one may be about something else, and both stand in a prompt with their times.
+ * Moves newer statements before the older ones that they supersede; scores stay in descending order. An older one that matches
+ * more of the query keeps its own: the newer one may be about something else, and both stand in a prompt with their times.
  */
 function inOrder(
   ranked: readonly Matched[],
@@ -209,7 +209,9 @@ function inOrder(
     }),
     query,
   )
-  const kept = scores.map((_, at) => scores[order[at] ?? at]!)
+  const kept = [...scores]
+  for (const [newer, older] of superseded)
+    if (lacksTerm(ranked[newer]!.evidence, ranked[older]!.evidence)) kept[order.indexOf(older)] = scores[older]!
   for (let at = order.length - 2; at >= 0; at--) kept[at] = Math.max(kept[at]!, kept[at + 1]!)
   return kept.map((score, at): Ranked => {
     const place = order[at] ?? at
@@ -220,6 +222,11 @@ function inOrder(
     if (older === undefined) return { candidate, score, parts }
     return { candidate, score, parts, supersedes: ranked[older]!.candidate.entry.id }
   })
+}
+
+/** Whether the older statement has a term of the query that the newer one lacks. */
+function lacksTerm({ likeness }: LexicalEvidence, older: LexicalEvidence): boolean {
+  return older.likeness.some((alike, at) => alike > 0 && likeness[at] === 0)
 }
 
 /**

@@ -63,7 +63,8 @@ const real: Readonly<Record<string, string>> = {
     Longer answers, please. | You're being too brief. | These answers are too short. |
     From now on answer with more details. | Your reply about the visa was too short. | more detail on that please |
     Could you explain this in more detail? | Please be more thorough. | Make your answers longer. |
-    Your description of the painting was too short. | Not detailed enough.`,
+    Your description of the painting was too short. | Not detailed enough. | Go into more depth, please. |
+    As I said: longer answers please.`,
   'verbosity -': `
     Be shorter. | Your answer was too long. | That was too long. | You're too verbose for me. | Shorter, please! |
     Could you be a bit more concise? | Can you keep it short next time? | Too long. | Hm, that's too long, sorry. |
@@ -89,6 +90,8 @@ const real: Readonly<Record<string, string>> = {
 
 /** Sentences with the same words about something else, or about how to deal with it. */
 const neutral = `
+  My boss said: be more direct. | The manual says: keep it short. | The text on the sign is too small and too long. |
+  The sign reads: be brief. | The message from the bank was too technical. |
   The contract needs more details. | The coffee was too simple. | My commute is too long. |
   The film was too long and I fell asleep. | Her speech was too short for the occasion. |
   The new office dress code is more formal than the old one. | I need a simpler recipe for tonight. |
