@@ -4,7 +4,7 @@ import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
 import type { ChatCounts, ChatOutcome } from './chat-counts.ts'
-import { excessiveTokens, fitRequest } from './fit-context.ts'
+import { excessiveTokens, type Fitted, fitRequest } from './fit-context.ts'
 import { FollowedAttempt } from './followed-attempt.ts'
 import { placesAsked } from './further-models.ts'
 import { notHere, nothingHere, refuseAddresses } from './local-only.ts'
@@ -432,7 +432,7 @@ function requestFor(
   if (contextTokens === undefined) return { request }
   const takes = `${model} takes ${contextTokens} tokens at once`
   const isClients = session === undefined && endpoint !== undefined
-  const { messages, left } = isClients ? request : fitRequest(request, contextTokens)
+  const { messages, left }: Fitted = isClients ? { messages: request.messages } : fitRequest(request, contextTokens)
   const tokens = plugin === null && endpoint !== undefined ? excessiveTokens(messages, contextTokens) : undefined
   const remarks = [
     ...(left
