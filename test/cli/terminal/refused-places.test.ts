@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { aichatCommand, openHome } from '../../command.ts'
@@ -59,6 +59,23 @@ test('a folder that no system call can make is refused at once, in one sentence'
   home.remove()
 })
 
+test('a home that a file, a loop of links or its length keeps from being a folder is refused, also by a command that reads alone', async () => {
+  const home = openHome()
+  writeFileSync(join(home.folder, 'file'), '')
+  symlinkSync('loop', join(home.folder, 'loop'))
+  for (const [name, reason] of [
+    ['file', 'part of its path is not a folder'],
+    ['file/below', 'part of its path is not a folder'],
+    ['loop', 'a link in its path leads back to itself'],
+    ['n'.repeat(300), 'its path or a name in it is too long'],
+  ] as const) {
+    const environment = { AICHAT_HOME: join(home.folder, name) }
+    const { code, stderr } = await home.aichat(['plugin', 'list'], { environment })
+    assert.equal([code, stderr], [73, `aichat: The folder ${environment.AICHAT_HOME} cannot be made: ${reason}\n`])
+  }
+  home.remove()
+})
+
 test('empty and relative folders of the environment are ignored, so that nothing is written where a command starts', () => {
   const home = openHome()
   const user = join(home.folder, 'user')
@@ -79,6 +96,9 @@ test('empty and relative folders of the environment are ignored, so that nothing
   }
   // An empty or relative HOME counts as that of the system: data is looked for, and nothing is written.
   for (const HOME of ['', 'user']) assert.is(start(['config', 'list'], { HOME }).status, 0)
+  const noModels = { HOME: user, AICHAT_MODELS_DIR: 'models', HF_ENDPOINT: 'http://127.0.0.1:9' }
+  assert.is(start(['models', 'pull', 'smollm2-135m'], noModels).status, 69)
+  assert.match(start(['doctor'], noModels).stdout, /AICHAT_MODELS_DIR \(models\.folder\) is ignored/)
   assert.equal(readdirSync(started), [])
   assert.match(start(['doctor'], { HOME: user, AICHAT_HOME: 'data' }).stdout, /AICHAT_HOME is ignored/)
   home.remove()
