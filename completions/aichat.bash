@@ -1061,6 +1061,13 @@ _aichat() {
     words="${flags// /$'\n'}"
   elif [[ -n $kind ]]; then
     words="$(aichat --timeout 1s __complete "$kind" "$first" 2>/dev/null </dev/null)"
+  elif [[ -n $before && -z $commands ]]; then
+    # bash itself would look for a file named by what follows the last colon.
+    words="$(compgen -f -- "$current" | while IFS= read -r word; do
+      [[ -d $word ]] && word+=/
+      printf '%s\n' "$word"
+    done)"
+    [[ $words == */ ]] && compopt -o nospace
   else
     words="${commands// /$'\n'}"
   fi

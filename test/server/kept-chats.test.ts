@@ -130,7 +130,9 @@ test('a question whose asker leaves before the first word is kept alone, streame
         return sessions.length === 5 && talkOf(sessions, talk.id).message_count === 2 ? sessions : undefined
       })
       assert.equal(
-        kept.map(({ name, persona_id }: { name: string; persona_id?: string }) => [name, persona_id !== undefined]).sort(),
+        kept
+          .map(({ name, persona_id }: { name: string; persona_id?: string }) => [name, persona_id !== undefined])
+          .sort(),
         [
           ['SILENT 1: I play the cello.', false],
           ['SILENT 2: I play the cello.', true],
@@ -147,7 +149,10 @@ test('a question whose asker leaves before the first word is kept alone, streame
         { role: 'user', content: 'And now?' },
       ])
       const { taken } = (await all.ada('POST', '/api/sessions/SILENT%204:%20I%20play%20the%20cello./undo', {})).body
-      assert.equal(taken.map(({ role }: { role: string }) => role), ['user'])
+      assert.equal(
+        taken.map(({ role }: { role: string }) => role),
+        ['user'],
+      )
     },
     { provider: echo },
   ))

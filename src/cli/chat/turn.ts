@@ -107,7 +107,8 @@ export async function keepUnfinished(
     cli.io.err(stripControls(`aichat: ${stopped}; what was said could not be kept: ${reason.message}`))
     return false
   }
-  const rest = kept.length === 1 ? 'the question stays without an answer, and /retry asks it again' : 'the answer before stays'
+  const rest =
+    kept.length === 1 ? 'the question stays without an answer, and /retry asks it again' : 'the answer before stays'
   if (text !== '') cli.io.err('aichat: stopped; the text so far stays part of the conversation')
   else if (outcome === 'stopped') cli.io.err(`aichat: ${stopped}; ${rest}`)
   else note(cli, `aichat: ${rest}`)

@@ -56,6 +56,13 @@ ${valueBranches(nodes, root, (words) => `commands='${words}'`)}
     words="\${flags// /$'\\n'}"
   elif [[ -n $kind ]]; then
     words="$(${wordsCommand('"$kind"', '"$first"')})"
+  elif [[ -n $before && -z $commands ]]; then
+    # bash itself would look for a file named by what follows the last colon.
+    words="$(compgen -f -- "$current" | while IFS= read -r word; do
+      [[ -d $word ]] && word+=/
+      printf '%s\\n' "$word"
+    done)"
+    [[ $words == */ ]] && compopt -o nospace
   else
     words="\${commands// /$'\\n'}"
   fi

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
 import { refreshPrices } from '../../operations/prices.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
@@ -68,9 +69,9 @@ function outcome(row: Row): string {
 /** Prints one line per added, changed or removed model. */
 async function showChanges(cli: Cli, rows: readonly Row[]): Promise<void> {
   for (const { plugin, added, changed, removed } of rows) {
-    for (const name of added) await cli.io.out(`+ ${plugin} ${name}\n`)
-    for (const name of changed) await cli.io.out(`~ ${plugin} ${name}\n`)
-    for (const name of removed) await cli.io.out(`- ${plugin} ${name}\n`)
+    for (const name of added) await cli.io.out(`+ ${plugin} ${printableLine(name)}\n`)
+    for (const name of changed) await cli.io.out(`~ ${plugin} ${printableLine(name)}\n`)
+    for (const name of removed) await cli.io.out(`- ${plugin} ${printableLine(name)}\n`)
   }
 }
 

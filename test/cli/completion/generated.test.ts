@@ -145,6 +145,10 @@ for (const [words, found] of completions) {
   })
 }
 
+/** Files whose names hold a colon, which bash takes as the end of a word. */
+mkdirSync(join(folder, 'notes:2026'))
+writeFileSync(join(folder, 'notes:2026', 'my may.md'), '')
+
 const bashReply = (words: readonly string[], line: string) => {
   const script = `source ${join(root, 'completions', 'aichat.bash')}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; COMP_LINE='${line}'; COMP_POINT=${line.length}; _aichat; printf '%s\\n' "\${COMPREPLY[@]}"`
   return spawnSync('bash', ['--norc', '-c', script], { env: environment, encoding: 'utf8' }).stdout.split('\n')
@@ -161,6 +165,23 @@ when(bash)('bash completes behind a colon, and quotes what a shell would read ot
   })
   assert.is(code, 0)
   assert.ok(bashReply(['aichat', 'chat', '-p', 'Ad'], 'aichat chat -p Ad').includes('Ada\\ \\$\\(touch\\ x\\)\\ Byron'))
+})
+
+when(bash)('bash completes files behind a colon as well as those behind an argument with one', () => {
+  const chat = ['aichat', 'chat', '-f', `${folder}/notes`, ':']
+  assert.equal(bashReply([...chat, ''], `aichat chat -f ${folder}/notes:`), ['2026/', ''])
+  assert.equal(bashReply([...chat, '2026/m'], `aichat chat -f ${folder}/notes:2026/m`), ['2026/my\\ may.md', ''])
+  // None of ours: bash completes a file by itself.
+  const model = ['aichat', 'chat', '-m', 'groq', ':', 'llama', '-f']
+  assert.equal(bashReply([...model, folder], `aichat chat -m groq:llama -f ${folder}`), ['', ''])
+})
+
+when(fish)('fish completes files behind a colon as well as those behind an argument with one', () => {
+  for (const line of [`-f ${folder}/notes:2026/m`, `-m groq:llama -f ${folder}/notes:2026/m`]) {
+    const script = `source ${join(root, 'completions', 'aichat.fish')}; complete -C 'aichat chat ${line}'`
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { env: environment, encoding: 'utf8' })
+    assert.is(stdout, `${folder}/notes:2026/my may.md\n`, line)
+  }
 })
 
 test('the words of every kind are known', async () => {
