@@ -14,11 +14,7 @@ if (haveBrowser)
       const { token } = await register('ada')
       await register('bob')
       await call('POST', '/api/auth/login', { body: { username: 'bob', password: 'Wr0ngpassword' } })
-      for (let count = 0; count < 51; count++)
-        await call('PUT', '/api/prices', {
-          token,
-          body: { prices: [{ plugin: 'custom', model: `model-${count}`, input: '1', output: '1' }] },
-        })
+      for (let count = 0; count < 51; count++) await call('POST', '/api/plugins/activate/custom', { token })
       const made = await call('POST', '/api/users', { token, body: { username: 'zoe', password: goodPassword } })
       await call('DELETE', `/api/users/${made.body.id}`, { token })
 
