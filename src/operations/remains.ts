@@ -36,7 +36,7 @@ export async function remains(app: App, owner: string, persona: string): Promise
 }
 
 /** The places that hold copies of the whole installation, or of its database. */
-export async function remainsOfInstallation(app: App): Promise<string[]> {
+async function remainsOfInstallation(app: App): Promise<string[]> {
   const backups = await app.backups()
   return [
     ...((await backups.mayExist()) ? ['backups of the whole installation'] : []),
