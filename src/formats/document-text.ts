@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts'
-import type { ChildModule } from '../process/child.ts'
-import { runOnce } from '../process/run-in-child.ts'
+import { type ChildModule, spawnChild } from '../process/child.ts'
+import { childMemory } from '../process/memory-bound.ts'
+import { inTime } from '../process/time-bound.ts'
 
 /** The text of a document of another format. */
 export interface DocumentText {
@@ -11,11 +12,11 @@ export interface DocumentText {
   readonly pages?: number
 }
 
-/** Seconds that a document may take: one of 2,000 pages takes ten. */
-const longestSeconds = 30
+/** Seconds that a document may take. */
+const longestSeconds = 10
 
-/** Bytes of memory of the process that reads a document. */
-export const mostMemory = 1024 * 1024 * 1024
+/** Seconds in which the process starts: a busy machine is no fault of the document. */
+const longestStart = 30
 
 /** The most text of a document: characters, the default of `limits.chat_text`. */
 export const mostText = 8 * 1024 * 1024
@@ -33,6 +34,12 @@ export function readPage(html: string, name: string, signal?: AbortSignal): Prom
   return inChild({ beside: import.meta.url, name: './page-text-child' }, { html, name }, signal)
 }
 
+/** The methods of the child processes: `start` loads the reader, `read` is called once. */
+export interface DocumentMethods<Task> {
+  readonly start: { readonly input: null; readonly result: null }
+  readonly read: { readonly input: Task; readonly result: DocumentText }
+}
+
 /** The tasks of the child processes; the name is for errors. */
 export interface PdfTask {
   readonly bytes: Uint8Array
@@ -47,20 +54,20 @@ export interface PageTask {
 /** Hostile documents make their readers compute for hours, so these run in a process that can be killed. */
 async function inChild(module: ChildModule, task: PdfTask | PageTask, signal?: AbortSignal): Promise<DocumentText> {
   const { name } = task
-  const deadline = AbortSignal.timeout(longestSeconds * 1000)
-  const lost = () =>
-    new AppError(
-      'too_large',
-      `${name} cannot be read: it is damaged, or needs more than ${mostMemory / 2 ** 30} GiB of memory`,
-    )
+  const refused = (what: string, cause?: unknown) =>
+    new AppError('too_large', `${name} ${what}`, { details: ['Give a part of it, or its text'], cause })
+  const child = spawnChild<DocumentMethods<PdfTask | PageTask>>({
+    module,
+    graceMs: 0,
+    lost: () => refused(`is damaged, or needs more than ${childMemory / 2 ** 20} MiB of memory to be read`),
+  })
+  const late = (seconds: number) => (cause: unknown) => refused(`takes more than ${seconds} seconds to read`, cause)
   try {
-    return (await runOnce(
-      { module, lost },
-      task,
-      signal ? AbortSignal.any([signal, deadline]) : deadline,
-    )) as DocumentText
-  } catch (reason) {
-    if (!deadline.aborted || signal?.aborted) throw reason
-    throw new AppError('too_large', `${name} takes more than ${longestSeconds} seconds to read`, { cause: reason })
+    const start = { seconds: longestStart, signal, late: late(longestStart) }
+    await inTime(start, (both) => child.request('start', null, both))
+    const bound = { seconds: longestSeconds, signal, late: late(longestSeconds) }
+    return await inTime(bound, (both) => child.request('read', task, both))
+  } finally {
+    child.kill()
   }
 }

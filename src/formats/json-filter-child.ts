@@ -2,7 +2,7 @@ import jq from 'jq-web'
 import { AppError } from '../errors.ts'
 import { serveParent } from '../process/child-side.ts'
 import { boundMemory } from '../process/memory-bound.ts'
-import { type FilterMethods, mostFilterMemory } from './json-filter.ts'
+import { type FilterMethods, memoryPerByte } from './json-filter.ts'
 
 /** jq's exit code for an expression that does not compile (jq's manual, "Invoking jq"). */
 const notCompiled = 3
@@ -10,7 +10,7 @@ const notCompiled = 3
 /** Texts as they are, and each result on a line of its own, as `gh --jq` writes them. */
 const flags = ['-r', '-c']
 
-boundMemory(mostFilterMemory)
+const allowMemory = boundMemory()
 
 // Runs in a process of its own: see json-filter.ts.
 serveParent<FilterMethods>({
@@ -19,6 +19,7 @@ serveParent<FilterMethods>({
     return null
   },
   async apply({ expression, text }) {
+    allowMemory(text.length * memoryPerByte)
     const results = await filtered(expression, text)
     return results === '' ? '' : `${results}\n`
   },

@@ -1,5 +1,7 @@
 import { AppError } from '../errors.ts'
 import { spawnChild } from '../process/child.ts'
+import { childMemory } from '../process/memory-bound.ts'
+import { inTime } from '../process/time-bound.ts'
 
 /** A jq expression that was compiled once, for any number of JSON texts. */
 export interface JsonFilter {
@@ -18,8 +20,19 @@ export type FilterMethods = {
   readonly apply: { readonly input: { readonly expression: string; readonly text: string }; readonly result: string }
 }
 
-/** Bytes of memory of the process that filters: jq itself uses 2 GiB at most. */
-export const mostFilterMemory = 3 * 1024 * 1024 * 1024
+/** Seconds of filtering a text, beside those that its length takes. */
+const longestSeconds = 10
+
+/** Seconds of starting jq, which a busy machine takes long for, and of compiling an expression. */
+const longestStart = 30
+
+const advice = 'Bound what it makes, such as with limit(1000; EXPRESSION)'
+
+/** Bytes of a text that jq reads in a second at least. */
+const bytesPerSecond = 1024 * 1024
+
+/** Bytes of memory that jq needs for a byte of its text, beside those of its expression. */
+export const memoryPerByte = 10
 
 /**
  * Opens jq for an expression, in a process of its own: an expression can compute for ever, and Ctrl-C has to end it. Throws
@@ -30,16 +43,27 @@ export async function openJsonFilter(expression: string, signal: AbortSignal): P
     module: { beside: import.meta.url, name: './json-filter-child' },
     graceMs: 0,
     lost: () =>
-      new AppError('too_large', `jq needs more than ${mostFilterMemory / 2 ** 30} GiB of memory for this expression`),
+      new AppError('too_large', `jq needs more than ${childMemory / 2 ** 20} MiB of memory for this expression`, {
+        details: [advice],
+      }),
   })
   try {
-    await child.request('check', expression, signal)
+    await inTime({ seconds: longestStart, signal, late: late(longestStart) }, (both) => child.request('check', expression, both))
   } catch (reason) {
     child.kill()
     throw reason
   }
   return {
-    apply: (text, stopped) => child.request('apply', { expression, text }, stopped),
+    apply(text, stopped) {
+      const seconds = longestSeconds + Math.round(text.length / bytesPerSecond)
+      const bound = { seconds, signal: stopped, late: late(seconds) }
+      return inTime(bound, (both) => child.request('apply', { expression, text }, both))
+    },
     close: () => child.kill(),
   }
+}
+
+function late(seconds: number): (cause: unknown) => AppError {
+  return (cause) =>
+    new AppError('too_large', `jq takes more than ${seconds} seconds for this expression`, { details: [advice], cause })
 }

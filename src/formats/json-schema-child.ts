@@ -5,7 +5,7 @@ import ajvFormats from 'ajv-formats'
 import { AppError } from '../errors.ts'
 import { serveParent } from '../process/child-side.ts'
 import { boundMemory } from '../process/memory-bound.ts'
-import { mostProblems, mostSchemaMemory, type SchemaMethods } from './json-schema.ts'
+import { mostProblems, type SchemaMethods } from './json-schema.ts'
 
 /** The characters of a place or a value in a problem. */
 const longestShown = 200
@@ -18,7 +18,7 @@ const options: Options = { allErrors: true, strict: false, logger: false, verbos
 
 let validate: ValidateFunction | undefined
 
-boundMemory(mostSchemaMemory)
+boundMemory()
 
 // Runs in a process of its own: see json-schema.ts.
 serveParent<SchemaMethods>({

@@ -1,5 +1,7 @@
 import { AppError } from '../errors.ts'
 import { spawnChild } from '../process/child.ts'
+import { childMemory } from '../process/memory-bound.ts'
+import { inTime, type TimeBound } from '../process/time-bound.ts'
 
 /** A JSON Schema that was compiled once, for any number of values. */
 export interface SchemaCheck {
@@ -23,9 +25,6 @@ export const mostProblems = 19
 /** Seconds of compiling a schema, and of checking a value: 5 MB take one. */
 const longestSeconds = 10
 
-/** Bytes of memory of the process that checks. */
-export const mostSchemaMemory = 1024 * 1024 * 1024
-
 /**
  * Opens a JSON Schema of draft 2020-12, 2019-09, 7 or 6, in a process of its own: its patterns can compute for ever.
  * `name` is for errors. Throws `invalid` with the problems of a document that is no schema or refers to another one.
@@ -37,7 +36,7 @@ export async function openSchemaCheck(
   seconds = longestSeconds,
 ): Promise<SchemaCheck> {
   const lost = () =>
-    new AppError('too_large', `${name} needs more than ${mostSchemaMemory / 2 ** 30} GiB of memory to be checked`)
+    new AppError('too_large', `${name} needs more than ${childMemory / 2 ** 20} MiB of memory to be checked`)
   const child = spawnChild<SchemaMethods>({
     module: { beside: import.meta.url, name: './json-schema-child' },
     graceMs: 0,
@@ -45,14 +44,13 @@ export async function openSchemaCheck(
   })
   const check: SchemaCheck = {
     problemsOf: (json, stopped) =>
-      inTime({ seconds, signal: stopped, subject: 'The answer' }, (both) => child.request('check', json, both)),
+      inTime(bound('The answer', seconds, stopped), (both) => child.request('check', json, both)),
     close: () => child.kill(),
   }
   try {
     // The process starts first: on a busy machine that takes a second or more, which is no fault of the schema.
-    const start = { seconds: longestSeconds, signal, subject: name }
-    await inTime(start, (both) => child.request('compile', {}, both))
-    await inTime({ seconds, signal, subject: name }, (both) => child.request('compile', schema, both))
+    await inTime(bound(name, longestSeconds, signal), (both) => child.request('compile', {}, both))
+    await inTime(bound(name, seconds, signal), (both) => child.request('compile', schema, both))
     return check
   } catch (reason) {
     child.kill()
@@ -64,22 +62,15 @@ export async function openSchemaCheck(
   }
 }
 
-interface Limit {
-  readonly seconds: number
-  readonly signal: AbortSignal
-  /** The subject of the error. */
-  readonly subject: string
-}
-
-async function inTime<R>({ seconds, signal, subject }: Limit, work: (signal: AbortSignal) => Promise<R>): Promise<R> {
-  const deadline = AbortSignal.timeout(seconds * 1000)
-  try {
-    return await work(AbortSignal.any([signal, deadline]))
-  } catch (reason) {
-    if (!deadline.aborted || signal.aborted) throw reason
-    throw new AppError('too_large', `${subject} takes more than ${seconds} seconds to check`, {
-      details: ['A pattern of the schema may be the reason: one such as (a+)+$ takes ages for some texts'],
-      cause: reason,
-    })
+/** The subject is that of the error. */
+function bound(subject: string, seconds: number, signal: AbortSignal): TimeBound {
+  return {
+    seconds,
+    signal,
+    late: (cause) =>
+      new AppError('too_large', `${subject} takes more than ${seconds} seconds to check`, {
+        details: ['A pattern of the schema may be the reason: one such as (a+)+$ takes ages for some texts'],
+        cause,
+      }),
   }
 }

@@ -1,17 +1,24 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { AppError } from '../errors.ts'
-import { serveTask } from '../process/child-side.ts'
+import { serveParent } from '../process/child-side.ts'
 import { boundMemory } from '../process/memory-bound.ts'
-import { type DocumentText, mostMemory, type PageTask } from './document-text.ts'
+import type { DocumentMethods, DocumentText, PageTask } from './document-text.ts'
 import { type PageNode, plainText } from './page-layout.ts'
 
 /** The most elements of a page: the largest articles have some ten thousand. */
 const mostElements = 300_000
 
 // Runs in a process of its own: see document-text.ts.
-serveTask(({ html, name }: PageTask): DocumentText => {
-  boundMemory(mostMemory)
+serveParent<DocumentMethods<PageTask>>({
+  start() {
+    boundMemory()
+    return null
+  },
+  read: textOfPage,
+})
+
+function textOfPage({ html, name }: PageTask): DocumentText {
   try {
     const { document } = parseHTML(wholePage(html))
     // The whole page, where no main part is found: Readability changes the document, so this comes first.
@@ -29,7 +36,7 @@ serveTask(({ html, name }: PageTask): DocumentText => {
     if (reason instanceof AppError) throw reason
     throw new AppError('invalid', `${name} is a page that nests too deep or has too many elements`, { cause: reason })
   }
-})
+}
 
 /** HTML may leave out its outermost elements, which the parser does not put back. */
 function wholePage(html: string): string {

@@ -1,12 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../errors.ts'
-import { serveTask } from '../process/child-side.ts'
+import { serveParent } from '../process/child-side.ts'
 import { boundMemory } from '../process/memory-bound.ts'
-import { type DocumentText, mostMemory, mostText, type PdfTask } from './document-text.ts'
+import { type DocumentMethods, type DocumentText, mostText, type PdfTask } from './document-text.ts'
 
 // Runs in a process of its own: see document-text.ts.
-serveTask(async ({ bytes, name }: PdfTask): Promise<DocumentText> => {
-  boundMemory(mostMemory)
+serveParent<DocumentMethods<PdfTask>>({
+  async start() {
+    await loadReader()
+    boundMemory()
+    return null
+  },
+  read: textOfPdf,
+})
+
+async function textOfPdf({ bytes, name }: PdfTask): Promise<DocumentText> {
   const { getDocument } = await loadReader()
   const reading = getDocument({
     data: new Uint8Array(bytes),
@@ -31,7 +39,7 @@ serveTask(async ({ bytes, name }: PdfTask): Promise<DocumentText> => {
   } finally {
     await reading.destroy()
   }
-})
+}
 
 /**
  * Loads PDF.js without its drawing. It asks for three classes of a canvas on loading, which it needs to draw alone, and

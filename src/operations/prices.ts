@@ -6,6 +6,9 @@ import { defineOperation } from './operation.ts'
 /** Bytes of a price file, and of a request that holds one. */
 export const longestPriceFile = 2 * 1024 * 1024
 
+/** The most prices of one request: 1,000 are checked, written and shown in turns of some 30 ms each. */
+const mostSet = 1000
+
 const source = z.enum(['operator', 'refreshed', 'shipped'])
 
 const shownPrice = z.object({
@@ -49,7 +52,7 @@ export const setPrices = defineOperation({
   access: 'admin',
   audited: true,
   summary: "Sets prices of the operator's, all or none; each supersedes the one of the same plugin, model and day.",
-  input: z.strictObject({ prices: priceRows.min(1) }),
+  input: z.strictObject({ prices: priceRows.min(1).max(mostSet) }),
   output: z.object({ prices: z.array(shownPrice) }),
   run: async ({ app, caller }, { prices: rows }) => {
     for (const id of new Set(rows.map(({ plugin }) => plugin))) app.plugins.get(id)

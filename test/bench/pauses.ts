@@ -233,10 +233,13 @@ function routes({ persona, session, user }: Ids) {
     method: 'POST',
     path: '/api/chat',
     shown: '/api/chat with a persona',
-    asked: fillings.map((filling) => ({
-      name: `one text of ${filling}`,
+    asked: [
+      ...fillings.map((filling) => [`one text of ${filling}`, largestText(7.9 * MiB, filling)] as const),
+      ...backtracking.map((each) => [`20,000 × "${each}"`, `${each.repeat(20_000)}\u6211`] as const),
+    ].map(([name, content]) => ({
+      name,
       type: 'application/json',
-      body: jsonOf({ persona, messages: [{ role: 'user', content: largestText(7.9 * MiB, filling) }] }),
+      body: jsonOf({ persona, messages: [{ role: 'user', content }] }),
     })),
   }
   // Without an active plugin no chat goes further than to say so.
@@ -244,6 +247,8 @@ function routes({ persona, session, user }: Ids) {
   return [...dialects, withPersona, ...mutations.filter((each) => !last.includes(each)).map(told), ...last.map(told)]
 }
 
+/** Texts that a backtracking search for secrets and small talk once took long for. */
+const backtracking = ['password:', 'clave:', 'a.', '\u54c8']
 const fillings: readonly Filling[] = ['plain', 'marks', 'han', 'escapes']
 const nothing: Asked = { name: 'no body', type: 'application/json', body: Buffer.alloc(0) }
 
@@ -253,6 +258,18 @@ function bodiesOf(operation: Operation): readonly Asked[] {
   if (upload?.as === 'multipart') return formBodies(limit, 'file')
   if (upload) return packages()
   if (['chat.complete', 'chat.preview', 'chat.tokens'].includes(name)) return chatBodies(operation.path)
+  if (name === 'prices.set')
+    return [1000, 5000].map((count) => ({
+      name: `${count} prices`,
+      type: 'application/json',
+      body: jsonOf({
+        prices: Array.from({ length: count }, (_, at) => ({
+          plugin: 'custom',
+          model: `m-${at}`,
+          rates: { input: '1', output: '2' },
+        })),
+      }),
+    }))
   const bytes = Math.floor(limit * 0.95)
   const shaped = fillings.map((filling) => {
     const value = largest(input, bytes, filling) as Record<string, unknown>

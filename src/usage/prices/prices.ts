@@ -1,5 +1,6 @@
 import { type MaybePromise, whenThere } from '../../accounts/users.ts'
 import { AppError } from '../../errors.ts'
+import { heavyTurn } from '../../process/heavy-turns.ts'
 import type { PriceList } from '../usage.ts'
 import { isPattern, patternOf } from './names.ts'
 import type { KnownPrice, Price, PriceSource } from './price.ts'
@@ -104,8 +105,12 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
     },
     async set(rows, by) {
       const set = rows.map((row): NewPrice => ({ source: 'operator', origin: by, price: priceOf(row) }))
+      // Each of these takes long for a thousand rows.
+      await heavyTurn()
       const { ids } = await store.write({ set, end: [] }, clock())
+      await heavyTurn()
       await load()
+      await heavyTurn()
       const byId = new Map(stored.map((price) => [price.id, price]))
       return ids.flatMap((id) => byId.get(id) ?? []).map(storedView)
     },

@@ -1,0 +1,22 @@
+import type { AppError } from '../errors.ts'
+
+/** How long work may take, and the error of work that takes longer. */
+export interface TimeBound {
+  readonly seconds: number
+  readonly signal?: AbortSignal | undefined
+  late(cause: unknown): AppError
+}
+
+/** Does work with a signal that is aborted when its time is over. Throws `late` then, and otherwise what the work throws. */
+export async function inTime<R>(
+  { seconds, signal, late }: TimeBound,
+  work: (signal: AbortSignal) => Promise<R>,
+): Promise<R> {
+  const deadline = AbortSignal.timeout(seconds * 1000)
+  try {
+    return await work(signal ? AbortSignal.any([signal, deadline]) : deadline)
+  } catch (reason) {
+    if (!deadline.aborted || signal?.aborted) throw reason
+    throw late(reason)
+  }
+}
