@@ -2,13 +2,7 @@ import { AppError } from '../errors.ts'
 import type { Attempts } from './attempts.ts'
 import type { ChatOutcome } from './chat-counts.ts'
 import type { FollowedAttempt } from './followed-attempt.ts'
-import {
-  type BookedCost,
-  type Ending,
-  type HeaderNames,
-  type MeteredAttempt,
-  type MeteredCall,
-} from './metering.ts'
+import type { BookedCost, Ending, HeaderNames, MeteredAttempt, MeteredCall } from './metering.ts'
 import type { ChatChunk } from './protocol/messages.ts'
 import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'

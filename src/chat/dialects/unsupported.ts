@@ -13,11 +13,7 @@ import { lostFields } from './shared/request-fields.ts'
  * dialect wrote, and `sent` the body that it made of it. Content shown to the model is never left out: the dialect refuses the
  * request instead, see media-support.ts.
  */
-export function unsupportedFields(
-  asked: ChatRequest,
-  id: Dialect['id'],
-  sent: WireRequest['body'],
-): readonly string[] {
+export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], sent: WireRequest['body']): readonly string[] {
   const isOpenai = id === 'openai-chat'
   const request = isOpenai ? asked : withTools(asked)
   const { unknown, refused } = lostFields(request, id, sent)

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
-import { leftOutOf } from '../left-out.ts'
 import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import { type Dialect, DialectError } from '../../../src/chat/protocol/dialect.ts'
 import type { ChatRequest } from '../../../src/chat/protocol/messages.ts'
@@ -11,6 +10,7 @@ import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 import { decode, dialectOf, encode, failureOf } from '../exchange-checks.ts'
 import { isChat, isStreamed, loadExchanges } from '../exchanges.ts'
+import { leftOutOf } from '../left-out.ts'
 
 const exchanges = loadExchanges(
   fileURLToPath(new URL('./test/fixtures/dialects/', import.meta.resolve('#package'))),

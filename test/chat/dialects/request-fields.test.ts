@@ -3,13 +3,15 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as assert from 'uvu/assert'
-import { dialects } from '../../../src/chat/dialects/dialects.ts'
+import { dialectFor, dialects } from '../../../src/chat/dialects/dialects.ts'
+import { forPlace } from '../../../src/chat/dialects/responses/placement.ts'
 import { harmlessForeign } from '../../../src/chat/dialects/shared/foreign-fields.ts'
 import { harmless } from '../../../src/chat/dialects/shared/request-fields.ts'
-import { leftOutOf } from '../left-out.ts'
+import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
+import { leftOutOf } from '../left-out.ts'
 
 const test = suite('every field that a client library can send')
 
@@ -122,8 +124,9 @@ function fateOf(inbound: Dialect, target: Dialect, base: object, name: string, v
   }
   try {
     const { request, wire } = write({ ...base, [name]: value })
-    if (!isDeepStrictEqual(wire, write(base).wire)) return 'written'
-    const warnings = leftOutOf(request, target.id).join('; ')
+    const warnings = leftOutOf(request, target.id, endpoint).join('; ')
+    if (!isDeepStrictEqual(wire, write(base).wire))
+      return warnings.split(/, |: /).includes(name) ? `written, and named: ${warnings}` : 'written'
     return warnings === '' ? 'ignored' : `named: ${warnings}`
   } catch (error) {
     assert.instance(error, AppError)
@@ -133,6 +136,9 @@ function fateOf(inbound: Dialect, target: Dialect, base: object, name: string, v
 }
 
 const [anthropic, , , openai] = dialects as readonly [Dialect, Dialect, Dialect, Dialect]
+const [responses, gemini, ollama] = (['openai-responses', 'gemini', 'ollama'] as const).map((id) =>
+  dialectFor(id, ''),
+) as [Dialect, Dialect, Dialect]
 
 const inbounds = [
   {
@@ -164,6 +170,7 @@ for (const { inbound, base, samples, reasons, fields } of inbounds) {
     test(`${inbound.id} → ${target.id}: no field is taken and ignored`, () => {
       for (const [name, value] of Object.entries(samples)) {
         const fate = fateOf(inbound, target, base, name, value)
+        assert.not.match(fate, /^written, and named/, name)
         if (fate === 'ignored') assert.ok(reasons[name], `${name} is taken and ignored`)
         else if (fate.startsWith('named')) {
           const [inner = name] = name === 'betas' ? (value as string[]) : []
@@ -173,6 +180,99 @@ for (const { inbound, base, samples, reasons, fields } of inbounds) {
         }
       }
     })
+}
+
+const schema = { type: 'object', properties: {} }
+
+/** Requests of dialects without a library of their own here, and the name that a warning has for each field. */
+const others = [
+  {
+    inbound: responses,
+    base: { model: 'm', input: 'Weather?', tools: [{ type: 'function', name: 'weather', parameters: schema }] },
+    samples: {
+      'include file_search_call.results': { include: ['file_search_call.results'] },
+      'include a.value.of.tomorrow': { include: ['a.value.of.tomorrow'] },
+      logprobs: { include: ['message.output_text.logprobs'] },
+      top_logprobs: { top_logprobs: 3 },
+      verbosity: { text: { verbosity: 'low' } },
+      response_format: { text: { format: { type: 'json_object' } } },
+      reasoning_effort: { reasoning: { effort: 'high' } },
+      service_tier: { service_tier: 'flex' },
+      truncation: { truncation: 'auto' },
+      max_tool_calls: { max_tool_calls: 2 },
+      temperature: { temperature: 0.5 },
+      top_p: { top_p: 0.5 },
+      max_tokens: { max_output_tokens: 9 },
+      parallel_tool_calls: { parallel_tool_calls: false },
+      tool_choice: { tool_choice: 'required' },
+    },
+  },
+  {
+    inbound: ollama,
+    base: { model: 'm', messages: question },
+    samples: {
+      reasoning_effort: { think: 'high' },
+      think: { think: true },
+      response_format: { format: 'json' },
+      logprobs: { logprobs: true },
+      raw: { raw: true },
+      ...Object.fromEntries(
+        ['temperature', 'top_p', 'top_k', 'seed', 'presence_penalty', 'frequency_penalty', 'min_p', 'num_ctx'].map(
+          (name) => [name, { options: { [name]: 0.5 } }],
+        ),
+      ),
+      max_tokens: { options: { num_predict: 9 } },
+      stop: { options: { stop: ['END'] } },
+    },
+  },
+  {
+    inbound: gemini,
+    base: { contents: [{ role: 'user', parts: [{ text: 'Weather?' }] }] },
+    samples: {
+      safetySettings: { safetySettings: [{ category: 'c', threshold: 't' }] },
+      cachedContent: { cachedContent: 'cachedContents/a' },
+      thinkingConfig: { generationConfig: { thinkingConfig: { thinkingBudget: 9 } } },
+      responseLogprobs: { generationConfig: { responseLogprobs: true } },
+      temperature: { generationConfig: { temperature: 0.5 } },
+      top_k: { generationConfig: { topK: 5 } },
+      seed: { generationConfig: { seed: 5 } },
+      stop: { generationConfig: { stopSequences: ['END'] } },
+      presence_penalty: { generationConfig: { presencePenalty: 0.5 } },
+      response_format: { generationConfig: { responseMimeType: 'application/json' } },
+    },
+  },
+]
+
+for (const { inbound, base, samples } of others)
+  for (const target of dialects)
+    for (const [place, name] of [
+      ['https://example.org/v1', 'm'],
+      ['https://api.openai.com/v1', 'gpt-5'],
+      ['https://example.org/v1', 'claude-opus-4-6'],
+      ['https://example.org/v1', 'gemini-2.5-pro'],
+      ['https://example.org/v1', 'gpt-oss:20b'],
+    ] as const)
+      test(`${inbound.id} → ${target.id}, ${name}: each field is in the request sent, or a warning names it, and never both`, () => {
+        const write = (body: object) => {
+          const asked = { ...inbound.readRequest(body), model: name }
+          const request = forPlace(asked, target.id, place, () => undefined)
+          const { body: sent } = target.writeRequest(request, place)
+          const warnings = unsupportedFields(request, target.id, sent)
+          return { sent: JSON.parse(JSON.stringify(sent)), words: warnings.join(', ').split(/, |: /) }
+        }
+        const plain = write(base)
+        for (const [field, more] of Object.entries(samples)) {
+          const { sent, words } = write({ ...base, ...more })
+          const isSent = !isDeepStrictEqual(without(sent), without(plain.sent))
+          assert.is(words.includes(field), !isSent, `${field}: ${isSent ? 'sent' : 'not sent'}, ${words.join(', ')}`)
+        }
+      })
+
+/** An empty object asks for nothing, as the options that Ollama's writer leaves behind. */
+function without(sent: Record<string, unknown>): object {
+  return Object.fromEntries(
+    Object.entries(sent).filter(([, value]) => JSON.stringify(value) !== '{}' && value !== undefined),
+  )
 }
 
 test('a field of an unknown beta goes to an Anthropic provider together with its header', () => {

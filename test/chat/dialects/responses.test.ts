@@ -6,12 +6,12 @@ import { responses } from '../../../src/chat/dialects/responses/dialect.ts'
 import { forPlace, fromClient } from '../../../src/chat/dialects/responses/placement.ts'
 import { writeResponses } from '../../../src/chat/dialects/responses/response.ts'
 import { createStreamWriter } from '../../../src/chat/dialects/responses/stream-writer.ts'
-import { leftOutOf } from '../left-out.ts'
 import { chunksOf, collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatReply, ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
 import { decode } from '../exchange-checks.ts'
+import { leftOutOf } from '../left-out.ts'
 import { checkGrammar, eventsOf } from '../responses-grammar.ts'
 
 const test = suite('the Responses dialect')

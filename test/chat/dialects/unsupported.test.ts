@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { anthropic } from '../../../src/chat/dialects/anthropic/dialect.ts'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
-import { leftOutOf } from '../left-out.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import type { ChatRequest, ContentPart, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
+import { leftOutOf } from '../left-out.ts'
 
 const test = suite('fields that a dialect cannot express')
 

@@ -107,7 +107,8 @@ function readEvents(now: number): StreamReader {
     ending = { ...ending, ...objectOf(event['delta']), ...restOf(event, messageDeltaFields) }
     addUsage(event['usage'])
     // It comes behind all content.
-    if (soFar && usage) Object.assign(soFar, { usage: readUsage(usage), isWhole: true, ...withExtra('anthropic', { usage }) })
+    if (soFar && usage)
+      Object.assign(soFar, { usage: readUsage(usage), isWhole: true, ...withExtra('anthropic', { usage }) })
     return []
   }
 

@@ -1,6 +1,8 @@
 import { type ClientError, DialectError, type StreamWriter } from '../../protocol/dialect.ts'
 import { type JsonObject, objectOf } from '../../protocol/json-object.ts'
-import type { ChatChunk, Delta, FinishReason, ToolCallDelta, Usage } from '../../protocol/messages.ts'
+import type { ChatChunk, ChatRequest, Delta, FinishReason, ToolCallDelta, Usage } from '../../protocol/messages.ts'
+import { usageSoFar } from '../../protocol/usage-so-far.ts'
+import { AnswerTokens, estimateRequestTokens } from '../../token-estimate.ts'
 import { extraOf } from '../shared/alternation.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { writeThinking } from './content.ts'
@@ -18,13 +20,16 @@ interface OpenBlock {
  * Writes the first choice of a stream as Anthropic's events: one block open at a time, as the official clients expect.
  * Pieces of a second call that come before the first one has ended wait for it.
  */
-export function createStreamWriter(): StreamWriter {
+export function createStreamWriter(request: ChatRequest): StreamWriter {
   let out = ''
   let started = false
   let open: OpenBlock | undefined
   let nextIndex = 0
   let finish: FinishReason | undefined
   let usage: Usage | undefined
+  /** Whether the provider told the counts of the whole; else they are estimated. */
+  let isCounted = false
+  const answered = new AnswerTokens()
   let ending: JsonObject = {}
   let refused = false
   /** How the answer ended badly, where it did. */
@@ -37,7 +42,7 @@ export function createStreamWriter(): StreamWriter {
     out += `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
   }
 
-  function start(chunk: Pick<ChatChunk, 'id' | 'model'>, own: JsonObject): void {
+  function start(chunk: ChatChunk, own: JsonObject): void {
     started = true
     const message = {
       id: chunk.id,
@@ -48,9 +53,16 @@ export function createStreamWriter(): StreamWriter {
       ...own,
       stop_reason: null,
       stop_sequence: null,
-      usage: { ...writeUsage(undefined), ...objectOf(own['usage']) },
+      usage: { ...writeUsage(begunUsage(usageSoFar(chunk)?.usage)), ...objectOf(own['usage']) },
     }
     send('message_start', { message })
+  }
+
+  /** The counts of the prompt: as the provider told them by now, or else by estimate, as count_tokens gives it. */
+  function begunUsage(told: Usage | undefined): Usage {
+    const prompt = told?.prompt_tokens || estimateRequestTokens(request)
+    usage = { ...told, prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt }
+    return usage
   }
 
   function close(): void {
@@ -136,7 +148,7 @@ export function createStreamWriter(): StreamWriter {
   }
 
   function stop(): void {
-    if (!started) start({ id: '', model: '' }, {})
+    if (!started) start(emptyChunk, {})
     release()
     close()
     if (problem) fail({ message: problem, status: 502 })
@@ -147,7 +159,8 @@ export function createStreamWriter(): StreamWriter {
     const { usage: ownUsage, stop_reason: ownReason, stop_sequence: sequence = null, ...own } = ending
     const message = { ...(called && { tool_calls: [placeholder] }), ...(refused && { refusal: 'refused' }) }
     const delta = { ...own, stop_reason: ownReason ?? writeFinish(finish ?? 'stop', message), stop_sequence: sequence }
-    send('message_delta', { delta, usage: writeUsage(usage, ownUsage) })
+    const counts = isCounted ? usage : usage && { ...usage, completion_tokens: Math.round(answered.sum) }
+    send('message_delta', { delta, usage: writeUsage(counts, ownUsage) })
     send('message_stop', {})
   }
 
@@ -167,7 +180,10 @@ export function createStreamWriter(): StreamWriter {
       const extra = extraOf(chunk, 'anthropic')
       const choice = chunk.choices.find(({ index }) => index === 0)
       if (!started && choice) start(chunk, extra)
-      if (chunk.usage) usage = chunk.usage
+      if (chunk.usage) {
+        usage = chunk.usage
+        isCounted = true
+      } else if (choice) answered.add(choice.delta, chunk.model)
       // Anthropic's own explanation goes out beside the stop reason, where it came from.
       const isExplained = choice?.delta.refusal && choice.delta.refusal === explanationOf(extra)
       if (choice) writeDelta(isExplained ? { ...choice.delta, refusal: null } : choice.delta)
@@ -188,6 +204,8 @@ export function createStreamWriter(): StreamWriter {
     },
   }
 }
+
+const emptyChunk: ChatChunk = { id: '', object: 'chat.completion.chunk', created: 0, model: '', choices: [] }
 
 /** Stands for "there were calls"; only their being there matters. */
 const placeholder = { id: '', type: 'function' as const, function: { name: '', arguments: '' } }

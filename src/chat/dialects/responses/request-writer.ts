@@ -52,7 +52,8 @@ function without(body: JsonObject, refused: readonly string[]): JsonObject {
   const { include, ...rest } = restOf(body, new Set(refused)) ?? {}
   const isCut = Array.isArray(include) && refused.includes('logprobs')
   const kept = isCut ? include.filter((name) => name !== includedLogprobs) : include
-  return { ...rest, ...(kept !== undefined && { include: kept }) }
+  const isLeft = kept !== undefined && !(isCut && (kept as readonly unknown[]).length === 0)
+  return { ...rest, ...(isLeft && { include: kept }) }
 }
 
 /**

@@ -66,7 +66,10 @@ export function isNameless(item: JsonObject): boolean {
 /** The output items as one message, its reasoning in words and in the encrypted pieces that the provider wants back. */
 function readAnswer(output: readonly JsonObject[]): Message {
   const reasoning = output.filter((item) => item['type'] === 'reasoning')
-  const text = reasoning.map((item) => reasoningText(item)).filter(Boolean).join('\n\n')
+  const text = reasoning
+    .map((item) => reasoningText(item))
+    .filter(Boolean)
+    .join('\n\n')
   const details = reasoning.flatMap((item, index) => {
     const data = stringOf(item['encrypted_content'])
     return data ? [encryptedDetail(data, stringOf(item['id']), index)] : []
@@ -154,7 +157,9 @@ export function writeResponses(
   const finish = choice?.finish_reason ?? 'stop'
   const ending = endingOf(finish, choice)
   const itemStatus = ending.status === 'completed' ? 'completed' : 'incomplete'
-  const output = choice ? writeOutput(choice.message, itemStatus, outputParts(id, request, seal), logprobsOf(choice)) : []
+  const output = choice
+    ? writeOutput(choice.message, itemStatus, outputParts(id, request, seal), logprobsOf(choice))
+    : []
   if (output.length > mostItems) throw tooLongAnswer(`${mostItems} items`)
   if (weightOf(output, mostText) > mostText) throw tooLongAnswer(`${mostText} characters`)
   const stored = responseObject({ ...reply, id }, request, { ...ending, output, usage: reply.usage })

@@ -84,7 +84,8 @@ function readEvents(): StreamReader {
       ...(thought?.text.isContradicted ? ['reasoning'] : []),
     ])
     const warnings = [...new Set(names)].map(
-      (name) => `contradicted ${name}: the provider's last events hold another ${name} than its pieces, which were delivered`,
+      (name) =>
+        `contradicted ${name}: the provider's last events hold another ${name} than its pieces, which were delivered`,
     )
     return warnings.length > 0 ? { aichat: { warnings } } : {}
   }
@@ -349,7 +350,8 @@ function deltaOf(text: string, { type, call }: ItemState, field: 'text' | 'refus
 
 /** The rest of a call's input. Arguments that mean the same in another spelling contradict nothing. */
 function restOfInput(whole: string, { type, text }: ItemState): string {
-  const isSame = type === 'function_call' && text.text !== '' && !whole.startsWith(text.text) && isSameObject(whole, text.text)
+  const isSame =
+    type === 'function_call' && text.text !== '' && !whole.startsWith(text.text) && isSameObject(whole, text.text)
   return isSame ? '' : text.ends(whole)
 }
 
