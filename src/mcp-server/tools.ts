@@ -59,13 +59,14 @@ const search = defineTool({
   output: z.object({
     memories: z.array(memoryRow.extend({ score: z.number(), relevant: z.boolean() })).max(50),
     left_out: z.int().min(0).max(50).describe('How many more were found, too long for one answer'),
+    cut: z.exactOptional(z.literal(true)).describe('Too many long memories may match: some were not read'),
   }),
   annotations: reads,
   async run({ ask, persona }, input) {
-    const { results } = await ask(searchMemories, { id: persona.id, ...input })
+    const { results, cut } = await ask(searchMemories, { id: persona.id, ...input })
     const shown = fitting(results)
     const memories = shown.map((found) => ({ ...rowOf(found), score: found.score, relevant: found.relevant }))
-    return { memories, left_out: results.length - shown.length }
+    return { memories, left_out: results.length - shown.length, ...(cut && { cut }) }
   },
 })
 

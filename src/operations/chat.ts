@@ -236,7 +236,7 @@ function reportOf(report: RouteReport, { chat }: ReadyChat): z.input<typeof rout
   return {
     ...report,
     attempts: report.attempts.map((attempt) => ({ ...attempt })),
-    warnings: [...report.warnings, ...forgetWarnings(chat)],
+    warnings: [...report.warnings, ...(chat?.warnings ?? []), ...forgetWarnings(chat)],
     ...(chat?.forget && { forget: chat.forget.map(({ id }) => id) }),
     ...(chat && { memories: chat.memories.map((memory) => ({ ...memory })) }),
   }
@@ -300,8 +300,10 @@ export const previewChat = defineOperation({
       ...(refusal && { refused: refusal }),
     }))
     const extract = ready.chat?.extract
+    const preview = await router.preview(ready.routed)
     return {
-      ...(await router.preview(ready.routed)),
+      ...preview,
+      warnings: [...preview.warnings, ...(ready.chat?.warnings ?? [])],
       ...(extract && { extract }),
       ...(remember && { remember }),
     }

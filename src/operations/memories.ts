@@ -298,6 +298,11 @@ export const searchMemories = defineOperation({
     ),
     mode: z.enum(['hybrid', 'lexical']),
     embedding_model: z.string(),
+    /**
+     * True where the time of the search ended before all memories were read that may match: those that match the most
+     * words are there. Absent otherwise.
+     */
+    cut: z.exactOptional(z.literal(true)),
   }),
   run: async ({ app, caller, signal, watch }, { id, query, limit, max_results, top_k, min_score, ...conditions }) => {
     const { memories, now } = await app.personas()
@@ -309,9 +314,9 @@ export const searchMemories = defineOperation({
         filter: conditionsOf(conditions, now()),
         signal,
       })
-    const { hits, mode, embedding_model } = await within(watch?.span, 'search_memory', searchFacts, search)
+    const { hits, cut, ...about } = await within(watch?.span, 'search_memory', searchFacts, search)
     const results = hits.map(({ entry: found, ...hit }) => ({ ...found, ...hit }))
-    return { results, mode, embedding_model }
+    return { results, ...about, ...(cut && { cut }) }
   },
 })
 

@@ -205,7 +205,8 @@ export function reportHeaders(
   if (report.local_only) headers['x-aichat-local-only'] = 'true'
   if (model !== undefined) headers['x-aichat-model'] = printable(report.model)
   if (memories !== '') headers['x-aichat-memories'] = memories
-  if (report.warnings.length > 0) headers['x-aichat-warnings'] = printable(report.warnings.join('; '))
+  const warnings = [...report.warnings, ...(chat?.warnings ?? [])]
+  if (warnings.length > 0) headers['x-aichat-warnings'] = printable(warnings.join('; '))
   return headers
 }
 

@@ -8,6 +8,33 @@ export interface HeavyWork {
   readonly isOver?: (() => boolean) | undefined
 }
 
+/** Characters that steps read between two turns: some ten milliseconds' work, a tenth of what a user may notice. */
+export const charactersAtOnce = 100_000
+
+/**
+ * Runs work that yields, after each of its steps, the characters that it has read; others have their turns after each
+ * `charactersAtOnce` of them. Resolves with what the work returns, and rejects as `heavyTurn`.
+ */
+export async function inTurns<T>(steps: Generator<number, T>, work?: HeavyWork): Promise<T> {
+  let left = charactersAtOnce
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    left -= value
+    if (left > 0) continue
+    await heavyTurn(work)
+    left = charactersAtOnce
+  }
+}
+
+/** Runs such work to its end at once. */
+export function atOnce<T>(steps: Generator<number, T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
 interface Waiting {
   readonly isOver: () => boolean
   readonly begin: () => void

@@ -275,7 +275,7 @@ export async function list(
     note(cli, `aichat: ${found.memories.length} of ${found.total}; see --limit and --offset`)
 }
 
-/** Prints the best matches of a query with their scores; notes on stderr a search without vectors. */
+/** Prints the best matches of a query with their scores; notes on stderr a search without vectors, and one that was cut. */
 export async function search(
   cli: Cli,
   id: string,
@@ -306,6 +306,7 @@ export async function search(
   )
   if (found.mode === 'lexical' && found.results.length > 0)
     note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)
+  if (found.cut) note(cli, 'aichat: too many long memories may match for one search: some were not read')
 }
 
 /** Wipes memories by category and time, after a confirmation; asks for categories where none is given. */

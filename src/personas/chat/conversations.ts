@@ -110,6 +110,9 @@ export interface ConversationsParts {
   readonly clock: () => number
 }
 
+/** Characters of a found message that is searched for its piece in a turn of its own. */
+const heavyText = 4_000
+
 /** Keeps conversations in the store; ends one by an hour without a message, by the next one, or by `end`. */
 export function createConversations(parts: ConversationsParts): Conversations {
   const { store, personas, greeting, clock } = parts
@@ -163,7 +166,13 @@ export function createConversations(parts: ConversationsParts): Conversations {
     async search(owner, query, options) {
       const groups = readSearch(query)
       const found = await store.search(owner, { ...options, groups })
-      return found.map((hit) => ({ ...hit, snippet: snippetOf(textOf(hit.saved.message.content), groups) }))
+      const hits: ConversationHit[] = []
+      for (const hit of found) {
+        const text = textOf(hit.saved.message.content)
+        if (text.length > heavyText) await heavyTurn({ user: owner })
+        hits.push({ ...hit, snippet: snippetOf(text, groups) })
+      }
+      return hits
     },
     async takeBack(conversation, expected) {
       const { user_id: owner, id, name } = conversation

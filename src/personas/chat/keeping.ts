@@ -1,3 +1,4 @@
+import { atOnce } from '../../process/heavy-turns.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { termsOf } from '../memory/ranking-terms.ts'
 import { isSmallTalk } from '../memory/small-talk.ts'
@@ -31,17 +32,30 @@ const longestAnswer = 3_000
  * @param end the last words of the turn, where `text` is only its beginning
  */
 export function keepingOfTurn(text: string, redact: Redact = (same) => same, end = ''): readonly Keeping[] {
+  return atOnce(keepingSteps(text, redact, end))
+}
+
+/** The same in steps, for `inTurns`: yields the characters that are read in the time of each. */
+export function* keepingSteps(text: string, redact: Redact, end: string): Generator<number, readonly Keeping[]> {
   const whole = text.trim()
   if (whole === '') return []
+  yield costOfRules * whole.length
   // A request is refused with the text that it is about; but a secret is named as the reason first.
   const refusal = isOffTheRecord(end) ? 'off the record' : refusalOfWhole(whole, redact)
   if (refusal) return [{ content: whole, refusal }]
-  return partsOf(whole).map((content) => {
+  yield costOfRules * whole.length
+  const all: Keeping[] = []
+  for (const content of partsOf(whole)) {
     const reason = refusalOf(content, redact)
-    if (reason) return { content, refusal: reason }
-    return { content, importance: isOnlyQuestions(content) ? importance.question : importance.statement }
-  })
+    if (reason) all.push({ content, refusal: reason })
+    else all.push({ content, importance: isOnlyQuestions(content) ? importance.question : importance.statement })
+    yield costOfRules * content.length
+  }
+  return all
 }
+
+/** Characters of ranking in the time in which the rules of keeping read one. */
+const costOfRules = 10
 
 /** Why nothing of a turn is kept; a secret is a reason against its part alone. */
 function refusalOfWhole(whole: string, redact: Redact): Refusal | undefined {

@@ -1,8 +1,9 @@
 import { type ChatRequest, type Message, textOf } from '../../chat/protocol/messages.ts'
+import { inTurns } from '../../process/heavy-turns.ts'
 import { type Span, searchFacts, within } from '../../telemetry/span.ts'
 import { isLore, loreLimits, loreText } from '../memory/lore.ts'
 import type { Lorebooks } from '../memory/lorebooks.ts'
-import type { Memories, SearchHit } from '../memory/memories.ts'
+import type { Memories, SearchHit, SearchOutcome } from '../memory/memories.ts'
 import {
   isAnswer,
   type MemoryEntry,
@@ -18,7 +19,7 @@ import { type Conversation, type SavedMessage, sentMessages, spokenMessages, wit
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
 import { forgetRequest } from './forgetting.ts'
-import { type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
+import { type Keeping, keepingOfAnswer, keepingSteps, type Redact } from './keeping.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
 export type OpenRequest = Partial<ChatRequest> & Pick<ChatRequest, 'messages'>
@@ -58,6 +59,8 @@ export interface PreparedChat {
   readonly keeping?: readonly Keeping[]
   /** Where the user asks to forget something, the memories that this may mean, best first; none is removed. */
   readonly forget?: readonly Pick<MemoryEntry, 'id' | 'content'>[]
+  /** What the user is told of the search for memories. */
+  readonly warnings: readonly string[]
   /** The id of the persona; absent where none answers. */
   readonly persona?: string
   /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
@@ -95,6 +98,10 @@ export interface PersonaChatParts {
   /** Takes the keys of this installation out of a text. */
   readonly redact: Redact
 }
+
+const nothingFound: Pick<SearchOutcome, 'hits' | 'cut'> = { hits: [], cut: false }
+
+const searchCut = 'Too many long memories of the persona may match for one search: some were not read'
 
 /** The most memories in a request, and their characters in all. */
 const mostRecalled = 8
@@ -135,16 +142,17 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const before = sentMessages(history, request.messages)
       if (hasMemory && by.localOnly) parts.requireLocalEmbedder(persona)
       const target = hasMemory ? forgetRequest(whole.slice(0, queryLength)) : undefined
+      // A caller that has left ends the search, unless the question is kept.
       const search = () =>
         recall(persona!, target ?? end, [...before, ...request.messages], signal).catch((reason: unknown) => {
-          // The caller has left: the question is kept, as after this search.
-          if (keep !== undefined && signal?.aborted) return []
+          if (keep !== undefined && signal?.aborted) return nothingFound
           throw reason
         })
-      const hits = hasMemory ? await within(span, 'search_memory', searchFacts, search) : []
+      const { hits, cut } = hasMemory ? await within(span, 'search_memory', searchFacts, search) : nothingFound
       const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
       const system = persona ? await systemPrompt(persona, hits, lore) : ''
-      const keeping = hasMemory ? keepingOfTurn(wellFormed(text), parts.redact, end) : undefined
+      const work = { user: owner, isOver: () => keep === undefined && signal?.aborted === true }
+      const keeping = hasMemory ? await inTurns(keepingSteps(wellFormed(text), parts.redact, end), work) : undefined
       // System prompts stand first, where every model expects them.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
       const prompts = talk < 0 ? request.messages.length : talk
@@ -167,6 +175,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           ...lore.map(({ id }) => ({ id, score: 1 })),
           ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
         ],
+        warnings: cut ? [searchCut] : [],
         ...(persona && { persona: persona.id }),
         ...(target !== undefined && { forget: hits.map(({ entry }) => ({ id: entry.id, content: entry.content })) }),
         ...(keeping && { keeping }),
@@ -203,9 +212,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   }
 
   /** The memories that match the end of the message, without those in the request already and without mere questions. */
-  async function recall(persona: Persona, end: string, messages: readonly Message[], signal?: AbortSignal) {
-    if (end === '') return []
-    const { hits } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
+  async function recall(
+    persona: Persona,
+    end: string,
+    messages: readonly Message[],
+    signal?: AbortSignal,
+  ): Promise<Pick<SearchOutcome, 'hits' | 'cut'>> {
+    if (end === '') return nothingFound
+    const { hits, cut } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
     const present = latestTexts(messages)
     const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
     const ofAnswers = (isOwn: boolean) => relevant.filter(({ entry }) => isAnswer(entry.metadata) === isOwn)
@@ -214,14 +228,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     // Lore comes by its keys alone; the persona's answers get what room the user's words leave.
     for (const hit of [...ofAnswers(false), ...ofAnswers(true)]) {
       const { content: whole } = hit.entry
-      if (chosen.length === mostRecalled || isOnlyQuestions(whole) || present.some((text) => text.includes(whole)))
+      if (chosen.length === mostRecalled || isOnlyQuestions(whole) || present.some((text) => holds(text, whole)))
         continue
       const content = shortened(whole)
       if (length + content.length > recalledCharacters) continue
       length += content.length
       chosen.push({ ...hit, entry: { ...hit.entry, content } })
     }
-    return chosen
+    return { hits: chosen, cut }
   }
 
   /** The lore that the last messages call for. */
@@ -293,6 +307,23 @@ function memoriesOf(keeping: readonly Keeping[], metadata: MemoryInput['metadata
 
 /** Characters of a request, from its end, that are searched for memories which it holds already. */
 const searchedCharacters = 1_000_000
+
+/**
+ * Characters of a memory that a text is searched for: of a longer one in a text made for it, V8 compares the product of
+ * both lengths.
+ */
+const soughtCharacters = 200
+/** Places with the beginning of a memory that are compared with all of it. */
+const soughtPlaces = 8
+
+/** Whether a text holds a memory. */
+function holds(text: string, memory: string): boolean {
+  const start = memory.slice(0, soughtCharacters)
+  let at = text.indexOf(start)
+  for (let places = 1; at >= 0 && places < soughtPlaces && !text.startsWith(memory, at); places++)
+    at = text.indexOf(start, at + 1)
+  return at >= 0 && text.startsWith(memory, at)
+}
 
 /** The texts of the last messages; each as far as a turn is remembered. */
 function latestTexts(messages: readonly Message[]): readonly string[] {

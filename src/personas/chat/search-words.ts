@@ -1,4 +1,4 @@
-import { plain, unspaced } from '../memory/ranking-terms.ts'
+import { plain, unified, unspaced } from '../memory/ranking-terms.ts'
 
 /** Terms that a message holds one after the other; the last one may be the beginning of a word. */
 export interface SearchGroup {
@@ -25,7 +25,7 @@ const mostGroups = 32
  * query syntax of an engine. Every store indexes exactly these, so that all of them find the same.
  */
 export function searchTermsOf(text: string): readonly string[] {
-  return termsIn(text.slice(0, searchedLength)).map(({ term }) => term)
+  return Array.from(termsIn(text.slice(0, searchedLength)), ({ term }) => term)
 }
 
 /**
@@ -36,7 +36,7 @@ export function readSearch(query: string): readonly SearchGroup[] {
   const groups: SearchGroup[] = []
   for (const [, quoted, star, bare] of query.matchAll(/"([^"]*)(?:"(\*)?|$)|([^\s"]+)/gu)) {
     const isPrefix = star !== undefined || (bare ?? '').endsWith('*')
-    const found = termsIn(quoted ?? bare ?? '')
+    const found = [...termsIn(quoted ?? bare ?? '')]
     const terms = found.map(({ term }) => term)
     const last = terms.at(-1)
     if (last === undefined) continue
@@ -60,10 +60,25 @@ export interface Snippet {
 const snippetLength = 200
 const lead = 60
 
-/** The piece of a text around the first words that a search finds in it. */
+/**
+ * The piece of a text around the first words that a search finds in it. Reads no further than the piece: a text may hold a
+ * word as often as it has words.
+ */
 export function snippetOf(text: string, groups: readonly SearchGroup[]): Snippet {
-  const terms = termsIn(text.slice(0, searchedLength))
-  const marks = merged(groups.flatMap((group) => placesOf(terms, group)))
+  const terms: Term[] = []
+  const places: [number, number][] = []
+  let earliest = Number.POSITIVE_INFINITY
+  for (const term of termsIn(text.slice(0, searchedLength))) {
+    if (term.start > earliest + snippetLength) break
+    terms.push(term)
+    for (const group of groups) {
+      const start = startOfLast(terms, group)
+      if (start === undefined) continue
+      places.push([start, term.end])
+      earliest = Math.min(earliest, start)
+    }
+  }
+  const marks = merged(places)
   const first = marks[0]?.[0] ?? 0
   const start = first <= lead ? 0 : wordStart(text, first - lead)
   const end = Math.min(text.length, start + snippetLength)
@@ -77,13 +92,13 @@ export function snippetOf(text: string, groups: readonly SearchGroup[]): Snippet
   }
 }
 
-function termsIn(text: string): readonly Term[] {
-  const terms: Term[] = []
+function* termsIn(text: string): Generator<Term> {
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
+    const terms: Term[] = []
     if (unspaced.test(word)) addRuns(word, index, terms)
     else addWord(word, index, terms)
+    yield* terms
   }
-  return terms
 }
 
 function addWord(word: string, start: number, terms: Term[]): void {
@@ -100,35 +115,37 @@ function addRuns(word: string, from: number, terms: Term[]): void {
       continue
     }
     const characters = [...part]
+    const isPlain = plainCharacters.test(part)
     let at = start
     for (const [number, character] of characters.entries()) {
       const next = characters[number + 1] ?? ''
-      const term = termOf(character + next)
+      const term = isPlain ? character + next : termOf(character + next)
       if (term !== '') terms.push({ term, start: at, end: at + character.length + next.length })
       at += character.length
     }
   }
 }
 
+/** Characters that are their own terms: the common ones of Chinese, Japanese and Korean, which need not be normalised pair by pair. */
+const plainCharacters = /^[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]+$/
+
 const runs = new RegExp(`(?:${unspaced.source})+|(?:(?!${unspaced.source}).)+`, 'gsu')
 
 function termOf(word: string): string {
   // Compatibility forms may hold other characters than letters, such as the brackets of ㈱.
-  return plain(word.normalize('NFKC').toLowerCase()).replace(/[^\p{L}\p{M}\p{N}]/gu, '')
+  return plain(unified(word).toLowerCase()).replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 }
 
-/** The places where the terms of a group stand one after the other. */
-function placesOf(terms: readonly Term[], { terms: asked, isPrefix }: SearchGroup): [number, number][] {
-  const places: [number, number][] = []
+/** The beginning of a group that ends with the last of the terms; undefined where none does. */
+function startOfLast(terms: readonly Term[], { terms: asked, isPrefix }: SearchGroup): number | undefined {
+  const from = terms.length - asked.length
   const last = asked.length - 1
-  for (let at = 0; at + last < terms.length; at++) {
-    const fits = asked.every((term, index) => {
-      const here = terms[at + index]!.term
-      return index === last && isPrefix ? here.startsWith(term) : here === term
-    })
-    if (fits) places.push([terms[at]!.start, terms[at + last]!.end])
+  const fits = (term: string, index: number) => {
+    const here = terms[from + index]!.term
+    return index === last && isPrefix ? here.startsWith(term) : here === term
   }
-  return places
+  // The last one first: most terms end no group.
+  return from >= 0 && fits(asked[last]!, last) && asked.every(fits) ? terms[from]!.start : undefined
 }
 
 /** Places in order, those that touch or overlap as one. */

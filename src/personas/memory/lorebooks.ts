@@ -20,8 +20,8 @@ export interface LorebooksParts {
 /** Characters of lore in one prompt: some 2,000 tokens. */
 const mostCharacters = 8_000
 
-/** Entries that are read and indexed at once: some milliseconds' work. */
-const pageSize = 500
+/** Entries that are read and indexed at once: of the greatest length, some ten milliseconds' work. */
+const pageSize = 64
 
 /** The most personas with their keys kept in memory: those that are talked to. */
 const mostKept = 16

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
-import { heavyTurn } from '../../process/heavy-turns.ts'
+import { heavyTurn, inTurns } from '../../process/heavy-turns.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {
@@ -20,7 +20,7 @@ import type {
   WipeFilter,
 } from './memory.ts'
 import { metadata } from './memory.ts'
-import { type Parts, type Ranked, rank } from './ranking.ts'
+import { type Parts, type Ranked, rankingSteps } from './ranking.ts'
 import { readQuery } from './ranking-query.ts'
 import { createReembedding } from './reembedding.ts'
 import { candidatesFor } from './timely-search.ts'
@@ -50,6 +50,8 @@ export interface SearchOutcome {
   /** `lexical` when no vector took part: the runner is away, or nothing is embedded yet. */
   readonly mode: 'hybrid' | 'lexical'
   readonly embedding_model: string
+  /** Whether memories that may match were left out: there are too many long ones for the time of one search. */
+  readonly cut: boolean
 }
 
 export interface SearchOptions {
@@ -145,6 +147,8 @@ export interface MemoriesParts {
   readonly embeddingTimeout?: number | undefined
   /** Milliseconds before missing vectors are tried again; without it the usual 2,000. */
   readonly firstPause?: number | undefined
+  /** Milliseconds of a clock that is never set, for the time of a search; without it that of the process. */
+  readonly stopwatch?: (() => number) | undefined
 }
 
 /** Candidates for ranking. More would change little below the first fifty places. */
@@ -152,6 +156,9 @@ const candidates = 120
 
 /** Fewer candidates are ranked in a millisecond, unless they are long. */
 const fewCandidates = 200
+
+/** Milliseconds in which a search reads its candidates, the waits for its turns included; most take a few. */
+const searchMs = 2_000
 
 /** Milliseconds that a new memory waits for its vector; a model that has to be loaded first gets longer in the background. */
 const usualEmbeddingTimeout = 3_000
@@ -163,6 +170,7 @@ export function createMemories(parts: MemoriesParts): Memories {
   const forgetting: NonNullable<MemoriesParts['forgetting']> =
     parts.forgetting ??
     (async (_persona, _what, remove) => ({ result: await remove(), backups: { rewritten: 0, removed: 0 } }))
+  const stopwatch = parts.stopwatch ?? (() => performance.now())
   const reembedding = createReembedding({ store, embedders, clock, firstPause })
   /** By persona. */
   const trimming = new Map<string, Promise<void>>()
@@ -365,25 +373,35 @@ export function createMemories(parts: MemoriesParts): Memories {
     const isBounded = filter?.after !== undefined || filter?.before !== undefined
     const asked = readQuery(query, embedders.rarity, isBounded ? undefined : now)
     const vector = await queryVector(embedder, query, signal)
-    const found = await candidatesFor(store, scopeOf(persona), asked, {
-      candidates: Math.max(candidates, limit * 2),
-      ...(vector && { vector }),
-      ...(filter && { filter }),
-      ...unexpiredOf(persona, now, settled()),
-    })
+    const work = { user: persona.user_id, isOver: () => signal?.aborted === true }
+    const end = stopwatch() + searchMs
+    const found = await candidatesFor(
+      store,
+      scopeOf(persona),
+      asked,
+      {
+        candidates: Math.max(candidates, limit * 2),
+        ...(vector && { vector }),
+        ...(filter && { filter }),
+        ...unexpiredOf(persona, now, settled()),
+      },
+      work,
+    )
     // To read the candidates, to rank them and to write the answer are stages of their own.
-    if (found.candidates.length > fewCandidates)
-      await heavyTurn({ user: persona.user_id, isOver: () => signal?.aborted === true })
+    if (found.candidates.length > fewCandidates) await heavyTurn(work)
     const knowsLanguage = embedder.languages?.includes(asked.language) ?? true
     const vectors = vector && { trust: embedder.trust, knowsLanguage }
     const floor = memorySettingsOf(persona).min_score
-    const hits = rank(found, { query: asked, vectors, now })
+    const isOver = () => stopwatch() > end
+    const { ranked, isCut } = await inTurns(rankingSteps(found, { query: asked, vectors, now, isOver }), work)
+    const hits = ranked
       .filter(({ score }) => score >= (minScore ?? 0))
       .slice(0, limit)
       .map((ranked) => hitOf(ranked, floor))
     reembedding.check(persona)
     const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
-    return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
+    const cut = isCut || found.isCut === true
+    return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona), cut }
   }
 }
 

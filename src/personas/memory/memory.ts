@@ -164,8 +164,20 @@ export interface Found {
   readonly meanLength: number
   /** The document frequency of each term of the query, in its order. */
   readonly frequencies: readonly number[]
+  /** Those by words first, the best at the front. */
   readonly candidates: readonly Candidate[]
+  /** Whether candidates were left out, since they are longer together than one search reads. */
+  readonly isCut?: boolean
 }
+
+/** Bytes of memories, as they are stored with their terms, that one search reads: some 600 long ones, or a second's work. */
+export const mostSearched = 24_000_000
+
+/**
+ * The most characters of a memory's terms: a text of Chinese characters has each of them as a term of its own and in two
+ * pairs. Terms that were stored before texts were bounded in normalising are cut.
+ */
+export const longestTerms = 110_000
 
 /** A memory that may match. */
 export interface Candidate {
@@ -271,7 +283,7 @@ export interface MemoryStore {
   scopes(after: number): Promise<readonly { readonly number: number; readonly scope: Scope }[]>
   /** Removes for good, in batches, wiped memories and those of removed personas, of earlier processes too. */
   clear(): Promise<void>
-  /** The candidates for a query: the best by terms and the nearest by vector, in no order. */
+  /** The candidates for a query: the best by terms and the nearest by vector. */
   search(scope: Scope, query: SearchQuery): Promise<Found>
   /**
    * Memories without a vector in the space, oldest first, from the `next` of the page before (0 at first). A page may be

@@ -13,7 +13,7 @@ export function isAsked({ content, metadata }: Pick<MemoryEntry, 'content' | 'me
 }
 
 /** Characters of the longest question; a longer text says something as well. */
-const longestQuestion = 2_000
+export const longestQuestion = 2_000
 
 /**
  * Whether a text only asks: each of its sentences is a question, or small talk beside one. A sentence that states something

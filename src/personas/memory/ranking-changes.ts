@@ -1,5 +1,5 @@
 import { languageOf, wordsIn } from './language-words.ts'
-import type { LexicalEvidence } from './ranking-lexical.ts'
+import { containsTerms, type LexicalEvidence } from './ranking-lexical.ts'
 import type { MemoryQuery } from './ranking-query.ts'
 import { plain, termsOf, wordsOf } from './ranking-terms.ts'
 import { isAboutSelfUnspaced } from './unspaced-words.ts'
@@ -21,6 +21,9 @@ export interface Stated {
 const announced =
   /(?<!\p{L})(?:now|mov(?:ed|ing)|changed|switched|swapped|replaced|new|instead|no longer|any ?more|since|from today|as of|these days|pushed|postponed|sold|raised|lowered|retired|used to|updated|jetzt|nun|umgezogen|neue?[nrs]?|nicht mehr|gewechselt|verschoben|seit|maintenant|désormais|déménagé|changé|nouve(?:au|lle)|déplacée?|vendue?|depuis|ahora|ya no|mudado|mudó|cambi(?:ado|ó|é)|nuev[ao]|desde|vendid[ao]|ora|adesso|trasferit[ao]|cambiat[ao]|nuov[ao]|spostat[ao]|agora|mud(?:ou|ei)|nov[ao]|já não|passou|teraz|przeprowadzi\p{L}+|zmieni\p{L}+|now[aey]|już nie|przenie\p{L}+|теперь|сейчас|переехал\p{L}*|нов(?:ый|ая|ое)|больше не|перен[её]с\p{L}*|сменил\p{L}*|nu|verhuisd|nieuwe?|niet meer|flyttat?|flyttade|ny|nytt|artık|şimdi|yeni|taşındı|тепер|зараз|переїха\p{L}*)(?!\p{L})|现在|換|换|改到|改成|搬|不再|変|变|引っ越|新し|変更|今は|지금|이사|바뀌|바꿨|바꾸|이제|옮/iu
 
+/** Characters of a memory in which a change is announced: one that is longer says more than that. */
+const announcing = 4_000
+
 /** The memories at the front that are compared with later ones. */
 const front = 8
 /** The share of the older one's match that the newer one needs. */
@@ -35,21 +38,24 @@ const leastShare = 0.4
  * For each memory that a newer statement about the same thing supersedes: `[newer, older]` as places in the list, each
  * newer one moved before the older. A newer memory supersedes an older one that matches the same terms of the query and
  * shares enough of its words, but not one about another person: similarity or recency alone would be a trap.
+ * Yields the characters that each step may have read.
  * @param ranked best first
  * @returns the new order of places, and for each place of a newer memory that of the older one
  */
-export function supersede(
+export function* supersede(
   ranked: readonly Stated[],
   query: MemoryQuery,
-): { readonly order: readonly number[]; readonly superseded: ReadonlyMap<number, number> } {
+): Generator<number, { readonly order: readonly number[]; readonly superseded: ReadonlyMap<number, number> }> {
   const order = ranked.map((_, place) => place)
   const readings = createReadings()
   const superseded = new Map<number, number>()
   for (let at = 0; at < Math.min(front, order.length); at++) {
     const older = order[at]!
-    const newer = order
-      .slice(at + 1, 2 * front)
-      .find((place) => !superseded.has(place) && supersedes(ranked[place]!, ranked[older]!, query, readings))
+    const later = order.slice(at + 1, 2 * front)
+    yield later.reduce((sum, place) => sum + ranked[place]!.terms.length, ranked[older]!.terms.length)
+    const newer = later.find(
+      (place) => !superseded.has(place) && supersedes(ranked[place]!, ranked[older]!, query, readings),
+    )
     if (newer === undefined) continue
     superseded.set(newer, older)
     order.splice(order.indexOf(newer), 1)
@@ -109,7 +115,7 @@ function createReadings(): Readings {
   const language = memoized((stated) => languageOf(stated.content, words(stated).slice(0, 60)))
   return {
     language,
-    announces: memoized(({ content }) => announced.test(content)),
+    announces: memoized(({ content }) => announced.test(content.slice(0, announcing))),
     telling: memoized((stated) => {
       const { functions } = wordsIn(language(stated))
       return new Set(words(stated).filter((term) => !functions.has(term)))
@@ -161,7 +167,7 @@ function subjectPairs({ pairs, language }: MemoryQuery): readonly string[] {
 }
 
 function contains({ terms }: Stated, pair: string): boolean {
-  return ` ${terms} `.includes(` ${pair} `)
+  return containsTerms(terms, pair)
 }
 
 function isAboutSelf(content: string, language: string): boolean {

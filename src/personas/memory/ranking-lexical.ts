@@ -1,3 +1,4 @@
+import { atOnce } from '../../process/heavy-turns.ts'
 import { languageOf, wordsIn } from './language-words.ts'
 import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'
@@ -116,27 +117,46 @@ function generalRarity({ term, isWord, rarity }: QueryTerm, language: string): n
  * The lexical evidence of each candidate. The match: BM25's saturated frequencies, weighted by information, over several
  * fields (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004), divided by the score of
  * the whole query; pairs of words as in the sequential dependence model (Metzler and Croft, "A Markov random field model for
- * term dependencies", 2005).
+ * term dependencies", 2005). Yields the characters that each step has read. Once `isOver` returns true, the candidates
+ * behind it are not read: the evidence is that of those before.
  */
-export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weights = weights): LexicalEvidence[] {
+export function* lexicalSteps(
+  found: Found,
+  query: MemoryQuery,
+  chosen: Weights = weights,
+  isOver: () => boolean = () => false,
+): Generator<number, LexicalEvidence[]> {
   const information = informationOf(query, found)
   const total = information.reduce((sum, each) => sum + each, 0)
   if (total === 0 || query.terms.length === 0)
     return found.candidates.map(({ terms }) => noEvidence(query, terms.length))
   const asked = askedFor(query)
-  const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength, chosen))
+  const matches: Matches[] = []
+  for (const candidate of found.candidates) {
+    if (isOver()) break
+    matches.push(matchesOf(candidate, asked, found.meanLength, chosen))
+    yield candidate.terms.length + candidate.about.length + candidate.context.length
+  }
   const talks = conversationTerms(found.candidates, matches)
   const asksTime = timeQuestion.test(query.text)
   const asks = wordingOf(query)
   // A term that occurs once scores 1 / (1 + k1): scores of other weights are brought to the scale of the product's.
   const scale = (1 + chosen.k1) / (1 + weights.k1)
-  return found.candidates.map((candidate, index) => {
-    const matched = matches[index]!
+  const evidence: LexicalEvidence[] = []
+  for (const [index, matched] of matches.entries()) {
+    const candidate = found.candidates[index]!
     const score = scoreOf(matched, talks.get(conversationOf(candidate.entry.metadata)), information, chosen)
     const form =
       score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, matched, query, asks, chosen)
-    return ownEvidence(candidate, query, matched, { match: (score / total) * scale * form, information, total })
-  })
+    evidence.push(ownEvidence(candidate, query, matched, { match: (score / total) * scale * form, information, total }))
+    if (form > 0) yield candidate.terms.length + candidate.entry.content.length
+  }
+  return evidence
+}
+
+/** The same for all candidates at once. */
+export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weights = weights): LexicalEvidence[] {
+  return atOnce(lexicalSteps(found, query, chosen))
 }
 
 function noEvidence({ isPersonal, terms }: MemoryQuery, length: number): LexicalEvidence {
@@ -375,12 +395,12 @@ function conversationTerms(
   matches: readonly Matches[],
 ): ReadonlyMap<string, readonly boolean[]> {
   const talks = new Map<string, boolean[]>()
-  candidates.forEach(({ entry }, index) => {
-    const name = conversationOf(entry.metadata)
+  matches.forEach(({ own }, index) => {
+    const name = conversationOf(candidates[index]!.entry.metadata)
     if (name === '') return
     const talk = talks.get(name) ?? []
     talks.set(name, talk)
-    matches[index]!.own.forEach((share, at) => {
+    own.forEach((share, at) => {
       if (share > 0) talk[at] = true
     })
   })
@@ -494,7 +514,7 @@ function wordingOf(query: MemoryQuery): Wording {
 }
 
 /** Whether the terms contain the pair, as whole terms. */
-function containsTerms(terms: string, pair: string): boolean {
+export function containsTerms(terms: string, pair: string): boolean {
   for (let at = terms.indexOf(pair); at >= 0; at = terms.indexOf(pair, at + 1)) {
     const end = at + pair.length
     if ((at === 0 || terms[at - 1] === ' ') && (end === terms.length || terms[end] === ' ')) return true

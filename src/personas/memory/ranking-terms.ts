@@ -21,8 +21,7 @@ export function termsOf(text: string): string[] {
 /** The words of a text as they are written, lower case, compatibility forms unified, a possessive's ending cut off, elided words apart. */
 export function wordsOf(text: string): string[] {
   return (
-    text
-      .normalize('NFKC')
+    unified(text)
       .toLowerCase()
       .replace(/(\p{L})['’]s(?!\p{L})/gu, '$1')
       .replace(elided, '$1 ')
@@ -30,6 +29,46 @@ export function wordsOf(text: string): string[] {
       .replace(/(\d)[,'’](?=\d{3}(?!\d))/g, '$1')
       .match(/[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu) ?? []
   )
+}
+
+/** Characters that a text may gain by its compatibility forms: U+FDFA alone becomes 18, which a text of them would be times as long. */
+const mostGained = 2_000
+
+/** Characters that are normalised at once. */
+const pieceLength = 100
+
+/** Marks, and vowels and finals of Korean syllables, which the character before them may take in. */
+const joining = /^[\p{M}\u1160-\u11ff\uff9e-\uffdc]/u
+
+/**
+ * A text with its compatibility forms unified (NFKC), at most `mostGained` characters longer than before: where one would
+ * gain more, its forms stay as they are.
+ */
+export function unified(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text)) return text
+  let left = mostGained
+  let whole = ''
+  for (let start = 0; start < text.length; ) {
+    const end = pieceEnd(text, start)
+    const piece = text.slice(start, end)
+    const form = piece.normalize('NFKC')
+    const gained = form.length - piece.length
+    const fits = gained <= left
+    if (fits) left -= Math.max(0, gained)
+    whole += fits ? form : piece
+    start = end
+  }
+  return whole
+}
+
+/** The end of a piece: before a character that joins nothing, if one is near. */
+function pieceEnd(text: string, start: number): number {
+  const most = start + pieceLength
+  for (let end = most; end > start + pieceLength / 2 && end < text.length; end--) {
+    const isHalf = /[\udc00-\udfff]/.test(text.charAt(end))
+    if (!isHalf && !joining.test(String.fromCodePoint(text.codePointAt(end)!))) return end
+  }
+  return Math.min(most, text.length)
 }
 
 /** Articles, pronouns and prepositions that lose their vowel before another in French and Italian: l'hôtel, d'Annecy, dell'anno. */

@@ -1,7 +1,8 @@
+import { atOnce } from '../../process/heavy-turns.ts'
 import { type Candidate, conversationOf, type Found, isAnswer } from './memory.ts'
 import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
 import { supersede } from './ranking-changes.ts'
-import { type LexicalEvidence, lexicalEvidence, type Weights, weights } from './ranking-lexical.ts'
+import { type LexicalEvidence, lexicalSteps, type Weights, weights } from './ranking-lexical.ts'
 import type { MemoryQuery } from './ranking-query.ts'
 import { nearnessInTime } from './time-words.ts'
 
@@ -47,6 +48,8 @@ export interface RankOptions {
   readonly vectors: VectorTrust | undefined
   /** Milliseconds since 1970 UTC. */
   readonly now: number
+  /** True once the time of the search is over: candidates behind are not read, and the ranking is cut. */
+  readonly isOver?: () => boolean
   /** Other weights and coefficients than the product's, for measurements. */
   readonly weights?: Weights
   readonly coefficients?: readonly number[]
@@ -61,17 +64,31 @@ export interface RankOptions {
  * shares it out: a memory loses odds for each factor by which it matches less than the best one.
  */
 export function rank(found: Found, options: RankOptions): readonly Ranked[] {
+  return atOnce(rankingSteps(found, options)).ranked
+}
+
+/** A ranking, and whether it left candidates out. */
+export interface Ranking {
+  readonly ranked: readonly Ranked[]
+  readonly isCut: boolean
+}
+
+/** The same in steps, for `inTurns`: yields the characters that each has read. */
+export function* rankingSteps(all: Found, options: RankOptions): Generator<number, Ranking> {
   const { query, vectors, now } = options
-  const evidence = lexicalEvidence(found, query, options.weights ?? weights)
+  const evidence = yield* lexicalSteps(all, query, options.weights ?? weights, options.isOver)
+  const isCut = evidence.length < all.candidates.length
+  const found = isCut ? { ...all, candidates: all.candidates.slice(0, evidence.length) } : all
   const coverage = evidence.reduce((most, each) => Math.max(most, each.match > 0 ? each.coverage : -1), -1)
   const meaning = meaningOf(found, coverage, vectors)
   const matched: Matched[] = []
-  found.candidates.forEach((candidate, at) => {
+  for (const [at, candidate] of found.candidates.entries()) {
     const own = evidence[at]!
     const lexical = own.match
     const vector = meaning.matches[at]!
     const time = query.times.length === 0 ? undefined : nearnessInTime(candidate.entry, query.times)
-    if (lexical + vector + (time ?? 0) === 0) return
+    if (time !== undefined) yield timeCharacters
+    if (lexical + vector + (time ?? 0) === 0) continue
     const recency = recencyOf(candidate.entry.timestamp, now)
     const importance = 1 + priors.importance * (2 * candidate.entry.importance_score - 1)
     const odds = logOdds(own, options.coefficients ?? coefficients) + timeWeight.odds * (time ?? 0)
@@ -79,20 +96,24 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
     const timely = query.isOnlyTime ? (time ?? 0) + timeWeight.asides * said : said + timeWeight.alone * (time ?? 0)
     const match = timely * recency * importance
     if (match > 0) matched.push({ candidate, evidence: own, lexical, vector, recency, importance, time, match, odds })
-  })
+  }
   matched.sort((a, b) => b.match - a.match || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
   const { unmatched } = calibration
   const least = Math.max(oddsOf(query.isPersonal ? unmatched.personal : unmatched.other), meaning.odds)
   const scoresOf = (group: readonly Matched[]) => scored(group, least, query, sizePrior(found.memories))
   const words = matched.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
   const ordered = words.length === matched.length ? scoresOf(matched) : behindWords(scoresOf(words), scoresOf(matched))
-  return inOrder(
+  const ranked = yield* inOrder(
     ordered.map(({ matched }) => matched),
     ordered.map(({ score }) => score),
     query,
     ordered[0]?.score ?? 0,
   )
+  return { ranked, isCut }
 }
+
+/** Characters that are read in the time in which the times that a memory names are. */
+const timeCharacters = 2_000
 
 interface Scored {
   readonly matched: Matched
@@ -195,13 +216,13 @@ function lossOf(matched: Matched, best: Matched, mostOdds: number) {
  * Moves newer statements before the older ones that they supersede; scores stay in descending order. An older one that matches
  * more of the query keeps its own: the newer one may be about something else, and both stand in a prompt with their times.
  */
-function inOrder(
+function* inOrder(
   ranked: readonly Matched[],
   scores: readonly number[],
   query: MemoryQuery,
   evidence: number,
-): readonly Ranked[] {
-  const { order, superseded } = supersede(
+): Generator<number, readonly Ranked[]> {
+  const { order, superseded } = yield* supersede(
     ranked.slice(0, 24).map(({ candidate, evidence, match }) => {
       const { content, timestamp } = candidate.entry
       const isOwn = isAnswer(candidate.entry.metadata)

@@ -1,4 +1,4 @@
-import { isFunctionWord, plain, wordsOf } from './ranking-terms.ts'
+import { isFunctionWord, plain, unified, wordsOf } from './ranking-terms.ts'
 
 /** The longest small talk: words. A longer text counts as a statement, also with words of small talk alone. */
 const mostWords = 10
@@ -8,7 +8,7 @@ const mostWords = 10
  * each of its words is one of those lists, or an English function word.
  */
 export function isSmallTalk(text: string): boolean {
-  const letters = text.normalize('NFKC').replace(/[^\p{L}\p{M}\p{N}]+/gu, '')
+  const letters = unified(text).replace(/[^\p{L}\p{M}\p{N}]+/gu, '')
   if (letters === '') return true
   if (unspacedTalk.test(letters.toLowerCase())) return true
   if (thanksForTheAnswer.test(text.trim()) && text.length <= 120 && !firstPerson.test(text)) return true

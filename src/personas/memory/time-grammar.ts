@@ -115,7 +115,7 @@ function spacedGrammar(words: TimeWords): Grammar {
       spans: [monthSpan(Number(year), 0, 12)],
     })),
   ]
-  return { rules, hint: new RegExp(`(?<= )(?:${known.join('|')}|\\d{4})(?= )`, 'u'), limits: [limits, ''] }
+  return { rules, hint: withinWords(`${known.join('|')}|\\d{4}`, 'u'), limits: [limits, ''] }
 }
 
 /** The alternatives of a language without diacritics. */
@@ -124,7 +124,15 @@ function mapped(words: TimeWords): Record<keyof TimeWords, string> {
 }
 
 function rule(source: string, read: Rule['read']): Rule {
-  return { pattern: new RegExp(`(?<= )(?:${source})(?= )`, 'gu'), read }
+  return { pattern: withinWords(source, 'gu'), read }
+}
+
+/**
+ * A pattern of whole words in a text of words alone. What is neither a space nor a digit stands for their letters: the class of
+ * all letters takes V8 a millisecond each time it is in a pattern, and a short query tries all languages.
+ */
+function withinWords(source: string, flags: string): RegExp {
+  return new RegExp(`(?<= )(?:${source.replaceAll(String.raw`\p{L}`, String.raw`[^ \d]`)})(?= )`, flags)
 }
 
 const unitNames = ['day', 'week', 'month', 'year', 'weekend'] as const

@@ -1,6 +1,6 @@
 import { isoTime } from '../../formats/iso-time.ts'
 import { type Language, languageOf, type UnspacedLanguage, wordsIn } from './language-words.ts'
-import { plain, wordsOf } from './ranking-terms.ts'
+import { plain, unified, wordsOf } from './ranking-terms.ts'
 import { type Grammar, grammarOf, isUnspaced, type Meaning, type Rule } from './time-grammar.ts'
 import { dateSpan, dayMs, endOfTime, monthSpan, type TimeSpan } from './time-spans.ts'
 import { timeWords, unspacedTimeWords } from './time-word-lists.ts'
@@ -190,8 +190,7 @@ function read(text: string, now: number): Read {
         : dateSpan(now, Number(day), at, Number(year))
     return span ? ` isodate${dates.push(span) - 1} ` : whole
   }
-  const rest = text
-    .normalize('NFKC')
+  const rest = unified(text)
     .replace(/(?<![\d.-])((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?(?![\d-])/g, (whole, year, month, day) =>
       replaced(whole, day, month, year),
     )

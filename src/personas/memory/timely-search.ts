@@ -1,5 +1,6 @@
+import { type HeavyWork, inTurns } from '../../process/heavy-turns.ts'
 import type { Candidate, Found, MemoryFilter, MemoryStore, Scope, SearchQuery } from './memory.ts'
-import { isAsked } from './questions.ts'
+import { isAsked, longestQuestion } from './questions.ts'
 import type { MemoryQuery } from './ranking-query.ts'
 import { lookupsOf } from './ranking-spelling.ts'
 
@@ -12,31 +13,45 @@ export async function candidatesFor(
   scope: Scope,
   query: MemoryQuery,
   rest: Omit<SearchQuery, 'terms' | 'alike'>,
+  work: HeavyWork = {},
 ): Promise<Found> {
   const asked = { ...rest, ...lookupsOf(query) }
-  const found = await statementsFor(store, scope, asked)
+  const found = await statementsFor(store, scope, asked, work)
   if (query.times.length === 0) return found
   const filter: MemoryFilter = { ...rest.filter, ...hullOf(query) }
-  const timely = await statementsFor(store, scope, { ...asked, filter, candidates: timelyCandidates })
+  const timely = await statementsFor(store, scope, { ...asked, filter, candidates: timelyCandidates }, work)
   const known = new Map<string, Candidate>()
   for (const candidate of [...timely.candidates, ...found.candidates]) known.set(candidate.entry.id, candidate)
-  return { ...found, candidates: [...known.values()] }
+  return { ...found, candidates: [...known.values()], isCut: found.isCut === true || timely.isCut === true }
 }
 
 /** Candidates that are looked at where questions take the places of statements: so many times as many. */
 const wider = 8
 
 /** The candidates without the turns that only asked, which count in no frequency either. */
-async function statementsFor(store: Pick<MemoryStore, 'search'>, scope: Scope, query: SearchQuery): Promise<Found> {
+async function statementsFor(
+  store: Pick<MemoryStore, 'search'>,
+  scope: Scope,
+  query: SearchQuery,
+  work: HeavyWork,
+): Promise<Found> {
   const found = await store.search(scope, query)
-  const stated = withoutQuestions(found, query)
+  const stated = await inTurns(withoutQuestions(found, query), work)
   const removed = found.candidates.length - stated.candidates.length
   if (found.candidates.length < query.candidates || removed <= query.candidates / 4) return stated
-  return withoutQuestions(await store.search(scope, { ...query, candidates: wider * query.candidates }), query)
+  const more = await store.search(scope, { ...query, candidates: wider * query.candidates })
+  return inTurns(withoutQuestions(more, query), work)
 }
 
-function withoutQuestions(found: Found, { terms }: SearchQuery): Found {
-  const asked = found.candidates.filter(({ entry }) => isAsked(entry))
+/** Characters that are read in the time in which one is that may belong to a question. */
+const askedCharacters = 8
+
+function* withoutQuestions(found: Found, { terms }: SearchQuery): Generator<number, Found> {
+  const asked: Candidate[] = []
+  for (const candidate of found.candidates) {
+    if (isAsked(candidate.entry)) asked.push(candidate)
+    yield askedCharacters * Math.min(longestQuestion, candidate.entry.content.length)
+  }
   if (asked.length === 0) return found
   const questions = new Set(asked)
   const words = asked.map((candidate) => new Set(candidate.terms.split(' ')))

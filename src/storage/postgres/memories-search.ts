@@ -1,5 +1,14 @@
-import type { Candidate, Found, MemoryFilter, Scope, SearchQuery, Vector } from '../../personas/memory/memory.ts'
-import { entryOf, type Row } from '../shared/memory-rows.ts'
+import {
+  type Candidate,
+  type Found,
+  type MemoryFilter,
+  mostSearched,
+  type Scope,
+  type SearchQuery,
+  type Vector,
+} from '../../personas/memory/memory.ts'
+import { inTurns } from '../../process/heavy-turns.ts'
+import { type CandidateRow, candidateOf } from '../shared/memory-rows.ts'
 import { rangeOf, type ScopeRow, width } from '../shared/memory-scope.ts'
 import { bestOf, frequencyOf, type Postings } from '../shared/memory-scoring.ts'
 import { exactComponents, sketched } from '../shared/vector-bytes.ts'
@@ -40,11 +49,28 @@ export async function searchMemories(sql: Sql, column: VectorColumn, scope: Scop
     : column === 'vector'
       ? readNearest(sql, asked, nearby)
       : compareHere(sql, asked, nearby))
-  const candidates = rows.map(({ terms, about, context, cosine, ...found }): Candidate => {
-    const entry = entryOf(scope, found)
-    return cosine === null ? { entry, terms, about, context } : { entry, terms, about, context, cosine }
-  })
-  return { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies, candidates }
+  const places = new Map(best.map((number, place) => [number, place]))
+  const placeOf = ({ memory_id }: FoundRow) => places.get(memory_id) ?? best.length
+  const ordered = rows.toSorted((a, b) => placeOf(a) - placeOf(b))
+  const { candidates, isCut } = await inTurns(candidateSteps(scope, ordered))
+  const figures = { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies }
+  return { ...figures, candidates, ...(isCut && { isCut }) }
+}
+
+/** The candidates of some rows, as many as one search reads. */
+function* candidateSteps(
+  scope: Scope,
+  rows: readonly FoundRow[],
+): Generator<number, { readonly candidates: readonly Candidate[]; readonly isCut: boolean }> {
+  const candidates: Candidate[] = []
+  let read = 0
+  for (const row of rows) {
+    if (read >= mostSearched) break
+    candidates.push(candidateOf(scope, row, row.cosine))
+    read += Buffer.byteLength(row.content) + Buffer.byteLength(row.terms) + Buffer.byteLength(row.context)
+    yield row.metadata.length
+  }
+  return { candidates, isCut: candidates.length < rows.length }
 }
 
 interface Asked {
@@ -64,10 +90,7 @@ interface Nearby {
   readonly isOnlyBest: boolean
 }
 
-interface CandidateRow extends Row {
-  readonly terms: string
-  readonly about: string
-  readonly context: string
+interface FoundRow extends CandidateRow {
   readonly cosine: number | null
 }
 
@@ -162,8 +185,8 @@ const candidateColumns =
   'memory.memory_id, terms, about, context, memory.id, content, memory.timestamp, importance, metadata'
 
 /** The memories of these numbers, which the scope's own index gave: the planner would read a whole scope to compare it. */
-function readRows(sql: Sql, { since }: Asked, numbers: readonly number[]): Promise<CandidateRow[]> {
-  return sql.rows<CandidateRow>(
+function readRows(sql: Sql, { since }: Asked, numbers: readonly number[]): Promise<FoundRow[]> {
+  return sql.rows<FoundRow>(
     `SELECT ${candidateColumns}, NULL AS cosine FROM memory JOIN memory_terms USING (memory_id)
       WHERE memory.memory_id = ANY ($1) AND (pinned OR stored_at >= $2)`,
     [numbers, since],
@@ -171,12 +194,12 @@ function readRows(sql: Sql, { since }: Asked, numbers: readonly number[]): Promi
 }
 
 /** The same and the nearest, with their cosines, by pgvector. */
-function readNearest(sql: Sql, asked: Asked, nearby: Nearby): Promise<CandidateRow[]> {
+function readNearest(sql: Sql, asked: Asked, nearby: Nearby): Promise<FoundRow[]> {
   const parameters = new Parameters()
   const vector = parameters.add(writeVector(nearby.vector.values))
   const best = parameters.add(asked.best)
   const space = parameters.add(nearby.spaceId)
-  return sql.rows<CandidateRow>(
+  return sql.rows<FoundRow>(
     `WITH asked AS MATERIALIZED (SELECT ${vector}::vector AS vector),
        chosen AS MATERIALIZED (${chosen(asked, nearby, { parameters, best, space })}),
        compared AS (SELECT chosen.memory_id, v.vector <#> (SELECT vector FROM asked) AS distance
@@ -191,7 +214,7 @@ function readNearest(sql: Sql, asked: Asked, nearby: Nearby): Promise<CandidateR
 }
 
 /** The same without pgvector: the vectors are compared in this process. */
-async function compareHere(sql: Sql, asked: Asked, nearby: Nearby): Promise<CandidateRow[]> {
+async function compareHere(sql: Sql, asked: Asked, nearby: Nearby): Promise<FoundRow[]> {
   const parameters = new Parameters()
   const best = parameters.add(asked.best)
   const space = parameters.add(nearby.spaceId)

@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import {
+  type Candidate,
   categoryOf,
   conversationOf,
   type Eviction,
   isPinned,
+  longestTerms,
   type MemoryEntry,
   type NewMemory,
   type Scope,
@@ -84,6 +86,21 @@ export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
     metadata: JSON.parse(row.metadata),
   }
   return vector ? { ...entry, vector } : entry
+}
+
+/** A memory with the terms that are stored beside it. */
+export interface CandidateRow extends Row {
+  readonly terms: string
+  readonly about: string
+  readonly context: string
+}
+
+/** A candidate of a search. */
+export function candidateOf(scope: Scope, row: CandidateRow, cosine: number | null | undefined): Candidate {
+  const { terms: all, about, context } = row
+  const terms = all.length > longestTerms ? all.slice(0, all.lastIndexOf(' ', longestTerms)) : all
+  const candidate = { entry: entryOf(scope, row), terms, about, context }
+  return cosine === undefined || cosine === null ? candidate : { ...candidate, cosine }
 }
 
 /** The record of an evicted memory. */

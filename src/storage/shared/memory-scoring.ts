@@ -25,7 +25,7 @@ export interface PostingLists {
   readonly spelled: readonly (readonly number[])[]
 }
 
-/** The numbers within their scope of the memories with terms, and neighbours' terms, that are worth most together. */
+/** The numbers within their scope of the memories with terms, and neighbours' terms, that are worth most together, the best first. */
 export function bestOf(
   { own, around, spelled }: PostingLists,
   frequencies: readonly number[],
@@ -61,7 +61,8 @@ export function frequencyOf(numbers: readonly number[], scope: ScopeRow): number
 
 /** The keys with the highest values; of equal ones the greater keys, which are the newer memories. */
 function highest(scores: ReadonlyMap<number, number>, limit: number): number[] {
-  if (scores.size <= limit) return [...scores.keys()]
+  const inOrder = (keys: number[]) => keys.sort((a, b) => scores.get(b)! - scores.get(a)!)
+  if (scores.size <= limit) return inOrder([...scores.keys()])
   // Finding the value at the limit by a sort of plain numbers spares a sort of pairs; `forEach` makes no pair at all.
   const sorted = new Float64Array(scores.size)
   let filled = 0
@@ -75,5 +76,5 @@ function highest(scores: ReadonlyMap<number, number>, limit: number): number[] {
     if (score > least) above.push(number)
     else if (score === least) equal.push(number)
   })
-  return [...above, ...equal.sort((a, b) => b - a).slice(0, limit - above.length)]
+  return [...inOrder(above), ...equal.sort((a, b) => b - a).slice(0, limit - above.length)]
 }

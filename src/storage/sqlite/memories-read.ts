@@ -10,7 +10,7 @@ import type {
   SearchQuery,
   Unexpired,
 } from '../../personas/memory/memory.ts'
-import { entryOf, memoryColumns, type Row } from '../shared/memory-rows.ts'
+import { type CandidateRow, candidateOf, entryOf, memoryColumns, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { isLoreRow } from './lore-schema.ts'
@@ -20,19 +20,16 @@ import { findScope } from './memories-scope.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 import { sketchesOf } from './sketches.ts'
 
-type FoundRow = [
-  terms: string,
-  about: string,
-  context: string,
-  memory_id: number,
-  id: string,
-  content: string,
-  timestamp: number,
-  importance: number,
-  metadata: string,
-]
+/** The candidates of a search before their rows are read. */
+export interface Chosen {
+  readonly figures: Pick<Found, 'memories' | 'meanLength' | 'frequencies'>
+  /** Their numbers and how many bytes of text each has, those by words first, the best at the front. */
+  readonly sizes: readonly (readonly [number: number, bytes: number])[]
+  readonly scopeId: number
+  readonly cosines: ReadonlyMap<number, number> | undefined
+}
 
-/** Reads memories by plain calls; `get`, `list`, `categories`, `search` and `pending` expect to run inside a transaction. */
+/** Reads memories by plain calls; `get`, `list`, `categories`, `choose` and `pending` expect to run inside a transaction. */
 export function createMemoryReader(db: Database) {
   const filtering = createFilters(db)
   const postings = createPostings(db)
@@ -43,11 +40,17 @@ export function createMemoryReader(db: Database) {
   const byNumbers = db.prepare<[string, number], Row>(
     `SELECT ${memoryColumns} FROM memory WHERE memory_id IN (SELECT value FROM json_each(?)) AND +scope_id = ?`,
   )
-  const found = db
-    .prepare<[string, number, number], FoundRow>(
-      `SELECT terms, about, context, memory_id, memory.id, content, timestamp, importance, metadata
+  const found = db.prepare<[string, number, number], CandidateRow>(
+    `SELECT terms, about, context, memory_id, memory.id, content, timestamp, importance, metadata
+       FROM json_each(?) AS asked CROSS JOIN memory_terms CROSS JOIN memory USING (memory_id)
+      WHERE memory_id = asked.value AND +scope_id = ? AND (pinned = 1 OR stored_at >= ?)`,
+  )
+  // SQLite knows the length of a text in bytes without reading it.
+  const sizes = db
+    .prepare<[string], [number, number]>(
+      `SELECT memory_id, octet_length(terms) + octet_length(context) + octet_length(content)
          FROM json_each(?) AS asked CROSS JOIN memory_terms CROSS JOIN memory USING (memory_id)
-        WHERE memory_id = asked.value AND +scope_id = ? AND (pinned = 1 OR stored_at >= ?)`,
+        WHERE memory_id = asked.value`,
     )
     .raw()
   const anyExpired = db
@@ -71,7 +74,7 @@ export function createMemoryReader(db: Database) {
       ORDER BY memory_id LIMIT ?`,
   )
 
-  return { get, list, categories, search, pending, loreVersion, lore, evictions }
+  return { get, list, categories, choose, candidates, pending, loreVersion, lore, evictions }
 
   function get(scope: Scope, id: string, { since = Number.MIN_SAFE_INTEGER }: Unexpired = {}): MemoryEntry | undefined {
     const row = findScope(db, scope)
@@ -116,22 +119,27 @@ export function createMemoryReader(db: Database) {
     return since !== undefined && anyExpired.get(scopeId, since) === 1 ? since : undefined
   }
 
-  function search(scope: Scope, query: SearchQuery): Found {
+  /** The first half of a search: which memories to read. Undefined without any. */
+  function choose(scope: Scope, query: SearchQuery): Chosen | undefined {
     const row = findScope(db, scope)
-    if (!row) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
+    if (!row) return undefined
     const passing = filtering.passing(row, query.filter, query.candidates)
     const { frequencies, best } = postings.find(row, query, passing)
     const cosines = query.vector && vectors.search(row, query.vector, best, Math.ceil(query.candidates / 2), passing)
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
-    const since = query.since ?? Number.MIN_SAFE_INTEGER
-    const rows = found.all(JSON.stringify(numbers), row.scope_id, since)
-    const candidates = rows.map((found): Candidate => {
-      const [terms, about, context, memory_id, id, content, timestamp, importance, metadata] = found
-      const entry = entryOf(scope, { memory_id, id, content, timestamp, importance, metadata })
-      const cosine = cosines?.get(memory_id)
-      return cosine === undefined ? { entry, terms, about, context } : { entry, terms, about, context, cosine }
-    })
-    return { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies, candidates }
+    const figures = { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies }
+    return { figures, sizes: sizes.all(JSON.stringify(numbers)), scopeId: row.scope_id, cosines }
+  }
+
+  /** Some of the chosen, in their order; those that have gone meanwhile are left out. */
+  function candidates(
+    scope: Scope,
+    { scopeId, cosines }: Chosen,
+    numbers: readonly number[],
+    { since = Number.MIN_SAFE_INTEGER }: Unexpired,
+  ): readonly Candidate[] {
+    const rows = found.all(JSON.stringify(numbers), scopeId, since)
+    return rows.map((row) => candidateOf(scope, row, cosines?.get(row.memory_id)))
   }
 
   function pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number): PendingPage {

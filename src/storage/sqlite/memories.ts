@@ -1,7 +1,9 @@
 import {
+  type Candidate,
   type Eviction,
   keptEvictions,
   type MemoryStore,
+  mostSearched,
   type RetentionPolicy,
   type Scope,
   type WipeFilter,
@@ -11,7 +13,7 @@ import type { ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { claimEmbedding } from './embedding-claims.ts'
 import { goesOn, pauseFor, releasePages } from './housekeeping.ts'
-import { createMemoryReader } from './memories-read.ts'
+import { type Chosen, createMemoryReader } from './memories-read.ts'
 import { findScope, scopesAfter } from './memories-scope.ts'
 import { createMemoryWriter } from './memories-write.ts'
 import type { Quota } from './quota.ts'
@@ -73,7 +75,17 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     },
     scopes: async (after) => scopesAfter(db, after),
     clear: () => removeHidden(db),
-    search: async (scope, query) => inOneView(() => reader.search(scope, query)),
+    async search(scope, query) {
+      const chosen = inOneView(() => reader.choose(scope, query))
+      if (!chosen) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
+      const candidates: Candidate[] = []
+      const { slices, isCut } = slicesOf(chosen.sizes)
+      for (const [at, numbers] of slices.entries()) {
+        if (at > 0) await yieldToEventLoop()
+        candidates.push(...reader.candidates(scope, chosen, numbers, query))
+      }
+      return { ...chosen.figures, candidates, ...(isCut && { isCut }) }
+    },
     pending: async (scope, spaceKey, from, limit) => inOneView(() => reader.pending(scope, spaceKey, from, limit)),
     loreVersion: async (scope) => reader.loreVersion(scope),
     lore: async (scope, unexpired, from, limit) => inOneView(() => reader.lore(scope, unexpired, from, limit)),
@@ -104,6 +116,30 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     }
     return wiped
   }
+}
+
+/** Bytes of memories that are read in one turn of the event loop: some ten milliseconds' work. */
+const bytesAtOnce = 1_000_000
+
+/** The numbers of memories that are read together, as many as one search reads. */
+function slicesOf(sizes: Chosen['sizes']): {
+  readonly slices: readonly (readonly number[])[]
+  readonly isCut: boolean
+} {
+  const slices: number[][] = []
+  let left = 0
+  let all = 0
+  for (const [number, bytes] of sizes) {
+    if (all >= mostSearched) return { slices, isCut: true }
+    all += bytes
+    if (slices.length === 0 || bytes > left) {
+      slices.push([])
+      left = bytesAtOnce
+    }
+    slices.at(-1)!.push(number)
+    left -= bytes
+  }
+  return { slices, isCut: false }
 }
 
 /** Milliseconds that the caller of a trim waits; it ends with the slice that is under way. */

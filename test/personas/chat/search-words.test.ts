@@ -65,6 +65,12 @@ test('any text is a search, its terms hold no syntax, and each word of a text fi
   )
 })
 
+test('a snippet of a text with a word in every place marks those in its piece alone', () => {
+  const { text, marks } = snippetOf('word '.repeat(20_000), readSearch('word '.repeat(32)))
+  assert.is(text.length, 201)
+  assert.is(marks.length, 40)
+})
+
 test.run()
 
 function matches(text: string, query: string): boolean {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
-import { termsOf } from '../../../src/personas/memory/ranking-terms.ts'
+import { termsOf, unified } from '../../../src/personas/memory/ranking-terms.ts'
 import { anyCharacter, fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 
@@ -60,6 +60,38 @@ test('are the stems of the author of the stemmer: its step 5b follows 5a', () =>
 
 test('a word of any length has a stem', () => {
   for (const letters of ['y', 'yb', 'ab', 'b']) assert.is(termsOf(letters.repeat(20_000)).length, 1, letters)
+})
+
+test('a text of compatibility forms becomes no longer than it was, but for 2,000 characters, and is found by one of them', () => {
+  const text = 'ﷺ'.repeat(19_900)
+  assert.is(text.normalize('NFKC').length, 358_200)
+  const terms = termsOf(text)
+  assert.ok(terms.join(' ').length <= 22_000, `${terms.join(' ').length}`)
+  // No space parts one form from the next: the last word of each is one with the first of another.
+  assert.equal(terms.slice(0, 3), queryTermsOf('ﷺ').slice(0, 3))
+  assert.is(unified('…'.repeat(900)), '...'.repeat(900))
+})
+
+test('a long text is unified in pieces as it would be at once, wherever they are cut', () => {
+  const piece = fc.constantFrom(
+    'e\u0301\u0323',
+    '\u1112\u1161\u11ab',
+    'ｶﾞ',
+    'ﬁ',
+    '가',
+    '漢',
+    '𝐇',
+    'a',
+    ' ',
+    '\u0e33',
+    '①',
+  )
+  void fc.assert(
+    fc.property(fc.array(piece, { minLength: 100, maxLength: 400 }), (pieces) => {
+      assert.is(unified(pieces.join('')), pieces.join('').normalize('NFKC'))
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test.run()
