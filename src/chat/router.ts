@@ -436,9 +436,13 @@ function requestFor(
   const tokens = plugin === null && endpoint !== undefined ? excessiveTokens(messages, contextTokens) : undefined
   const remarks = [
     ...(left
-      ? [`${left.messages} earlier message${left.messages === 1 ? '' : 's'} (about ${left.tokens} tokens) left out: ${takes}`]
+      ? [
+          `${left.messages} earlier message${left.messages === 1 ? '' : 's'} (about ${left.tokens} tokens) left out: ${takes}`,
+        ]
       : []),
-    ...(tokens === undefined ? [] : [`${takes}: of the request, about ${tokens}, its runner may leave out the beginning`]),
+    ...(tokens === undefined
+      ? []
+      : [`${takes}: of the request, about ${tokens}, its runner may leave out the beginning`]),
   ]
   if (remarks.length === 0) return { request }
   return { request: left ? { ...request, messages: [...messages] } : request, left: remarks }

@@ -305,6 +305,11 @@ test('a conversation goes out whole to a model whose window is unknown, and is c
         }
         if (!persona) await all.ada('DELETE', '/api/sessions/Talk')
       }
+      const own = { model: 'local:llama3', messages: [{ role: 'user', content: text }] }
+      assert.match(
+        (await all.ada('POST', '/v1/chat/completions', own)).headers.get('x-aichat-warnings')!,
+        /^llama3:latest takes 4096 tokens at once: of the request, about \d+, its runner may leave out the beginning$/,
+      )
       const { headers, body } = await all.ada('POST', '/api/chat', { ...again, model: 'local:llama3' })
       assert.match(
         headers.get('x-aichat-warnings')!,

@@ -132,19 +132,27 @@ export function noticeFeedback(message: string): Observation | undefined {
 }
 
 function clausesOf(message: string): readonly string[] {
-  return message
-    .toLowerCase()
-    .replace(/[’‘]/g, "'")
-    .replace(/"[^"]*"|“[^“”]*”|«[^«»]*»/g, 'quotation')
-    // What somebody else says.
-    .replace(/(?<!\bi )\b(?:says?|said|tells? \w+|told \w+|writes?|wrote|reads|asks?|asked|advises?)(?: \w+)?: [^\n.!?]*/g, 'quotation')
-    .replace(/\bcan't\b/g, 'can not')
-    .replace(/n't\b/g, ' not')
-    .replace(/'(re|s|d|m|ll)\b/g, (_, end: string) => ({ re: ' are', s: ' is', d: ' would', m: ' am' })[end] ?? ' will')
-    .replace(/\bif (?:possible|you (?:like|can|want))\b/g, 'please')
-    .split(/[.!?;:\n…,–—()]+| - | (?:but|and|because) | so (?=(?:be|keep|make|please|use|explain|give|stop) )/)
-    .map((clause) => clause.trim())
-    .filter(Boolean)
+  return (
+    message
+      .toLowerCase()
+      .replace(/[’‘]/g, "'")
+      .replace(/"[^"]*"|“[^“”]*”|«[^«»]*»/g, 'quotation')
+      // What somebody else says.
+      .replace(
+        /(?<!\bi )\b(?:says?|said|tells? \w+|told \w+|writes?|wrote|reads|asks?|asked|advises?)(?: \w+)?: [^\n.!?]*/g,
+        'quotation',
+      )
+      .replace(/\bcan't\b/g, 'can not')
+      .replace(/n't\b/g, ' not')
+      .replace(
+        /'(re|s|d|m|ll)\b/g,
+        (_, end: string) => ({ re: ' are', s: ' is', d: ' would', m: ' am' })[end] ?? ' will',
+      )
+      .replace(/\bif (?:possible|you (?:like|can|want))\b/g, 'please')
+      .split(/[.!?;:\n…,–—()]+| - | (?:but|and|because) | so (?=(?:be|keep|make|please|use|explain|give|stop) )/)
+      .map((clause) => clause.trim())
+      .filter(Boolean)
+  )
 }
 
 function isOfPlainWords(text: string, namesAnswer: boolean): boolean {
