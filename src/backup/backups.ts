@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import { decryptFile, encryptFile } from '../formats/age-file.ts'
 import { damaged, FileError } from '../formats/file-error.ts'
 import { fileKindOf } from '../formats/file-kind.ts'
+import { makeFolder } from '../formats/make-folder.ts'
 import { openScratch } from '../personas/package/scratch.ts'
 import type { StorageSettings } from '../storage/storage.ts'
 import { keptFromBefore, removeFromBefore } from './before-restore.ts'
@@ -111,7 +112,7 @@ export function createBackups(parts: BackupParts): Backups {
     const parent = join(places.data, 'backup-work')
     const folder = openScratch(parent, newId).path()
     // Another process may remove its parent, empty, in this moment.
-    mkdirSync(folder, { mode: 0o700, recursive: true })
+    makeFolder(folder)
     try {
       return await work(folder)
     } finally {
