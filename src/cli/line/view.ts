@@ -16,7 +16,7 @@ export interface LineView {
 }
 
 /** The terminal of a view. */
-type Window = Pick<Io, 'columns' | 'rows' | 'stderr'>
+type Window = Pick<Io, 'columns' | 'rows' | 'stderr' | 'environment'>
 
 /** Begins and ends a synchronised update: the terminal shows the changes at once (DEC private mode 2026). */
 const [begin, end] = ['\x1b[?2026h', '\x1b[?2026l']
@@ -73,15 +73,17 @@ export function openLineView(io: Window, ruler: Ruler): LineView {
     return `\r${up > 0 ? `\x1b[${up}A` : ''}\x1b[J`
   }
 
-  /** The rows above the cursor now: a window that became narrower has broken them, but not the one with the cursor. */
-  function rowsAbove({ rows, cursorRow }: Layout): number {
+  /** The rows above the cursor now, of which a window that became narrower may have broken some into more. */
+  function rowsAbove({ rows, cursorRow, before }: Layout): number {
     const { columns } = io
     const above = rows.slice(0, cursorRow)
-    const count =
-      columns >= drawnAt
-        ? above.length
-        : above.reduce((sum, row) => sum + Math.max(1, Math.ceil(ruler.columns(row) / columns)), 0)
-    return Math.min(count, Math.max(0, io.rows - 1))
+    const breaks = columns < drawnAt ? rowsBrokenBy(io.environment) : 'none'
+    const broken = (text: string) => Math.max(1, Math.ceil(ruler.columns(text) / columns))
+    const count = breaks === 'none' ? above.length : above.reduce((sum, row) => sum + broken(row), 0)
+    // The cursor stands on the character behind the text before it, and behind a last full row still in that row.
+    const isAtEnd = before === rows[cursorRow]
+    const own = breaks === 'all' ? broken(isAtEnd ? before : `${before} `) - 1 : 0
+    return Math.min(count + own, Math.max(0, io.rows - 1))
   }
 
   /** The rows around the cursor that fit into the window. */
@@ -92,6 +94,18 @@ export function openLineView(io: Window, ruler: Ruler): LineView {
     const first = Math.min(Math.max(0, cursorRow - Math.floor(height / 2)), rows.length - height)
     return { ...whole, rows: rows.slice(first, first + height), cursorRow: cursorRow - first }
   }
+}
+
+/**
+ * The rows that a terminal breaks anew when it becomes narrower: all in tmux, VTE, kitty and most others; in xterm.js, the
+ * terminal of VS Code, those above the cursor's (xterm.js `reflowCursorLine`); in xterm, GNU screen and the console of Linux
+ * none. A multiplexer hides the terminal around it, whose variables it inherits.
+ */
+function rowsBrokenBy(environment: Io['environment']): 'all' | 'above' | 'none' {
+  const has = (name: string) => (environment[name] ?? '') !== ''
+  if (has('TMUX')) return 'all'
+  if (has('STY') || has('XTERM_VERSION') || environment['TERM'] === 'linux') return 'none'
+  return environment['TERM_PROGRAM'] === 'vscode' ? 'above' : 'all'
 }
 
 /** The text that was only added at the end of the drawn text; undefined for any other change. */

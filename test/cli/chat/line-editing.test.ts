@@ -67,6 +67,24 @@ test('a long text takes the rows that it needs, and its cursor stands where it i
     await shown.leave()
   }))
 
+for (const environment of [{}, { TERM_PROGRAM: 'vscode' }])
+  test(`a window that becomes narrower leaves no row of the old text, ${JSON.stringify(environment)}`, () =>
+    scene(async ({ talk }) => {
+      const shown = await talk([], { size: [80, 12], environment })
+      const before = (await shown.screen()).filter((line) => !line.startsWith('>'))
+      shown.type(`${'x'.repeat(78)}${'y'.repeat(60)}`)
+      await shown.until(/y{60}$/)
+      for (const columns of [50, 31, 23]) {
+        shown.resize(columns, 12)
+        await shown.until(new RegExp(`^> x{${columns - 2}}\\n[\\s\\S]*\\ny{${140 % columns}}$`, 'm'))
+        const text = (await shown.screen()).join('')
+        const counts = [/>/g, /x/g, /y/g].map((letter) => text.match(letter)?.length)
+        assert.equal(counts, [1 + before.join('').split('>').length - 1, 78, 60], `${columns}: ${text}`)
+      }
+      shown.type('\x03')
+      await shown.leave()
+    }))
+
 test('a text that is higher than the window is shown around its cursor, and whole once it is sent', () =>
   scene(async ({ talk, asked }) => {
     const shown = await talk([], { size: [40, 10] })
