@@ -1,5 +1,5 @@
 import type { ChatRequest, Message } from './protocol/messages.ts'
-import { messageTokens } from './token-estimate.ts'
+import { messageTokens } from './protocol/token-estimate.ts'
 
 /** Messages that fit a context, and the extent of those that did not; undefined where all fit. */
 export interface Fitted {
