@@ -1,6 +1,6 @@
 import type { ChatRequest, Message } from './protocol/messages.ts'
+import { messageTokens } from './protocol/token-estimate.ts'
 import { textLength } from './text-length.ts'
-import { messageTokens } from './token-estimate.ts'
 
 /** Messages that fit a context, and the extent of those that did not; undefined where all fit. */
 export interface Fitted {

@@ -5,9 +5,9 @@ import type { FollowedAttempt } from './followed-attempt.ts'
 import type { BookedCost, Ending, HeaderNames, MeteredAttempt, MeteredCall } from './metering.ts'
 import type { ChatChunk } from './protocol/messages.ts'
 import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
+import { AnswerTokens } from './protocol/token-estimate.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'
 import type { Booking, RouteReport } from './route-report.ts'
-import { AnswerTokens } from './token-estimate.ts'
 
 /** The account of a stream: counts its chunks, and books it once at its end, before the end is told. */
 export class StreamAccount implements Booking {

@@ -21,10 +21,10 @@ import {
 import { personaIn, type UnknownPlugin, unknownPlugin } from './model-address.ts'
 import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
+import { AnswerTokens } from './protocol/token-estimate.ts'
 import type { Target } from './provider.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 import { GuardedChunks, StreamAccount } from './routed-stream.ts'
-import { AnswerTokens } from './token-estimate.ts'
 import type { RequestWatch } from './watch.ts'
 
 /** A chat as a face hands it over: the request, and where it may go. */

@@ -1,4 +1,4 @@
-import { type Countable, estimateRequestTokens } from '../../chat/token-estimate.ts'
+import { type Countable, estimateRequestTokens } from '../../chat/protocol/token-estimate.ts'
 import type { Amounts } from '../usage.ts'
 
 /** Tokens where no provider has counted them: for reservations, and for answers that broke off. */

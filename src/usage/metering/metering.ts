@@ -12,8 +12,8 @@ import {
   type Purpose,
   type Reported,
 } from '../../chat/metering.ts'
+import type { Countable } from '../../chat/protocol/token-estimate.ts'
 import type { UsageSoFar } from '../../chat/protocol/usage-so-far.ts'
-import type { Countable } from '../../chat/token-estimate.ts'
 import type { Days } from '../days.ts'
 import type { Ledger, LedgerRow } from '../ledger/ledger.ts'
 import type { Admission, Limits, Size } from '../limits/limits.ts'

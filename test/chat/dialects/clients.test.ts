@@ -100,8 +100,10 @@ for (const exchange of streams) {
     assert.is(message.stop_reason, isRefusal ? 'refusal' : reasons[finish])
     const usage = factsOf(dialectOf(exchange).id, exchange.answer, true).usage
     const cached = (message.usage.cache_read_input_tokens ?? 0) + (message.usage.cache_creation_input_tokens ?? 0)
-    assert.is(message.usage.input_tokens + cached, usage?.prompt ?? 0)
-    assert.is(message.usage.output_tokens, usage?.completion ?? 0)
+    // A provider that told no counts: they are estimated.
+    if (!usage) return assert.ok(message.usage.input_tokens > 0 && message.usage.output_tokens > 0)
+    assert.is(message.usage.input_tokens + cached, usage.prompt)
+    assert.is(message.usage.output_tokens, usage.completion)
   })
 
   for (const [name, client] of [

@@ -4,7 +4,7 @@ import { openai } from '../../../src/chat/dialects/openai/dialect.ts'
 import { responses } from '../../../src/chat/dialects/responses/dialect.ts'
 import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatChunk } from '../../../src/chat/protocol/messages.ts'
-import { estimateRequestTokens } from '../../../src/chat/token-estimate.ts'
+import { estimateRequestTokens } from '../../../src/chat/protocol/token-estimate.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('the last events of a stream, which hold the whole')

@@ -1,4 +1,4 @@
-import { estimateRequestTokens } from '../../../chat/token-estimate.ts'
+import { estimateRequestTokens } from '../../../chat/protocol/token-estimate.ts'
 import { AppError } from '../../../errors.ts'
 import { dataUrl } from '../../../formats/data-url.ts'
 import { charsetOfPage, textOfBytes } from '../../../formats/text-bytes.ts'

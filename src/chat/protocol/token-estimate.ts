@@ -1,6 +1,6 @@
-import { parseDataUrl } from '../formats/data-url.ts'
-import { imageSize } from '../formats/image-size.ts'
-import { objectOf, stringOf } from './protocol/json-object.ts'
+import { parseDataUrl } from '../../formats/data-url.ts'
+import { imageSize } from '../../formats/image-size.ts'
+import { objectOf, stringOf } from './json-object.ts'
 import {
   type ContentPart,
   type Delta,
@@ -8,7 +8,7 @@ import {
   type Message,
   type ReasoningDetail,
   reasoningFormat,
-} from './protocol/messages.ts'
+} from './messages.ts'
 
 /** The parts of a request that cost tokens. */
 export interface Countable {
@@ -76,7 +76,7 @@ const samples = 16
  * fifth of the weight, cl100k_base, over 36 texts of 20 languages, code and JSON: 10 of them are off by more than a tenth, none
  * by more than a fifth.
  */
-export function textTokens(text: string): number {
+function textTokens(text: string): number {
   if (text.length <= longText) return tokensIn(text, 0, text.length)
   const size = longText / samples
   let sum = 0
