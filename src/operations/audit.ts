@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { createDays, nextDay, startOf } from '../usage/days.ts'
-import { day, page } from './input.ts'
+import { day } from './day-input.ts'
+import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 /** Something that was done. Null for what is not known, and for an address on this machine. */

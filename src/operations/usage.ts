@@ -4,7 +4,7 @@ import { exportedRows } from '../usage/ledger/export.ts'
 import { type RowQuery, type UsageColumn, usageColumns } from '../usage/ledger/ledger.ts'
 import { type FindNames, periodOf, reportOf } from '../usage/ledger/report.ts'
 import { requireAdmin } from './access.ts'
-import { day } from './input.ts'
+import { day } from './day-input.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 
 const name = z.string().min(1, 'must not be empty').max(300)
