@@ -171,7 +171,12 @@ async function unlessLeft<T>(
   app: Call['app'],
   ready: ReadyChat,
   signal: AbortSignal | undefined,
-  ask: (app: Call['app'], call: ReadyChat['routed'], servers: readonly string[] | undefined, signal: AbortSignal | undefined) => Promise<T>,
+  ask: (
+    app: Call['app'],
+    call: ReadyChat['routed'],
+    servers: readonly string[] | undefined,
+    signal: AbortSignal | undefined,
+  ) => Promise<T>,
 ): Promise<T> {
   try {
     return await ask(app, ready.routed, ready.chat?.servers, signal)

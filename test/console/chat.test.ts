@@ -261,7 +261,10 @@ if (haveBrowser) {
       await untilSaved(talk, [['user: later 3', ...answered('short')], first])
       assert.is(await tab.getByRole('button', { name: 'Try again' }).count(), 0)
       assert.equal(
-        talk.asked().at(-1)!.messages.map(({ content }) => content),
+        talk
+          .asked()
+          .at(-1)!
+          .messages.map(({ content }) => content),
         ['later 3', '[This question was not answered.]', 'short'],
       )
       assert.equal(troubles, [])

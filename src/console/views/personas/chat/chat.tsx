@@ -46,7 +46,12 @@ export function Chat({ persona, sessionId }: ChatProps) {
         )}
         <ol class="messages" aria-label="Conversation">
           {chat.messages.map((message) => (
-            <MessageView key={message.id} persona={persona} message={message} onRetry={message === last ? chat.retry : undefined} />
+            <MessageView
+              key={message.id}
+              persona={persona}
+              message={message}
+              onRetry={message === last ? chat.retry : undefined}
+            />
           ))}
         </ol>
         <p class="unseen" role="status">

@@ -7,7 +7,7 @@ import { Problem } from '../../../components/notice.tsx'
 import { PlainText } from '../../../components/plain-text.tsx'
 import { count, dollars } from '../../../page/format.ts'
 import type { Persona } from '../../../wire/types.ts'
-import { canAskAgain, type ChatMessage, flawOf, type Report } from './chat-message.ts'
+import { type ChatMessage, canAskAgain, flawOf, type Report } from './chat-message.ts'
 import { UsedMemories } from './used-memories.tsx'
 
 interface MessageProps {
