@@ -56,7 +56,9 @@ export async function openJsonFilter(expression: string, signal: AbortSignal): P
       }),
   })
   try {
-    await inTime({ seconds: longestStart, signal, late: late(longestStart) }, (both) => child.request('check', expression, both))
+    await inTime({ seconds: longestStart, signal, late: late(longestStart) }, (both) =>
+      child.request('check', expression, both),
+    )
   } catch (reason) {
     child.kill()
     throw reason

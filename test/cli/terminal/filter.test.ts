@@ -103,7 +103,8 @@ test('an expression that makes a list without end is ended at 256 MiB or ten sec
   const { cli } = standIn()
   const filter = await filterOutput(cli, '[range(1e12)]')
   await cli.io.out('null\n')
-  const late = /^jq (?:needs more than 256 MiB of memory|takes more than 10 seconds) for this expression\nBound what it makes/
+  const late =
+    /^jq (?:needs more than 256 MiB of memory|takes more than 10 seconds) for this expression\nBound what it makes/
   await rejects(filter.flush(), 'too_large', late)
   filter.close()
 })
