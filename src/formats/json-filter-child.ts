@@ -2,7 +2,7 @@ import jq from 'jq-web'
 import { AppError } from '../errors.ts'
 import { serveParent } from '../process/child-side.ts'
 import { boundMemory } from '../process/memory-bound.ts'
-import { type FilterMethods, memoryPerByte } from './json-filter.ts'
+import { type FilterMethods, memoryPerCharacter, mostTextMemory } from './json-filter.ts'
 
 /** jq's exit code for an expression that does not compile (jq's manual, "Invoking jq"). */
 const notCompiled = 3
@@ -18,8 +18,11 @@ serveParent<FilterMethods>({
     await filtered(expression, '')
     return null
   },
+  allow(characters) {
+    allowMemory(Math.min(characters * memoryPerCharacter, mostTextMemory))
+    return null
+  },
   async apply({ expression, text }) {
-    allowMemory(text.length * memoryPerByte)
     const results = await filtered(expression, text)
     return results === '' ? '' : `${results}\n`
   },

@@ -6,7 +6,7 @@ import { defineOperation } from './operation.ts'
 /** Bytes of a price file, and of a request that holds one. */
 export const longestPriceFile = 2 * 1024 * 1024
 
-/** The most prices of one request: 1,000 are checked, written and shown in turns of some 30 ms each. */
+/** The most prices of one request: 5,000 held the event loop for 352 ms. */
 const mostSet = 1000
 
 const source = z.enum(['operator', 'refreshed', 'shipped'])

@@ -99,6 +99,16 @@ test('an expression that fills the memory is ended', async () => {
   filter.close()
 })
 
+test('an expression that makes a list without end is ended at 256 MiB or ten seconds, with advice', async () => {
+  const { cli } = standIn()
+  const filter = await filterOutput(cli, '[range(1e12)]')
+  await cli.io.out('null\n')
+  const late =
+    /^jq (?:needs more than 256 MiB of memory|takes more than 10 seconds) for this expression\nBound what it makes/
+  await rejects(filter.flush(), 'too_large', late)
+  filter.close()
+})
+
 test('Ctrl-C ends an expression that computes for ever', async () => {
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'config', 'list', '-v', '--jq', 'def f: f; ("ready" | stderr | empty), f'], {
