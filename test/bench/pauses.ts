@@ -63,6 +63,21 @@ export async function bench(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 2000))
     const idle = await longest()
     print(`idle service, 2 s: ${idle.toFixed(0)} ms`)
+    print('   wait    turn  of long memories: while they are stored, and in a search or chat that they match')
+    for (const { name, memories, search } of longMemories) {
+      if (!name.includes(only)) continue
+      const body = { name, model: 'custom-model', memory_settings: { enabled: true, max_memories: 100_000 } }
+      const { id } = (await daemon.call('POST', '/api/personas', { token, body })).body as { id: string }
+      await longest()
+      longestTurn()
+      for (const content of memories)
+        await send('POST', `/api/personas/${id}/memory`, token, jsonAsked({ content }))
+      await tell(`${name}, stored`)
+      const asked = search
+        ? await send('POST', `/api/personas/${id}/memory/search`, token, jsonAsked({ query: search, limit: 50 }))
+        : await send('POST', '/api/chat', token, jsonAsked({ persona: id, messages: [{ role: 'user', content: hangul }] }))
+      await tell(`${name}: ${search ? `a search for ${search}` : 'a chat'} (${asked})`)
+    }
     const rows: { what: string; status: string; ms: number; turn: number }[] = []
     for (const route of routes(ids))
       for (const asked of route.asked) {
@@ -114,6 +129,11 @@ export async function bench(): Promise<void> {
     removeHome(daemon)
     await provider.close()
     rmSync(turns, { force: true })
+  }
+
+  async function tell(what: string): Promise<void> {
+    const ms = await longest()
+    print(`${ms.toFixed(0).padStart(7)} ${String(longestTurn()).padStart(7)}  ${what}`)
   }
 
   /** The peak resident set of the daemon; NaN where there is no /proc. */
@@ -178,6 +198,39 @@ export async function bench(): Promise<void> {
       asked.end(body)
     })
   }
+}
+
+/** 20,000 characters of Korean syllables, each of them an own term and in two pairs. */
+const hangul = '가나다라마'.repeat(4_000)
+
+/** Memories that take long to read, and what is searched for; without a search a chat asks with 20,000 characters. */
+const longMemories: readonly {
+  readonly name: string
+  readonly memories: readonly string[]
+  readonly search?: string
+}[] = [
+  {
+    name: '250 memories of a form that becomes 18 characters',
+    memories: numbered(250, 'ﷺ'.repeat(19_900)),
+    search: 'ﷺ',
+  },
+  { name: '250 memories of one Chinese character', memories: numbered(250, '漢'.repeat(19_900)), search: '漢字' },
+  {
+    name: '300 ordinary memories of 20 kB',
+    memories: numbered(300, 'We walked to the lake with tea and bread. '.repeat(473)),
+    search: 'tea at the lake',
+  },
+  { name: 'no memories of a persona, 20,000 Korean characters', memories: [] },
+]
+
+/** At most as many as AICHAT_BENCH_MEMORIES says, on a machine that stores few in a minute. */
+function numbered(count: number, text: string): readonly string[] {
+  const most = Number(process.env['AICHAT_BENCH_MEMORIES'] ?? count)
+  return Array.from({ length: Math.min(count, most) }, (_, at) => `${at} ${text}`)
+}
+
+function jsonAsked(body: object): Asked {
+  return { name: '', type: 'application/json', body: jsonOf(body) }
 }
 
 /** Many heavy requests of one user: those beyond 128 MiB in flight are 429. */
