@@ -6,8 +6,8 @@ import { defineOperation } from './operation.ts'
 /** Bytes of a price file, and of a request that holds one. */
 export const longestPriceFile = 2 * 1024 * 1024
 
-/** The most prices of one request: 5,000 held the event loop for 352 ms. */
-const mostSet = 1000
+/** The most prices of one request or answer: 5,000 held the event loop for 352 ms. */
+const mostAtOnce = 1000
 
 const source = z.enum(['operator', 'refreshed', 'shipped'])
 
@@ -34,7 +34,7 @@ export const listPrices = defineOperation({
       z.string().max(200).meta({ description: 'A name, or a pattern: `*` stands for any text, `#` for a digit.' }),
     ),
     source: z.exactOptional(source),
-    limit: z.coerce.number().int().min(1).max(5000).default(1000),
+    limit: z.coerce.number().int().min(1).max(mostAtOnce).default(mostAtOnce),
     offset: z.coerce.number().int().min(0).default(0),
   }),
   output: z.object({ prices: z.array(shownPrice), total: z.int() }),
@@ -52,7 +52,7 @@ export const setPrices = defineOperation({
   access: 'admin',
   audited: true,
   summary: "Sets prices of the operator's, all or none; each supersedes the one of the same plugin, model and day.",
-  input: z.strictObject({ prices: priceRows.min(1).max(mostSet) }),
+  input: z.strictObject({ prices: priceRows.min(1).max(mostAtOnce) }),
   output: z.object({ prices: z.array(shownPrice) }),
   run: async ({ app, caller }, { prices: rows }) => {
     for (const id of new Set(rows.map(({ plugin }) => plugin))) app.plugins.get(id)

@@ -18,7 +18,7 @@ export function addPriceCommands(program: CliCommand, cli: Cli): void {
     .addOption(
       new Option('--source <source>', 'only those of this source').choices(['operator', 'refreshed', 'shipped']),
     )
-    .option('-n, --limit <count>', 'list at most this many, up to 5000')
+    .option('-n, --limit <count>', 'list at most this many, up to 1000')
     .option('--offset <count>', 'skip this many')
     .example('aichat prices list --plugin anthropic', 'aichat prices list --model "gpt-4.1*" --json')
     .action(run((price) => price.list))
