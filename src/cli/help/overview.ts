@@ -17,7 +17,7 @@ const groups: readonly (readonly [name: string, commands: string, purpose: strin
   ['Models', 'models embed plugin prices secret', 'providers, their prices and keys'],
   ['Programs', 'connect launch key limit usage', 'other clients, keys and costs'],
   ['Service', 'serve service status doctor backup db config completion', ''],
-  ['Account', 'setup register login logout whoami passwd auth users', ''],
+  ['Account', 'setup register login logout whoami passwd auth users audit', ''],
 ]
 
 /** The names of the commands below `aichat`. */

@@ -63,7 +63,7 @@ withTerminal('one that is removed during an answer is told behind it, stopped or
     await shown.until(/Once upon/)
     assert.is((await home.aichat(['session', 'remove', 'Trip', '--yes'])).code, 0)
     shown.type('\x03')
-    await shown.until(/stopped; the text so far could not be kept: Session "[^"]*" not\s+found/)
+    await shown.until(/stopped; what was said could not be kept: Session "[^"]*" not\s+found/)
     assert.equal(await saved(), [])
     await shown.leave()
   }),
