@@ -63,6 +63,7 @@ export const backUpPersona = defineOperation({
   audited: true,
   scope: ['personas', 'memory'],
   summary: 'Backs up a persona on this machine.',
+  locate: locatePersona,
   input: z.object({ id }),
   output: backup,
   status: 201,

@@ -80,6 +80,7 @@ export const removePersona = defineOperation({
   audited: true,
   scope: 'personas',
   summary: 'Removes a persona with its memories, its state and its backups.',
+  locate: locatePersona,
   input: personaId,
   output: z.object({ id: z.string(), removed: z.literal(true) }),
   run: async ({ app, caller }, { id }) => {

@@ -70,12 +70,16 @@ export async function bench(): Promise<void> {
       const { id } = (await daemon.call('POST', '/api/personas', { token, body })).body as { id: string }
       await longest()
       longestTurn()
-      for (const content of memories)
-        await send('POST', `/api/personas/${id}/memory`, token, jsonAsked({ content }))
+      for (const content of memories) await send('POST', `/api/personas/${id}/memory`, token, jsonAsked({ content }))
       await tell(`${name}, stored`)
       const asked = search
         ? await send('POST', `/api/personas/${id}/memory/search`, token, jsonAsked({ query: search, limit: 50 }))
-        : await send('POST', '/api/chat', token, jsonAsked({ persona: id, messages: [{ role: 'user', content: hangul }] }))
+        : await send(
+            'POST',
+            '/api/chat',
+            token,
+            jsonAsked({ persona: id, messages: [{ role: 'user', content: hangul }] }),
+          )
       await tell(`${name}: ${search ? `a search for ${search}` : 'a chat'} (${asked})`)
     }
     const rows: { what: string; status: string; ms: number; turn: number }[] = []

@@ -17,7 +17,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/api\/auth\/(?:login|register|setup)$/, 'public'],
   [/^GET \/api\/auth\/system-info$/, 'public'],
   [
-    /^\w+ \/api\/(?:auth|users|keys|plugins|service|requests|load|status|limits|prices|responses|backups)(?:\/|$)/,
+    /^\w+ \/api\/(?:auth|users|keys|plugins|service|requests|load|status|limits|prices|responses|backups|audit)(?:\/|$)/,
     'closed',
   ],
   [/^GET \/api\/(?:models(?:\/(?:show|running))?|chat\/models|embeddings\/models)$/, ['models']],

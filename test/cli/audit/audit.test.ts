@@ -53,6 +53,18 @@ test('what commands change on this machine is recorded without an address, and n
     for (const value of ['some-model', 'gsk-value', 'Passw0rd']) assert.not.ok(JSON.stringify(found).includes(value))
   }))
 
+test('a persona is recorded by its id, also where a command names it', () =>
+  withHome(async ({ aichat, rows }) => {
+    const id = (await aichat(['persona', 'create', '--name', 'Mia', '-m', 'm'])).stdout.trim()
+    for (const deed of ['backup', 'export', 'remove']) await aichat(['persona', deed, 'Mia', '--yes'])
+    const found = await rows()
+    assert.equal(
+      found.map(({ action, subject }) => [action, subject]),
+      ['remove', 'export', 'backup'].map((deed) => [`personas.${deed}`, id]),
+    )
+    assert.not.match(JSON.stringify(found), 'Mia')
+  }))
+
 test('it is a table, filtered by actor, area and time, and says what a page leaves out', () =>
   withHome(async ({ aichat }) => {
     await aichat(['setup', '--username', 'ada', '--password-stdin'], goodPassword)
