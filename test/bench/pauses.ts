@@ -63,6 +63,16 @@ export async function bench(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 2000))
     const idle = await longest()
     print(`idle service, 2 s: ${idle.toFixed(0)} ms`)
+    print('   wait    turn  of texts for which a backtracking search took long, in a chat with a persona')
+    for (const each of backtracking) {
+      const name = `20,000 × "${each}"`
+      if (!name.includes(only)) continue
+      const content = `${each.repeat(20_000)}\u6211`
+      await longest()
+      longestTurn()
+      const asked = jsonAsked({ persona: ids.persona, messages: [{ role: 'user', content }] })
+      await tell(`${name} (${await send('POST', '/api/chat', token, asked)})`)
+    }
     print('   wait    turn  of long memories: while they are stored, and in a search or chat that they match')
     for (const { name, memories, search } of longMemories) {
       if (!name.includes(only)) continue
@@ -290,13 +300,10 @@ function routes({ persona, session, user }: Ids) {
     method: 'POST',
     path: '/api/chat',
     shown: '/api/chat with a persona',
-    asked: [
-      ...fillings.map((filling) => [`one text of ${filling}`, largestText(7.9 * MiB, filling)] as const),
-      ...backtracking.map((each) => [`20,000 × "${each}"`, `${each.repeat(20_000)}\u6211`] as const),
-    ].map(([name, content]) => ({
-      name,
+    asked: fillings.map((filling) => ({
+      name: `one text of ${filling}`,
       type: 'application/json',
-      body: jsonOf({ persona, messages: [{ role: 'user', content }] }),
+      body: jsonOf({ persona, messages: [{ role: 'user', content: largestText(7.9 * MiB, filling) }] }),
     })),
   }
   // Without an active plugin no chat goes further than to say so.
