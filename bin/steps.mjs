@@ -7,6 +7,7 @@ import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle, bundleModule } from './bundle.mjs'
+import { compileModules } from './compile.mjs'
 import { recipeOf } from './recipe.mjs'
 import { placeRuntime, publishedPlatforms } from './runtime.mjs'
 
@@ -87,22 +88,14 @@ async function buildProgram({ anew = false, published = false } = {}) {
 async function compile(anew) {
   if (!anew && holds(compiled, sourceDigest())) return 0
   rmSync(compiled, { force: true })
-  const failed = await run(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root])
-  if (failed) {
-    say('aichat: the build failed; see the lines above.')
-    return failed
+  try {
+    await compileModules(root)
+  } catch (reason) {
+    say(`aichat: the build failed: ${reason.message}`)
+    return 70
   }
-  removeStaleOutput()
   stamp(compiled, sourceDigest())
   return 0
-}
-
-/** Removes the output of moved and removed sources, since tests among it would still run. */
-function removeStaleOutput() {
-  for (const folder of ['src', 'speech', 'test'])
-    for (const entry of readdirSync(at('dist', folder), { recursive: true }))
-      if (/\.js$/.test(entry) && !existsSync(at(folder, entry.replace(/\.js$/, '.ts'))))
-        rmSync(at('dist', folder, entry))
 }
 
 /**
@@ -175,7 +168,13 @@ function sourceDigest() {
       const { size, mtimeMs } = statSync(at(folder, entry))
       hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`)
     }
-  for (const file of ['tsconfig.json', 'package.json', join('bin', 'bundle.mjs'), join('bin', 'runtime.mjs')])
+  for (const file of [
+    'tsconfig.json',
+    'package.json',
+    join('bin', 'bundle.mjs'),
+    join('bin', 'compile.mjs'),
+    join('bin', 'runtime.mjs'),
+  ])
     hash.update(readFileSync(at(file)))
   return hash.digest('hex')
 }

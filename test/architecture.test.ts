@@ -12,8 +12,8 @@ import {
   sources,
   upwardImports,
   within,
-} from './source-tree.ts'
-import { suite } from './suite.ts'
+} from './helpers/source-tree.ts'
+import { suite } from './helpers/suite.ts'
 
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech']
 const edge = [
@@ -278,7 +278,7 @@ test("every test file uses this project's suite, which reports our errors", () =
 
 test('property tests take their seed from one place, so that a suite that passed passes again', () => {
   const importers = sources.filter((file) => importsOf(file).some(({ to }) => to === 'fast-check'))
-  assert.equal(importers, ['test/properties.ts'])
+  assert.equal(importers, ['test/helpers/properties.ts'])
 })
 
 test.run()

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { parseSync } from 'oxc-parser'
 import * as assert from 'uvu/assert'
+import { product, textOf } from './helpers/source-tree.ts'
+import { suite } from './helpers/suite.ts'
 import { growthOf, superlinear } from './pattern-cost.ts'
-import { product, textOf } from './source-tree.ts'
-import { suite } from './suite.ts'
 
 /** A regular expression of the product. */
 interface Found {

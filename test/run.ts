@@ -8,7 +8,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } f
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Result, type Run, startProcess, type TestProcess } from './run-process.ts'
+import { type Result, type Run, startProcess, type TestProcess } from './runner/process.ts'
 
 /** A test file that needs longer hangs: its process group is ended and it counts as failed. */
 const limitMs = Number(process.env['AICHAT_TEST_LIMIT_MS'] ?? 240_000)

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { callApi, goodPassword, spawnDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import { callApi, goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('accounts and a daemon that is killed')
 

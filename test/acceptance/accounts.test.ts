@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { goodPassword, removeHome, type SpawnedDaemon, serveHere, spawnDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
-import { openFastHome, runMain } from '../terminal.ts'
+import { goodPassword, removeHome, type SpawnedDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
+import { openFastHome, runMain } from '../helpers/program/terminal.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the daemon and its accounts')
 

@@ -4,10 +4,10 @@ import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, stat
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { cheapHashes } from '../cheap-bcrypt.ts'
-import { removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
-import { haveProgram } from '../debian.ts'
-import { suite } from '../suite.ts'
+import { cheapHashes } from '../helpers/cheap-bcrypt.ts'
+import { haveProgram } from '../helpers/debian.ts'
+import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 const inner = suite('a start after a fault')
 const small = mountSmall()

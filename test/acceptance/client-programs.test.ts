@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
-import { type DialectId, endpoints, withLibraries } from '../server/client-libraries.ts'
-import { calling, speaking } from '../server/speaking-model.ts'
-import { suite } from '../suite.ts'
+import { type DialectId, endpoints, withLibraries } from '../helpers/program/client-libraries.ts'
+import { calling, speaking } from '../helpers/speech/speaking-model.ts'
+import { suite } from '../helpers/suite.ts'
 import { type ClientProgram, clientPrograms, pathOf, runTask } from './client-programs.ts'
 
 const test = suite('programs of others do a task with two calls of a tool')

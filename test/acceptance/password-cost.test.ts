@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import bcrypt from 'bcrypt'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import { realCompare } from '../cheap-bcrypt.ts'
-import { goodPassword, removeHome, spawnDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import { realCompare } from '../helpers/cheap-bcrypt.ts'
+import { goodPassword, removeHome, spawnDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the cost of a password')
 

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { goodPassword, withDaemon } from '../daemon.ts'
-import { converse, hasPseudoTerminal, openTerminal } from '../pseudo-terminal.ts'
-import { suite } from '../suite.ts'
+import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
+import { converse, hasPseudoTerminal, openTerminal } from '../helpers/program/pseudo-terminal.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('questions at a terminal')
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { aichatCommand } from '../command.ts'
-import { haveProgram } from '../debian.ts'
-import { suite } from '../suite.ts'
+import { haveProgram } from '../helpers/debian.ts'
+import { aichatCommand } from '../helpers/program/command.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('README')
 

@@ -5,11 +5,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { aichatCommand } from '../command.ts'
-import { removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
-import { json, openStandIn } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { type Ran, runMain } from '../terminal.ts'
+import { aichatCommand } from '../helpers/program/command.ts'
+import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { type Ran, runMain } from '../helpers/program/terminal.ts'
+import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('aichat serve api')
 const homes: string[] = []

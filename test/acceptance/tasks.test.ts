@@ -4,12 +4,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import { aichatCommand, type Home, openHome } from '../command.ts'
-import { completion, completionEvents, json, localRunner, openStandIn, type StandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { hasPseudoTerminal, openTerminal } from '../pseudo-terminal.ts'
-import { suite } from '../suite.ts'
-import { runMain } from '../terminal.ts'
+import { aichatCommand, type Home, openHome } from '../helpers/program/command.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { hasPseudoTerminal, openTerminal } from '../helpers/program/pseudo-terminal.ts'
+import { runMain } from '../helpers/program/terminal.ts'
+import {
+  completion,
+  completionEvents,
+  json,
+  localRunner,
+  openStandIn,
+  type StandIn,
+} from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('ten tasks of daily use')
 const withTerminal = hasPseudoTerminal ? test : test.skip

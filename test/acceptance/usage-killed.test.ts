@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { goodPassword, spawnDaemon } from '../daemon.ts'
-import { completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { runMain } from '../terminal.ts'
+import { goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { runMain } from '../helpers/program/terminal.ts'
+import { completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('usage and a daemon that is killed')
 

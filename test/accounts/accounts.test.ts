@@ -8,10 +8,10 @@ import { createPasswords } from '../../src/accounts/passwords.ts'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import '../cheap-bcrypt.ts'
-import { rejects } from '../rejection.ts'
-import { openStorageIn } from '../storage/test-storage.ts'
-import { suite } from '../suite.ts'
+import '../helpers/cheap-bcrypt.ts'
+import { rejects } from '../helpers/rejection.ts'
+import { openStorageIn } from '../helpers/storage/test-storage.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('accounts')
 

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { networkOf, originOf, readProxies } from '../../src/accounts/addresses.ts'
 import { AppError } from '../../src/errors.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('addresses')
 const nobody = readProxies([])

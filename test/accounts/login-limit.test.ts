@@ -7,7 +7,7 @@ import { createRateLimit } from '../../src/accounts/rate-limit.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { createLoginFailureStore } from '../../src/storage/sqlite/login-failures.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the login limit')
 

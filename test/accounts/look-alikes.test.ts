@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { isSpoof, lookOf } from '../../src/accounts/look-alikes.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { goodPassword, openDaemon, withDaemon } from '../daemon.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { goodPassword, openDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('names that look like others')
 

@@ -5,9 +5,9 @@ import { addMemory, listMemories } from '../../src/operations/memories.ts'
 import type { Caller } from '../../src/operations/operation.ts'
 import { verifyPersona } from '../../src/operations/packages.ts'
 import { createPersona, listPersonas } from '../../src/operations/personas.ts'
-import { goodPassword } from '../daemon.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('what belongs to whom when users come and go')
 

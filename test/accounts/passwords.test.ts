@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { createPasswords, passwordProblems, randomPassword } from '../../src/accounts/passwords.ts'
 import { AppError } from '../../src/errors.ts'
-import { anyCharacter, fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { anyCharacter, fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('passwords')
 

@@ -3,8 +3,8 @@ import { jwtVerify, SignJWT } from 'jose'
 import * as assert from 'uvu/assert'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../../src/accounts/tokens.ts'
 import { parseLifetime } from '../../src/settings/duration.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('tokens')
 

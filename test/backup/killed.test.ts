@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import '../cheap-bcrypt.ts'
+import '../helpers/cheap-bcrypt.ts'
 import { listFolder } from '../../src/storage/files/atomic.ts'
 import { finishReplacement, replaceTogether } from '../../src/storage/files/replacement.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { aichatCommand } from '../command.ts'
-import { suite } from '../suite.ts'
-import { openFastHome } from '../terminal.ts'
+import { aichatCommand } from '../helpers/program/command.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('backups and restores that are killed')
 

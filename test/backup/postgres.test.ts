@@ -2,12 +2,12 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { moveToPostgres } from '../../src/storage/transfer/move-to.ts'
-import '../cheap-bcrypt.ts'
-import { serveHere } from '../daemon.ts'
-import { postgresSuite } from '../storage/postgres/suite.ts'
-import { dumpOf } from '../storage/transfer/dump.ts'
-import { makeRichFolder } from '../storage/transfer/rich-folder.ts'
-import { openFastHome } from '../terminal.ts'
+import '../helpers/cheap-bcrypt.ts'
+import { postgresSuite } from '../helpers/postgres/suite.ts'
+import { serveHere } from '../helpers/program/daemon.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { dumpOf } from '../helpers/storage/dump.ts'
+import { makeRichFolder } from '../helpers/storage/rich-folder.ts'
 
 const { test, server, run } = postgresSuite('backups of everything on PostgreSQL')
 

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { openStandIn, type Received, type StandIn } from '../fake-provider.ts'
+import { openStandIn, type Received, type StandIn } from '../helpers/providers/fake-provider.ts'
 
 /** A server of S3 on loopback that checks each signature by itself, with Node's crypto alone. */
 export interface S3Server extends StandIn {

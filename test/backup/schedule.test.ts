@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import { newName } from '../../src/backup/target.ts'
 import { scheduleBackups } from '../../src/server/backup-schedule.ts'
 import type { Log, LogEvent } from '../../src/server/log.ts'
-import { withDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import { withDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('scheduled backups, and backups over HTTP')
 

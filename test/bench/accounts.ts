@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
+import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 
 const rounds = 5
 const roundMs = 3000

@@ -8,7 +8,7 @@ import { createSampler } from '../../src/inference/sampling.ts'
 import { isRuntimeInstalled, openSession, type Session } from '../../src/inference/session.ts'
 import { createDecoder, type Decoder } from '../../src/runners/decoder.ts'
 import { createTextStream } from '../../src/runners/text-stream.ts'
-import { buildDecoder, type WeightForm } from '../runners/tiny-decoder.ts'
+import { buildDecoder, type WeightForm } from '../helpers/providers/tiny-decoder.ts'
 
 /** SmolLM2-135M-Instruct's config.json. */
 const shape = {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { completionEvents, openStandIn, type StandIn } from '../fake-provider.ts'
+import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import { chainsOf } from './journey-parts/chains.ts'
 import { openCounts, type ScriptCounts } from './journey-parts/counts.ts'
 
@@ -94,9 +94,9 @@ function mainPath(chains: readonly string[][], end: string): readonly string[] {
 
 async function openJourneys(provider: StandIn, folder: string) {
   const [{ openFastHome }, { openDaemon, goodPassword }, { pluginAt }] = await Promise.all([
-    import('../terminal.ts'),
-    import('../daemon.ts'),
-    import('../installation.ts'),
+    import('../helpers/program/terminal.ts'),
+    import('../helpers/program/daemon.ts'),
+    import('../helpers/program/installation.ts'),
   ])
   const environment = { CUSTOM_API_KEY: 'sk-of-the-bench' }
   const home = openFastHome(environment)

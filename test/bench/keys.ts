@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { type ApiKeys, createApiKeys } from '../../src/accounts/keys/api-keys.ts'
 import { digestOfKey, lastFour, makeKeyText } from '../../src/accounts/keys/key-text.ts'
-import { account } from '../storage/contract/samples.ts'
-import { openStorageIn } from '../storage/test-storage.ts'
+import { account } from '../helpers/storage/samples.ts'
+import { openStorageIn } from '../helpers/storage/test-storage.ts'
 
 const count = 10_000
 const rounds = 5

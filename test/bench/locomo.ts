@@ -9,7 +9,7 @@ import { rank } from '../../src/personas/memory/ranking.ts'
 import { type Weights, weights } from '../../src/personas/memory/ranking-lexical.ts'
 import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
-import { testData } from '../data.ts'
+import { testData } from '../helpers/data.ts'
 import { categories, type Question, readTalks, type Talk, type Turn } from './memory-parts/locomo-data.ts'
 import { leaveOneOut } from './memory-parts/locomo-fit.ts'
 import {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 import { measure } from './longmemeval.ts'
 import { readInstances } from './longmemeval-parts/data.ts'
 import { scoresAt, sessionScoresAt } from './longmemeval-parts/scores.ts'

@@ -5,7 +5,7 @@ import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
-import { testData } from '../data.ts'
+import { testData } from '../helpers/data.ts'
 import { paraphrasePairs } from './memory-parts/paraphrase-pairs.ts'
 import {
   availableEmbedders,

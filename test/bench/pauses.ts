@@ -15,10 +15,10 @@ import { requestBounds } from '../../src/formats/json-meter.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
-import { goodPassword, removeHome, spawnDaemon } from '../daemon.ts'
-import { completion, json, openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { type Filling, largest } from '../largest.ts'
+import { goodPassword, removeHome, spawnDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { type Filling, largest } from '../server/largest.ts'
 
 /** A request of a route: its name in the table, and its bytes. */
 interface Asked {

@@ -7,8 +7,8 @@ import { joinSamples } from '../../speech/audio/sample-queue.ts'
 import { profileVoice } from '../../speech/engines/flite/analysis.ts'
 import { createEngine } from '../../speech/engines/flite/engine.ts'
 import { readManifest, serverIds } from '../../speech/servers/manifest.ts'
-import { aichatCommand } from '../command.ts'
-import { findRecogniser, type Recording, wordErrorRate } from '../speech/recogniser.ts'
+import { aichatCommand } from '../helpers/program/command.ts'
+import { findRecogniser, type Recording, wordErrorRate } from '../helpers/speech/recogniser.ts'
 import { recogniserSentences as sentences } from '../speech/recogniser-sentences.ts'
 
 const rounds = 7

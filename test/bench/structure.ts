@@ -1,4 +1,4 @@
-import { arrowsBetween, inCircles, product, roomOf, sources, textOf, upwardImports } from '../source-tree.ts'
+import { arrowsBetween, inCircles, product, roomOf, sources, textOf, upwardImports } from '../helpers/source-tree.ts'
 
 interface Lines {
   readonly code: number

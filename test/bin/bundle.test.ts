@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { inCircles } from '../source-tree.ts'
-import { suite } from '../suite.ts'
+import { inCircles } from '../helpers/source-tree.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the files of the bundle')
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { DaemonEnded, goodPassword, type SpawnedDaemon } from '../daemon.ts'
+import { DaemonEnded, goodPassword, type SpawnedDaemon } from '../helpers/program/daemon.ts'
 import { childrenOf, fillDisk, pause, setReadOnly, type World, write } from './world.ts'
 
 /** One kind of harm: it begins with a daemon that works and ends with one that should. */

@@ -3,7 +3,7 @@
  * [SEED] [FAULT]`. Loopback only, in a folder of its own; exit 1 when a promise was not kept.
  */
 import { loadavg } from 'node:os'
-import { goodPassword } from '../daemon.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
 import { faults } from './faults.ts'
 import { openWorld, validate, type World } from './world.ts'
 

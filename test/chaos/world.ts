@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { callApi, goodPassword, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
+import { callApi, goodPassword, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 
 /** Everything that a daemon acknowledged with 2xx, by which it is judged later. */
 export interface Acknowledged {

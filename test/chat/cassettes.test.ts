@@ -1,6 +1,6 @@
-import { testData } from '../data.ts'
+import { loadExchanges } from '../helpers/chat/exchanges.ts'
+import { testData } from '../helpers/data.ts'
 import { exchangeSuite } from './exchange-suite.ts'
-import { loadExchanges } from './exchanges.ts'
 
 const folder = testData('cassettes')
 

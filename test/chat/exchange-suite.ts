@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
 import { dialects } from '../../src/chat/dialects/dialects.ts'
-import { suite } from '../suite.ts'
 import {
   checkAnswer,
   checkBreaks,
@@ -10,8 +9,9 @@ import {
   checkRequestConversion,
   dialectOf,
   failsInside,
-} from './exchange-checks.ts'
-import { type Exchange, isChat, isStreamed } from './exchanges.ts'
+} from '../helpers/chat/exchange-checks.ts'
+import { type Exchange, isChat, isStreamed } from '../helpers/chat/exchanges.ts'
+import { suite } from '../helpers/suite.ts'
 
 /** Bytes that all cuts of a folder's streams may read together. */
 const mostRead = 400_000_000

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { textOf } from '../../src/chat/protocol/messages.ts'
 import { AppError } from '../../src/errors.ts'
-import { localRunner, openStandIn } from '../fake-provider.ts'
-import { faultServer, type faults } from '../fault-server.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { localRunner, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { faultServer, type faults } from '../helpers/providers/fault-server.ts'
+import { suite } from '../helpers/suite.ts'
 
 /** The expected outcome of a fault: `whole` and `streamed` name the target that answers, or in an array the class of the error. */
 interface Expectation {

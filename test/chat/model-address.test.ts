@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { unknownPlugin } from '../../src/chat/model-address.ts'
-import { completion, json, localRunner, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { openFastHome } from '../terminal.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { completion, json, localRunner, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a model that begins with an unknown plugin')
 

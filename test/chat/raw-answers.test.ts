@@ -3,9 +3,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
-import { completion, completionEvents } from '../fake-provider.ts'
-import { type Installation, openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { type Installation, openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { completion, completionEvents } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 /** Answers that no HTTP library would send, written to the socket byte by byte. */
 const test = suite('answers that bend or break HTTP')

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createRequestBook } from '../../src/chat/request-book.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const place = { plugin: 'custom', runner: null, model: 'm' }
 const answered = { ...place, tries: 1, outcome: 'answered', duration_ms: 3 } as const

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createReasoningSeals } from '../../src/chat/sealed-reasoning.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('reasoning sealed for its way through clients')
 const place = { plugin: 'anthropic', runner: null, model: 'claude-sonnet-4-5' }

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { buildProgram } from '../../src/cli/program.ts'
 import type { Cli } from '../../src/cli/terminal/cli.ts'
-import { aichatCommand, openHome } from '../command.ts'
-import { completion, json, openStandIn } from '../fake-provider.ts'
-import { behindTab, furnish, loadedBy, mostUsed } from '../most-used.ts'
-import { suite } from '../suite.ts'
-import { runMain } from '../terminal.ts'
+import { aichatCommand, openHome } from '../helpers/program/command.ts'
+import { runMain } from '../helpers/program/terminal.ts'
+import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
+import { behindTab, furnish, loadedBy, mostUsed } from './most-used.ts'
 
 const test = suite('starting aichat')
 const home = openHome()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { packageFolder } from '../../src/app/package-folder.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 import { haveBrowser } from './browser.ts'
 import { furnish } from './furniture.ts'
 import { withScene } from './scene.ts'

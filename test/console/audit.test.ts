@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { goodPassword } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 import { haveBrowser } from './browser.ts'
 import { withScene } from './scene.ts'
 import { goTo, logIn } from './visits.ts'

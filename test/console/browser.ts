@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { haveProgram } from '../debian.ts'
+import { haveProgram } from '../helpers/debian.ts'
 
 /** Debian's browser. */
 const program = '/usr/bin/chromium'

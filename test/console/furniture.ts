@@ -1,5 +1,5 @@
 import type { LedgerRow } from '../../src/usage/ledger/ledger.ts'
-import { goodPassword } from '../daemon.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
 import type { Scene } from './scene.ts'
 
 /** The ids of the records in a furnished scene. */

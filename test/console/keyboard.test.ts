@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { goodPassword } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 import { haveBrowser, type Visit } from './browser.ts'
 import { furnish } from './furniture.ts'
 import { withScene } from './scene.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 import { haveBrowser } from './browser.ts'
 import { furnish } from './furniture.ts'
 import { withScene } from './scene.ts'

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type TestDaemon, withDaemon } from '../daemon.ts'
-import { type Answer, completion, completionEvents, json, openStandIn, type StandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
+import { type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import {
+  type Answer,
+  completion,
+  completionEvents,
+  json,
+  openStandIn,
+  type StandIn,
+} from '../helpers/providers/fake-provider.ts'
 import { openBrowser, type TestBrowser } from './browser.ts'
 
 /** A daemon with its console, two providers and a browser. */

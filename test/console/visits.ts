@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from 'playwright-core'
-import { goodPassword } from '../daemon.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
 import type { Visit } from './browser.ts'
 import type { Scene } from './scene.ts'
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { decryptFile, encryptFile } from '../../src/formats/age-file.ts'
 import { FileError } from '../../src/formats/file-error.ts'
-import { haveProgram } from '../debian.ts'
-import { suite } from '../suite.ts'
+import { haveProgram } from '../helpers/debian.ts'
+import { suite } from '../helpers/suite.ts'
 
 const sealing = suite('age files')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { counted } from '../../src/formats/counted.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a count with its noun')
 

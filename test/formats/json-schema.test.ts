@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { openSchemaCheck } from '../../src/formats/json-schema.ts'
-import { rejects } from '../rejection.ts'
-import { suite } from '../suite.ts'
+import { rejects } from '../helpers/rejection.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the check of JSON against a schema')
 const never = new AbortController().signal

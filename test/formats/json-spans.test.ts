@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { itemSpans, memberSpans, type Span } from '../../src/formats/json-spans.ts'
-import { put } from '../personas/package/package-forge.ts'
-import { suite } from '../suite.ts'
+import { put } from '../helpers/personas/package-forge.ts'
+import { suite } from '../helpers/suite.ts'
 
 const spans = suite('spans of a JSON file')
 

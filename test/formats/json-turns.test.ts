@@ -5,8 +5,8 @@ import { parseMetered } from '../../src/formats/json.ts'
 import { createJsonMeter, longText, requestBounds } from '../../src/formats/json-meter.ts'
 import { parseInTurns } from '../../src/formats/json-turns.ts'
 import type { HeavyWork } from '../../src/process/heavy-turns.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('JSON parsed in turns')
 const MiB = 1024 * 1024

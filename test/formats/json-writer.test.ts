@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { nextStage, weightOf, writeJson, writtenAtOnce } from '../../src/formats/json-writer.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('JSON written in turns')
 

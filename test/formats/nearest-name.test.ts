@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { nearestName, suggestion } from '../../src/formats/nearest-name.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the name that a misspelt one means')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { validate } from '../../src/formats/schema-problems.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('what a schema finds wrong')
 

@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { escapedJson, isPrintableLine, printableLine, stripControls } from '../../src/formats/terminal-text.ts'
-import { goodPassword, withDaemon } from '../daemon.ts'
-import { completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { anyCharacter, fc } from '../properties.ts'
-import { suite } from '../suite.ts'
-import { runMain } from '../terminal.ts'
+import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { runMain } from '../helpers/program/terminal.ts'
+import { anyCharacter, fc } from '../helpers/properties.ts'
+import { completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('untrusted text')
 

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { type HttpClientOptions, openHttpClient } from '../../src/http-client/agent.ts'
-import { completion, json, openStandIn } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
+import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the way out')
 

@@ -1,9 +1,9 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
-import { completion, completionEvents, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { completion, completionEvents, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('answers that come packed')
 

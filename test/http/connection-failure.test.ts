@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import * as assert from 'uvu/assert'
 import { connectionFailure, connectionSentence } from '../../src/http/connection-failure.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a connection that could not be made')
 

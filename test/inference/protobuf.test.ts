@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Field, readMessage, writeMessage } from '../../src/inference/protobuf.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('protocol buffers')
 

@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { openTensorFile, toFloats } from '../../src/inference/safetensors.ts'
 import { writeTensorFile } from '../../src/inference/tensor-writer.ts'
-import { fc } from '../properties.ts'
-import { temporaryFolder } from '../speech/engines/pocket-tts/folders.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { temporaryFolder } from '../helpers/speech/folders.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('safetensors')
 const folder = temporaryFolder()

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createSampler, type SamplingOptions } from '../../src/inference/sampling.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('choosing the next token')
 

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createKeychain } from '../../src/keychain/keychain.ts'
-import { aichatCommand } from '../command.ts'
-import { suite } from '../suite.ts'
+import { aichatCommand } from '../helpers/program/command.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the keychain')
 

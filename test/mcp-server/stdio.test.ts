@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import * as assert from 'uvu/assert'
-import { aichatCommand, openHome } from '../command.ts'
-import { spawnDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
-import { openFastHome } from '../terminal.ts'
-import { clientKinds, openStdioClient, type ServerCommand } from './clients.ts'
-import { callTool, readingTools, tourTools } from './tool-tour.ts'
+import { clientKinds, openStdioClient, type ServerCommand } from '../helpers/mcp/clients.ts'
+import { callTool, readingTools, tourTools } from '../helpers/mcp/tool-tour.ts'
+import { aichatCommand, openHome } from '../helpers/program/command.ts'
+import { spawnDaemon } from '../helpers/program/daemon.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite("a persona's memory on stdin and stdout")
 

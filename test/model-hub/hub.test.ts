@@ -21,9 +21,9 @@ import { openHttpClient } from '../../src/http-client/agent.ts'
 import { type Hub, type HubParts, openHub } from '../../src/model-hub/hub.ts'
 import { type KnownModel, knownModels } from '../../src/model-hub/known-models.ts'
 import type { PullProgress } from '../../src/model-hub/pull.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
-import { gitBlob, type LoopbackHub, onnxOf, openLoopbackHub, sha256 } from './loopback-hub.ts'
+import { fc } from '../helpers/properties.ts'
+import { gitBlob, type LoopbackHub, onnxOf, openLoopbackHub, sha256 } from '../helpers/providers/loopback-hub.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the model hub')
 

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { AppError } from '../../src/errors.ts'
 import { parseInput } from '../../src/operations/ask.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('inputs of operations')
 

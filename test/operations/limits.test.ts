@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type Installation, openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { type Installation, openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const limits = suite('what one user may store')
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openReader } from '../../src/storage/sqlite/reader.ts'
-import { type Installation, openInstallation } from '../installation.ts'
-import { memoryOf, openShop } from '../personas/persona-shop.ts'
-import { suite } from '../suite.ts'
+import { memoryOf, openShop } from '../helpers/personas/persona-shop.ts'
+import { type Installation, openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const http = suite('whole personas over HTTP')
 

@@ -5,8 +5,8 @@ import { updatePersona } from '../../src/operations/personas.ts'
 import type { Persona } from '../../src/personas/persona.ts'
 import { createPersonas } from '../../src/personas/personas.ts'
 import { createPersonaStore } from '../../src/storage/sqlite/personas.ts'
-import { openShop } from '../personas/persona-shop.ts'
-import { suite } from '../suite.ts'
+import { openShop } from '../helpers/personas/persona-shop.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('operations on personas')
 

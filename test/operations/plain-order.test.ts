@@ -4,8 +4,8 @@ import { parseInput } from '../../src/operations/ask.ts'
 import { chat, routed } from '../../src/operations/chat.ts'
 import { plainOrder } from '../../src/operations/plain-order.ts'
 import type { OpenRequest } from '../../src/personas/chat/persona-chat.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('plain orders')
 

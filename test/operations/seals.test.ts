@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import { type Installation, openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { type Installation, openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const seals = suite('verifying a persona as it is stored')
 

@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import { packageFolder } from '../../src/app/package-folder.ts'
 import { chatModels, rowsOf } from '../../src/plugins/catalog.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
-import { testData } from '../data.ts'
-import { suite } from '../suite.ts'
+import { testData } from '../helpers/data.ts'
+import { suite } from '../helpers/suite.ts'
 
 const folder = packageFolder('plugins')
 const rules = { keyNames: [], allowPrivate: true, pinned: new Map() }

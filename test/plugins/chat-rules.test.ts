@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { chatModels, rowsOf } from '../../src/plugins/catalog.ts'
 import { type ModelsSource, type PluginManifest, parseManifest } from '../../src/plugins/manifest.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('which rows of a list are chat models')
 

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { packageFolder } from '../../src/app/package-folder.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { openFastHome } from '../terminal.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('fields of a valid plugin without effect')
 

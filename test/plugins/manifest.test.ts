@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { type ManifestRules, parseManifest } from '../../src/plugins/manifest.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the plugin document')
 

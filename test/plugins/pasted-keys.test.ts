@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
-import { withDaemon } from '../daemon.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { openFastHome } from '../terminal.ts'
+import { withDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('keys that stand where they should not')
 

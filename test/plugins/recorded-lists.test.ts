@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { testData } from '../data.ts'
-import { json, openStandIn } from '../fake-provider.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { testData } from '../helpers/data.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('model lists as the providers sent them')
 

@@ -12,11 +12,11 @@ import { createKeys } from '../../src/plugins/keys.ts'
 import { createListing } from '../../src/plugins/listing.ts'
 import { createModelLists, type ModelLists, type RefreshRequest, type RefreshRow } from '../../src/plugins/refresh.ts'
 import { openPluginFiles } from '../../src/storage/files/plugins.ts'
-import { json, openStandIn, type Received } from '../fake-provider.ts'
-import { type Installation, openInstallation } from '../installation.ts'
-import { fc } from '../properties.ts'
-import { rejects } from '../rejection.ts'
-import { suite } from '../suite.ts'
+import { type Installation, openInstallation } from '../helpers/program/installation.ts'
+import { fc } from '../helpers/properties.ts'
+import { json, openStandIn, type Received } from '../helpers/providers/fake-provider.ts'
+import { rejects } from '../helpers/rejection.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('refreshing model lists')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { Bag } from '../../src/process/bag.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a bag')
 

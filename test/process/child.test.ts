@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { type Child, type ChildOptions, spawnChild } from '../../src/process/child.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 import type { FaultyMethods } from './faulty-child.ts'
 
 const test = suite('a child process')

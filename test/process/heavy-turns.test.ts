@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { heavyTurn } from '../../src/process/heavy-turns.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('heavy stages')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { createPerUserLimit, createWorkQueue } from '../../src/process/queue.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('queues of work')
 const full = (waiting: number) => new Error(`${waiting} are waiting`)

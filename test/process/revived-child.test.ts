@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createRevivedChild, type RevivedChild, type RevivedChildOptions } from '../../src/process/revived-child.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 import type { FaultyMethods } from './faulty-child.ts'
 
 const test = suite('a child that is revived')

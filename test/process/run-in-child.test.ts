@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { runInChild } from '../../src/process/run-in-child.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 import type { SampleTask } from './task-child.ts'
 
 const test = suite('a task in a process of its own')

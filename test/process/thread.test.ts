@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { startThread } from '../../src/process/thread.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 import type { SampleWork } from './thread-step.ts'
 
 const test = suite('a thread that is waited for')

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { oncePerTurn } from '../../src/process/turn.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a function that is called once in a turn of the event loop')
 

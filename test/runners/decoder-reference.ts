@@ -1,4 +1,4 @@
-import { type DecoderShape, type DecoderWeights, epsilon, rotaryTables } from './tiny-decoder.ts'
+import { type DecoderShape, type DecoderWeights, epsilon, rotaryTables } from '../helpers/providers/tiny-decoder.ts'
 
 /** Logits of the last of `ids`, computed in plain loops over the whole sequence, without a cache: the expected result. */
 export function referenceLogits(ids: readonly number[], shape: DecoderShape, weights: DecoderWeights): Float32Array {

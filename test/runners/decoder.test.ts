@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type Decoder, openDecoder } from '../../src/runners/decoder.ts'
-import { suite } from '../suite.ts'
+import { buildDecoder, randomWeights } from '../helpers/providers/tiny-decoder.ts'
+import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
-import { buildDecoder, randomWeights } from './tiny-decoder.ts'
 
 const all = suite('the decoder with its cache')
 const test = (await isRuntimeInstalled()) ? all : all.skip

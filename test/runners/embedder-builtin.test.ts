@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createBuiltinEmbedder } from '../../src/runners/embedder-builtin.ts'
 import { encodeVectors } from '../../src/word-vectors/vector-file.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the built-in embedder')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { json, openStandIn } from '../fake-provider.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite("the local runner over Ollama's API")
 

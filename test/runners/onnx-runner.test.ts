@@ -8,9 +8,9 @@ import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type ChatModel, openChatModel } from '../../src/runners/chat-model.ts'
 import { createModelProcess, type ModelProcess, type ModelProcessOptions } from '../../src/runners/model-process.ts'
 import { createOnnxRunner, generationRequest, onnxTarget } from '../../src/runners/onnx-runner.ts'
-import { suite } from '../suite.ts'
+import { randomWeights, tinyTokens, writeTinyModel } from '../helpers/providers/tiny-decoder.ts'
+import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
-import { randomWeights, tinyTokens, writeTinyModel } from './tiny-decoder.ts'
 
 const all = suite('the embedded runner')
 const test = (await isRuntimeInstalled()) ? all : all.skip

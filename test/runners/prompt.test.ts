@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { createPromptWriter } from '../../src/runners/prompt.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
-import { byteTokenizer, tinyTemplate, tinyTokens } from './tiny-decoder.ts'
+import { fc } from '../helpers/properties.ts'
+import { byteTokenizer, tinyTemplate, tinyTokens } from '../helpers/providers/tiny-decoder.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('prompts of the embedded runner')
 

@@ -7,7 +7,7 @@ import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { writeTensorFile } from '../../src/inference/tensor-writer.ts'
 import { createModelProcess } from '../../src/runners/model-process.ts'
 import { createPulledEmbedder, embeddingForms } from '../../src/runners/pulled-embedder.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const all = suite('the pulled embedding models')
 const test = (await isRuntimeInstalled()) ? all : all.skip

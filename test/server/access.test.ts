@@ -5,8 +5,8 @@ import { createTokens } from '../../src/accounts/tokens.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { mcpRoutes } from '../../src/server/mcp-routes.ts'
-import { openDaemon, type TestDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import { openDaemon, type TestDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 type Access = 'public' | 'user' | 'admin' | 'self'
 

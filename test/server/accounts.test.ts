@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { goodPassword, withDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the account routes')
 

@@ -1,9 +1,9 @@
 import { Agent, type AgentOutputType, OpenAIProvider, Runner, tool } from '@openai/agents'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { suite } from '../suite.ts'
-import { type ClientLibraries, type DialectId, endpoints, withLibraries } from './client-libraries.ts'
-import { speaking, working } from './speaking-model.ts'
+import { type ClientLibraries, type DialectId, endpoints, withLibraries } from '../helpers/program/client-libraries.ts'
+import { speaking, working } from '../helpers/speech/speaking-model.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('OpenAI’s agents, before a provider of every dialect')
 

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { wordsInPrompts, wrongAnswer } from '../bench/memory-parts/asked-again.ts'
-import { completion, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { withUsers } from './user-daemon.ts'
+import { withUsers } from '../helpers/program/user-daemon.ts'
+import { completion, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('asking a persona')
 

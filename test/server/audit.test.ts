@@ -6,9 +6,9 @@ import { openApp } from '../../src/app/app.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { auditCondition } from '../../src/storage/shared/account-rows.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { goodPassword, withDaemon } from '../daemon.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the audit over HTTP')
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import * as assert from 'uvu/assert'
 import { isBlockedPort } from '../../src/server/blocked-ports.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('ports that browsers block')
 

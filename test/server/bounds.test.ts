@@ -5,9 +5,9 @@ import { requestBounds } from '../../src/formats/json-meter.ts'
 import { operations } from '../../src/operations/table.ts'
 import { packageLimits } from '../../src/personas/package/format.ts'
 import { openApi } from '../../src/server/openapi.ts'
-import { json as answer, completion, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { json as answer, completion, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('what one request may hold')
 const json = { 'content-type': 'application/json' }

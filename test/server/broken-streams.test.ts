@@ -1,7 +1,5 @@
 import { APICallError, streamText } from 'ai'
 import * as assert from 'uvu/assert'
-import type { Answer } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
 import {
   type ClientLibraries,
   eventStream,
@@ -9,7 +7,9 @@ import {
   failureOf,
   namedText,
   withLibraries,
-} from './client-libraries.ts'
+} from '../helpers/program/client-libraries.ts'
+import type { Answer } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('streams that break, as client libraries see them')
 

@@ -6,9 +6,9 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
-import { type CallOptions, goodPassword, openDaemon, withDaemon } from '../daemon.ts'
-import { suite } from '../suite.ts'
-import { openSpeech } from './speech-server.ts'
+import { type CallOptions, goodPassword, openDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { openSpeech } from '../helpers/speech/speech-server.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('pages of other sites')
 const json = { 'content-type': 'application/json' }

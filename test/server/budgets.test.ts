@@ -3,9 +3,9 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { writeWav } from '../../speech/audio/wav.ts'
 import type { LimitArea } from '../../src/usage/limits/area.ts'
-import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { type ClientLibraries, withLibraries } from './client-libraries.ts'
+import { type ClientLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
+import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('budgets over HTTP')
 

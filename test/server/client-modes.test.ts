@@ -3,10 +3,16 @@ import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool
 import type { Ollama, Message as OllamaMessage } from 'ollama'
 import * as assert from 'uvu/assert'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
-import { json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { type ClientLibraries, type DialectId, endpoints, eventsText, withLibraries } from './client-libraries.ts'
-import { calling, speaking } from './speaking-model.ts'
+import {
+  type ClientLibraries,
+  type DialectId,
+  endpoints,
+  eventsText,
+  withLibraries,
+} from '../helpers/program/client-libraries.ts'
+import { json } from '../helpers/providers/fake-provider.ts'
+import { calling, speaking } from '../helpers/speech/speaking-model.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('every default mode of the client libraries, before a provider of every dialect')
 

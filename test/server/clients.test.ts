@@ -1,9 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { type Answer, completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('other people’s client libraries')
 

@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { failureOf } from './client-libraries.ts'
+import { failureOf } from '../helpers/program/client-libraries.ts'
+import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 import { withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('the older endpoints of OpenAI')

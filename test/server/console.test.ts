@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
-import { type Answered, goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { type Answered, goodPassword, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const secret = 'A'.repeat(43)
 const otherSecret = 'B'.repeat(43)

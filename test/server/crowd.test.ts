@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { goodPassword, spawnDaemon } from '../daemon.ts'
+import { goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 import { openLoadProvider } from '../soak/provider.ts'
-import { suite } from '../suite.ts'
 import { openSlowSockets, openStreams, patient } from './crowd.ts'
 
 const test = suite('a crowd of clients')

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import '../cheap-bcrypt.ts'
-import { type Answered, goodPassword, serveHere } from '../daemon.ts'
-import { suite } from '../suite.ts'
+import '../helpers/cheap-bcrypt.ts'
+import { type Answered, goodPassword, serveHere } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('logins while the database is locked or its disk is full')
 

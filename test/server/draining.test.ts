@@ -4,10 +4,10 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type Answered, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
-import { openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { type Answered, removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a service that stops')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { type Answer, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { type As, withUsers } from './user-daemon.ts'
+import { type As, withUsers } from '../helpers/program/user-daemon.ts'
+import { type Answer, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('embedding models')
 

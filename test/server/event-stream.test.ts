@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
-import { completionEvents } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { withLibraries } from './client-libraries.ts'
+import { withLibraries } from '../helpers/program/client-libraries.ts'
+import { completionEvents } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the events of a stream on their way')
 

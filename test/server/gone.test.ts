@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { withDaemon } from '../daemon.ts'
-import { completion, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { withUsers } from './user-daemon.ts'
+import { withDaemon } from '../helpers/program/daemon.ts'
+import { withUsers } from '../helpers/program/user-daemon.ts'
+import { completion, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('what is wiped is on the disk no more')
 

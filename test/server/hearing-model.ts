@@ -1,6 +1,6 @@
-import type { Answer } from '../fake-provider.ts'
-import type { DialectId } from './client-libraries.ts'
-import { calling, heard, speaking } from './speaking-model.ts'
+import type { DialectId } from '../helpers/program/client-libraries.ts'
+import type { Answer } from '../helpers/providers/fake-provider.ts'
+import { calling, heard, speaking } from '../helpers/speech/speaking-model.ts'
 
 /**
  * A provider of a dialect with a model that repeats its messages: `heard 3: One | … | Two`, whole or streamed as asked;

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { type UserDaemon, withUsers } from './user-daemon.ts'
+import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
+import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('chats that are kept as sessions')
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type Answered, type CallOptions, goodPassword, removeHome, serveHere } from '../daemon.ts'
-import { completion, json, openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { openStorageIn } from '../storage/test-storage.ts'
-import { suite } from '../suite.ts'
+import { type Answered, type CallOptions, goodPassword, removeHome, serveHere } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { openStorageIn } from '../helpers/storage/test-storage.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the text of a key')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { type CallApi, goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
-import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
+import { type CallApi, goodPassword, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { type Answer, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 
 /** A user of the daemon under test, with the token of a login. */
 export interface TestUser {

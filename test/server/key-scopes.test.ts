@@ -3,8 +3,8 @@ import { type Scope, scopes } from '../../src/accounts/keys/rights.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { mcpRoutes } from '../../src/server/mcp-routes.ts'
-import { completion, json, localRunner } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
+import { completion, json, localRunner } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 type Decision = 'public' | 'closed' | readonly Scope[]

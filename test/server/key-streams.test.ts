@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
-import { completionEvents } from '../fake-provider.ts'
-import { openStorageIn } from '../storage/test-storage.ts'
-import { suite } from '../suite.ts'
+import { completionEvents } from '../helpers/providers/fake-provider.ts'
+import { openStorageIn } from '../helpers/storage/test-storage.ts'
+import { suite } from '../helpers/suite.ts'
 import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('open streams and their API keys')

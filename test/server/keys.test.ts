@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { digestOfKey, makeKeyText } from '../../src/accounts/keys/key-text.ts'
-import { goodPassword } from '../daemon.ts'
-import { completion, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
+import { completion, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 import { withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('API keys over HTTP')

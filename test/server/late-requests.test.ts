@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { acceptLateRequests, answerHalfClosed, keepUsedConnections } from '../../src/server/listen.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('requests that are read late')
 

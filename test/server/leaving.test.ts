@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import * as assert from 'uvu/assert'
-import { completion, json, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('clients that go away')
 

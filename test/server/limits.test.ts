@@ -1,11 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { withDaemon } from '../daemon.ts'
-import { type Answer, completion, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { withLibraries } from './client-libraries.ts'
-import { type As, withUsers } from './user-daemon.ts'
+import { withLibraries } from '../helpers/program/client-libraries.ts'
+import { withDaemon } from '../helpers/program/daemon.ts'
+import { type As, withUsers } from '../helpers/program/user-daemon.ts'
+import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('limits over HTTP')
 

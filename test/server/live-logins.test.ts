@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
-import { goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
-import { completionEvents, openStandIn, type StandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { openStorageIn } from '../storage/test-storage.ts'
-import { suite } from '../suite.ts'
+import { goodPassword, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
+import { openStorageIn } from '../helpers/storage/test-storage.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('open streams and their logins')
 

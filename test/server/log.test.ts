@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { makeKeyText } from '../../src/accounts/keys/key-text.ts'
 import { createLog, type LogFormat } from '../../src/server/log.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the log')
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import * as assert from 'uvu/assert'
-import { type ClientKind, clientKinds, openHttpClient } from '../mcp-server/clients.ts'
-import { callTool, failing, readingTools, toolNames, tourTools } from '../mcp-server/tool-tour.ts'
-import { suite } from '../suite.ts'
+import { type ClientKind, clientKinds, openHttpClient } from '../helpers/mcp/clients.ts'
+import { callTool, failing, readingTools, toolNames, tourTools } from '../helpers/mcp/tool-tour.ts'
+import { suite } from '../helpers/suite.ts'
 import { type KeyDaemon, type TestUser, withKeyDaemon } from './key-daemon.ts'
 
 const test = suite("a persona's memory over HTTP")

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { anyCharacter, fc } from '../properties.ts'
-import { suite } from '../suite.ts'
-import { type As, withUsers } from './user-daemon.ts'
+import { type As, withUsers } from '../helpers/program/user-daemon.ts'
+import { anyCharacter, fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('memories over HTTP')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { suite } from '../suite.ts'
-import { withUsers } from './user-daemon.ts'
+import { withUsers } from '../helpers/program/user-daemon.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('one memory over HTTP')
 

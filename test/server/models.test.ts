@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { knownModels } from '../../src/model-hub/known-models.ts'
-import { openDaemon } from '../daemon.ts'
-import { json, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { onnxOf, openLoopbackHub } from '../model-hub/loopback-hub.ts'
-import { suite } from '../suite.ts'
-import { openFastHome } from '../terminal.ts'
+import { openDaemon } from '../helpers/program/daemon.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { onnxOf, openLoopbackHub } from '../helpers/providers/loopback-hub.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('models over HTTP')
 

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { createLineWriter } from '../../src/server/line-writer.ts'
 import { createLog, type LogFormat } from '../../src/server/log.ts'
-import { goodPassword, removeHome, type ServingDaemon, serveHere, spawnDaemon } from '../daemon.ts'
-import { haveProgram } from '../debian.ts'
-import { type Answer, completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { haveProgram } from '../helpers/debian.ts'
+import { goodPassword, removeHome, type ServingDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { type Answer, completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('what a service tells of itself')
 const shipped = (name: string) => fileURLToPath(new URL(`./man/monitoring/${name}`, import.meta.resolve('#package')))

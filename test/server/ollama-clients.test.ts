@@ -1,9 +1,9 @@
 import { Ollama } from 'ollama'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, completionEvents, json, localRunner } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { failureOf } from './client-libraries.ts'
+import { failureOf } from '../helpers/program/client-libraries.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { type Answer, completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('Ollama’s API for its clients')

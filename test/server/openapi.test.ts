@@ -2,9 +2,9 @@ import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { mcpRoutes } from '../../src/server/mcp-routes.ts'
-import { openDaemon, type TestDaemon } from '../daemon.ts'
-import { largest } from '../largest.ts'
-import { suite } from '../suite.ts'
+import { openDaemon, type TestDaemon } from '../helpers/program/daemon.ts'
+import { suite } from '../helpers/suite.ts'
+import { largest } from './largest.ts'
 
 const test = suite('the OpenAPI document')
 

@@ -2,9 +2,9 @@ import Anthropic from '@anthropic-ai/sdk'
 import { Ollama } from 'ollama'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { failureOf } from './client-libraries.ts'
+import { failureOf } from '../helpers/program/client-libraries.ts'
+import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 import { type KeyDaemon, type TestUser, withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('personas from other people’s clients')

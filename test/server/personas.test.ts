@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { withDaemon } from '../daemon.ts'
-import { json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { withUsers } from './user-daemon.ts'
+import { withDaemon } from '../helpers/program/daemon.ts'
+import { withUsers } from '../helpers/program/user-daemon.ts'
+import { json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('personas over HTTP')
 

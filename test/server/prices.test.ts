@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { json, openStandIn } from '../fake-provider.ts'
-import { openInstallation, pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { openFastHome } from '../terminal.ts'
+import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
+import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('prices over HTTP')
 

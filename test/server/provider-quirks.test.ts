@@ -1,9 +1,15 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { type DialectId, eventStream, failureOf, namedStream, withLibraries } from './client-libraries.ts'
+import {
+  type DialectId,
+  eventStream,
+  failureOf,
+  namedStream,
+  withLibraries,
+} from '../helpers/program/client-libraries.ts'
+import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('what providers say in their own way, as client libraries hear it')
 

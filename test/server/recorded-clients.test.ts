@@ -4,13 +4,13 @@ import { generateText, jsonSchema, type LanguageModel, streamText, type ToolSet 
 import { Ollama } from 'ollama'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { dialectOf, failsInside } from '../chat/exchange-checks.ts'
-import { type Exchange, isChat, isStreamed, loadExchanges } from '../chat/exchanges.ts'
-import { factsOf } from '../chat/facts.ts'
-import { testData } from '../data.ts'
-import { openStandIn } from '../fake-provider.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { dialectOf, failsInside } from '../helpers/chat/exchange-checks.ts'
+import { type Exchange, isChat, isStreamed, loadExchanges } from '../helpers/chat/exchanges.ts'
+import { factsOf } from '../helpers/chat/facts.ts'
+import { testData } from '../helpers/data.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('client libraries and recorded answers of every provider')
 

@@ -1,8 +1,8 @@
 import { generateText } from 'ai'
 import * as assert from 'uvu/assert'
-import { type Answer, json, localRunner, openStandIn } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { type DialectId, failureOf, withLibraries } from './client-libraries.ts'
+import { type DialectId, failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
+import { type Answer, json, localRunner, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a provider that refuses, as client libraries see it when nobody else can answer')
 

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
-import { openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { runMain } from '../terminal.ts'
+import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { runMain } from '../helpers/program/terminal.ts'
+import { openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a service that takes over changes')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { completion, completionEvents, json, localRunner } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { withUsers } from './user-daemon.ts'
+import { withUsers } from '../helpers/program/user-daemon.ts'
+import { completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const message = [{ role: 'user', content: 'a word that is nobody else’s business' }]
 

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { failureOf, withLibraries } from './client-libraries.ts'
+import { failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
+import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('bounds of the Responses API')
 

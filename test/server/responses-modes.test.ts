@@ -5,9 +5,9 @@ import type { ResponseCreateParams, ResponseInput } from 'openai/resources/respo
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { dialectFor } from '../../src/chat/dialects/dialects.ts'
-import { suite } from '../suite.ts'
-import { type ClientLibraries, type DialectId, endpoints, withLibraries } from './client-libraries.ts'
-import { speaking, working } from './speaking-model.ts'
+import { type ClientLibraries, type DialectId, endpoints, withLibraries } from '../helpers/program/client-libraries.ts'
+import { speaking, working } from '../helpers/speech/speaking-model.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('every mode of the libraries that speak the Responses API, before a provider of every dialect')
 

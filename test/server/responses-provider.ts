@@ -2,9 +2,9 @@ import { dialectFor } from '../../src/chat/dialects/dialects.ts'
 import { chunksOf } from '../../src/chat/protocol/chunks.ts'
 import type { Dialect } from '../../src/chat/protocol/dialect.ts'
 import type { ChatReply, Message } from '../../src/chat/protocol/messages.ts'
-import { piecesOf } from '../chat/arbitraries.ts'
-import { encode } from '../chat/exchange-checks.ts'
-import { type Answer, json } from '../fake-provider.ts'
+import { piecesOf } from '../helpers/chat/arbitraries.ts'
+import { encode } from '../helpers/chat/exchange-checks.ts'
+import { type Answer, json } from '../helpers/providers/fake-provider.ts'
 
 const usage = {
   prompt_tokens: 20,

@@ -4,11 +4,17 @@ import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import * as assert from 'uvu/assert'
 import type { Message, ReasoningDetail } from '../../src/chat/protocol/messages.ts'
-import { checkGrammar, eventsOf } from '../chat/responses-grammar.ts'
-import { json } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { suite } from '../suite.ts'
-import { type DialectId, endpoints, eventStream, failureOf, withLibraries } from './client-libraries.ts'
+import { checkGrammar, eventsOf } from '../helpers/chat/responses-grammar.ts'
+import {
+  type DialectId,
+  endpoints,
+  eventStream,
+  failureOf,
+  withLibraries,
+} from '../helpers/program/client-libraries.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 import { providerOf } from './responses-provider.ts'
 
 const test = suite('clients of the Responses API')

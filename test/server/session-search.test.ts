@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { suite } from '../suite.ts'
+import { type As, withUsers } from '../helpers/program/user-daemon.ts'
+import { suite } from '../helpers/suite.ts'
 import { withKeyDaemon } from './key-daemon.ts'
-import { type As, withUsers } from './user-daemon.ts'
 
 const test = suite('search in saved conversations over HTTP')
 

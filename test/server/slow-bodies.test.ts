@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { usualBodyTimeouts } from '../../src/server/body-watch.ts'
 import { createSpeechServer } from '../../src/server/speech.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('bodies that come slowly')
 

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert'
 import { readManifest } from '../../speech/servers/manifest.ts'
 import type { SpeechService } from '../../speech/service.ts'
 import { createSpeechServer } from '../../src/server/speech.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('listeners of a speech server')
 const pieceSize = 1024 * 1024

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { openCollector } from '../otlp-collector.ts'
-import { suite } from '../suite.ts'
-import { runMain } from '../terminal.ts'
+import { runMain } from '../helpers/program/terminal.ts'
+import { suite } from '../helpers/suite.ts'
+import { openCollector } from './otlp-collector.ts'
 
 const test = suite('what a speech server tells of itself')
 

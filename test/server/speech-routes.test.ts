@@ -1,9 +1,9 @@
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../speech/audio/wav.ts'
-import { type Answer, json, openStandIn } from '../fake-provider.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { type Answer, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('speech through the main server')
 

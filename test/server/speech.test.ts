@@ -4,8 +4,8 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../speech/audio/wav.ts'
 import type { ServerId } from '../../speech/servers/manifest.ts'
-import { suite } from '../suite.ts'
-import { openSpeech, type SpeechServer } from './speech-server.ts'
+import { openSpeech, type SpeechServer } from '../helpers/speech/speech-server.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the speech servers')
 

@@ -1,9 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, json } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
-import { endpoints, failureOf, withLibraries } from './client-libraries.ts'
+import { endpoints, failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
+import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('Anthropic’s library and what it sends beyond plain messages')
 

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import * as assert from 'uvu/assert'
 import { readTls } from '../../src/server/tls.ts'
-import { openHome } from '../command.ts'
-import { removeHome, spawnDaemon } from '../daemon.ts'
-import { haveProgram } from '../debian.ts'
-import { rejects } from '../rejection.ts'
-import { suite } from '../suite.ts'
-import { runMain } from '../terminal.ts'
+import { haveProgram } from '../helpers/debian.ts'
+import { openHome } from '../helpers/program/command.ts'
+import { removeHome, spawnDaemon } from '../helpers/program/daemon.ts'
+import { runMain } from '../helpers/program/terminal.ts'
+import { rejects } from '../helpers/rejection.ts'
+import { suite } from '../helpers/suite.ts'
 
 const inner = suite('a service that speaks https itself')
 const test = haveProgram('openssl') ? inner : inner.skip

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { pinOf } from '../../src/chat/tools/pins.ts'
-import { resultsIn, scripted, sent, type Turn } from '../cli/chat/scripted-provider.ts'
-import { toolServerCommand } from '../mcp-client/stdio-server.ts'
-import { resigned } from '../personas/package/package-forge.ts'
-import { suite } from '../suite.ts'
-import { type UserDaemon, withUsers } from './user-daemon.ts'
+import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
+import { resigned } from '../helpers/personas/package-forge.ts'
+import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
+import { resultsIn, scripted, sent, type Turn } from '../helpers/providers/scripted-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('tools in chats over HTTP')
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { goodPassword, removeHome, type ServingDaemon, serveHere, spawnDaemon } from '../daemon.ts'
-import { type Answer, completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { openCollector } from '../otlp-collector.ts'
-import { suite } from '../suite.ts'
+import { goodPassword, removeHome, type ServingDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { type Answer, completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
+import { openCollector } from './otlp-collector.ts'
 
 const test = suite('traces and metrics over OTLP')
 

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
-import { removeHome, serveHere } from '../daemon.ts'
-import { openInstallation } from '../installation.ts'
-import { suite } from '../suite.ts'
+import { removeHome, serveHere } from '../helpers/program/daemon.ts'
+import { openInstallation } from '../helpers/program/installation.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the transport')
 

@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { parseWav } from '../../speech/audio/wav.ts'
 import type { SpeechEvent } from '../../speech/word-events.ts'
-import { suite } from '../suite.ts'
-import { openChanceServer } from './chance-server.ts'
-import { openSpeech } from './speech-server.ts'
+import { openChanceServer } from '../helpers/speech/chance-server.ts'
+import { openSpeech } from '../helpers/speech/speech-server.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('word times over HTTP')
 

@@ -4,9 +4,9 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkerState } from '../../src/app/crew.ts'
-import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
-import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
+import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { type Answer, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 
 /** A client that keeps one connection, and so one worker. */
 export interface Client {

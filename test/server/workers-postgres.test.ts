@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
-import { removeHome, serveHere } from '../daemon.ts'
-import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
-import { postgresSuite } from '../storage/postgres/suite.ts'
+import { postgresSuite } from '../helpers/postgres/suite.ts'
+import { removeHome, serveHere } from '../helpers/program/daemon.ts'
+import { pluginAt } from '../helpers/program/installation.ts'
+import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { type Client, type ClientAnswer, textOf, type WorkerDaemon, withWorkers } from './worker-daemon.ts'
 
 const { test, server, run } = postgresSuite('a service of two workers on PostgreSQL')

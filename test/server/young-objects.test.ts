@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { keepNewObjectsYoung } from '../../src/server/young-objects.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('new objects of a service')
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { databaseName, parseDatabaseUrl } from '../../src/settings/database-url.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the address of a shared database')
 

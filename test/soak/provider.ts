@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { completion, completionEvents, json } from '../fake-provider.ts'
-import { faultServer } from '../fault-server.ts'
+import { completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
+import { faultServer } from '../helpers/providers/fault-server.ts'
 
 /** The sixteen faults of failoverbench and those of our own, by the names of the fault server. */
 export const soakFaults: readonly string[] = [

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { goodPassword, spawnDaemon } from '../daemon.ts'
+import { goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
 import { createMeasures, type Measures, type Sample, sampleOf, slopeOf } from './measure.ts'
 import { openLoadProvider, soakFaults } from './provider.ts'
 import { expected, type Scene, works } from './work.ts'

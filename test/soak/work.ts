@@ -1,6 +1,6 @@
 import { request } from 'node:http'
-import type { CallApi } from '../daemon.ts'
-import { goodPassword } from '../daemon.ts'
+import type { CallApi } from '../helpers/program/daemon.ts'
+import { goodPassword } from '../helpers/program/daemon.ts'
 import type { Measures } from './measure.ts'
 import { soakFaults } from './provider.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createEngineProcess, type EngineProcess, type EngineProcessOptions } from '../../speech/engine-process.ts'
 import { AppError } from '../../src/errors.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('an engine in a process of its own')
 const module = new URL(`./faulty-engine${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href

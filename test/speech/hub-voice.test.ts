@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createVoiceFetcher } from '../../speech/hub-voice.ts'
 import type { AppError } from '../../src/errors.ts'
-import { type Answer, openStandIn } from '../fake-provider.ts'
-import { suite } from '../suite.ts'
+import { type Answer, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('voices of the model hub')
 const path = 'owner/repository/folder/voice.wav'

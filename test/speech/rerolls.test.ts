@@ -4,8 +4,8 @@ import { createPace } from '../../speech/pace.ts'
 import { readManifest } from '../../speech/servers/manifest.ts'
 import { createSynthesis } from '../../speech/synthesis.ts'
 import { splitChunks } from '../../speech/text/sentences.ts'
-import { suite } from '../suite.ts'
-import { type ChanceOptions, chanceRate, createChanceEngine } from './chance-engine.ts'
+import { type ChanceOptions, chanceRate, createChanceEngine } from '../helpers/speech/chance-engine.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('chunks whose length is not what their text promises')
 

@@ -5,7 +5,7 @@ import { readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { createSynthesis, type SpeechInput, type SynthesisOptions } from '../../speech/synthesis.ts'
 import { pauseAfter, splitChunks } from '../../speech/text/sentences.ts'
 import { AppError } from '../../src/errors.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 import { createEngine, faultyRate } from './faulty-engine.ts'
 
 const test = suite('one request, from text to WAV')

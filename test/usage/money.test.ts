@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { mostNano, nanoOfUsd } from '../../src/usage/money.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('amounts of money')
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { encodeVectors, type TrainedVectors } from '../../src/word-vectors/vector-file.ts'
 import { readVectors } from '../../src/word-vectors/word-vectors.ts'
-import { fc } from '../properties.ts'
-import { suite } from '../suite.ts'
+import { fc } from '../helpers/properties.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the file of word vectors')
 const folder = mkdtempSync(join(tmpdir(), 'aichat-vectors-'))

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { baseForm, contentWords, partsOf } from '../../src/word-vectors/words.ts'
-import { suite } from '../suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('the words that vectors are made of')
 

@@ -8,10 +8,10 @@ import { digestOfKey, makeKeyText } from '../../../src/accounts/keys/key-text.ts
 import type { KeyStore } from '../../../src/accounts/keys/store.ts'
 import { AppError } from '../../../src/errors.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
-import { rejects } from '../../rejection.ts'
-import { account, noon } from '../../storage/contract/samples.ts'
-import { openStorageIn } from '../../storage/test-storage.ts'
-import { suite } from '../../suite.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { account, noon } from '../../helpers/storage/samples.ts'
+import { openStorageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('API keys')
 const hour = 3_600_000

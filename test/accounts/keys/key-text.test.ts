@@ -9,7 +9,7 @@ import {
   withoutApiKeys,
 } from '../../../src/accounts/keys/key-text.ts'
 import { looksLikeKey } from '../../../src/plugins/key-shapes.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the text of API keys')
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

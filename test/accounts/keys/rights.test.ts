@@ -7,9 +7,9 @@ import {
   requireListed,
   requireScopes,
 } from '../../../src/accounts/keys/rights.ts'
-import { fc } from '../../properties.ts'
-import { rejects } from '../../rejection.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the rights of API keys')
 const rights = (more: Partial<KeyRights> = {}): KeyRights => ({ id: 'k', scopes: ['chat'], ...more })

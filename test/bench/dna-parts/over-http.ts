@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { goodPassword, removeHome, spawnDaemon } from '../../daemon.ts'
+import { goodPassword, removeHome, spawnDaemon } from '../../helpers/program/daemon.ts'
 
 /** What an import over HTTP costs those who use the service meanwhile: milliseconds. */
 export interface ImportOverHttp {

@@ -1,7 +1,7 @@
 /** One measured step in a process of its own, so that its peak memory is its own: `step.ts DEED FOLDER FORMAT COUNT`. */
 import { renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { memoryOf, openShop, type Shop } from '../../personas/persona-shop.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 
 const dimension = 1536
 const [deed = '', folder = '', format = 'container', count = '0'] = process.argv.slice(2)

@@ -4,7 +4,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { completion, completionEvents } from '../../fake-provider.ts'
+import { completion, completionEvents } from '../../helpers/providers/fake-provider.ts'
 
 const words = Array.from({ length: 20 }, (_, index) => `word${index} `)
 const text = words.join('').repeat(2)

@@ -1,5 +1,5 @@
-import { completion, json } from '../../fake-provider.ts'
-import { withUsers } from '../../server/user-daemon.ts'
+import { withUsers } from '../../helpers/program/user-daemon.ts'
+import { completion, json } from '../../helpers/providers/fake-provider.ts'
 import { companionFacts } from './companion-facts.ts'
 
 /** Where the user's own words stand in the prompt for a question about them. */

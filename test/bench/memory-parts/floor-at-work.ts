@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { isOnlyQuestions } from '../../../src/personas/memory/questions.ts'
-import { type Answered, type SpawnedDaemon, spawnDaemon } from '../../daemon.ts'
-import { pluginAt } from '../../installation.ts'
-import { runMain } from '../../terminal.ts'
+import { type Answered, type SpawnedDaemon, spawnDaemon } from '../../helpers/program/daemon.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
 import type { QualitySet, RelevanceQuery } from './quality-data.ts'
 
 /** The memories of a ranking that would enter a prompt: ids with scores, best first. */

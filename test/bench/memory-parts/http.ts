@@ -1,6 +1,6 @@
 import type { EmbeddingSpace } from '../../../src/personas/memory/memory.ts'
-import { openDaemon } from '../../daemon.ts'
-import { json, openStandIn } from '../../fake-provider.ts'
+import { openDaemon } from '../../helpers/program/daemon.ts'
+import { json, openStandIn } from '../../helpers/providers/fake-provider.ts'
 import { keepAll, percentiles } from './scope.ts'
 import type { createText } from './text.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { testData } from '../../data.ts'
+import { testData } from '../../helpers/data.ts'
 
 export interface RelevanceMemory {
   readonly id: string

@@ -4,8 +4,8 @@ import { openai } from '../../../src/chat/dialects/openai/dialect.ts'
 import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatChunk, ChatRequest, Message, ToolCall } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
-import { decode, encode } from '../exchange-checks.ts'
+import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite("Anthropic's dialect")
 

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert'
 import { anthropic } from '../../../src/chat/dialects/anthropic/dialect.ts'
 import { openai } from '../../../src/chat/dialects/openai/dialect.ts'
 import type { ChatChunk } from '../../../src/chat/protocol/messages.ts'
-import { suite } from '../../suite.ts'
-import { decode, dialectOf, encode, failsInside, requestOf } from '../exchange-checks.ts'
-import { type Exchange, isChat, isStreamed, loadExchanges } from '../exchanges.ts'
-import { type Facts, factsOf } from '../facts.ts'
+import { decode, dialectOf, encode, failsInside, requestOf } from '../../helpers/chat/exchange-checks.ts'
+import { type Exchange, isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
+import { type Facts, factsOf } from '../../helpers/chat/facts.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const exchanges = loadExchanges(fileURLToPath(new URL('./test/fixtures/dialects/', import.meta.resolve('#package'))))
 const answers = exchanges.filter((exchange) => isChat(exchange) && exchange.status === 200 && !failsInside(exchange))

@@ -5,7 +5,7 @@ import { responses } from '../../../src/chat/dialects/responses/dialect.ts'
 import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatChunk } from '../../../src/chat/protocol/messages.ts'
 import { estimateRequestTokens } from '../../../src/chat/protocol/token-estimate.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the last events of a stream, which hold the whole')
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
+import { loadExchanges } from '../../helpers/chat/exchanges.ts'
 import { exchangeSuite } from '../exchange-suite.ts'
-import { loadExchanges } from '../exchanges.ts'
 
 const folder = fileURLToPath(new URL('./test/fixtures/dialects/', import.meta.resolve('#package')))
 

@@ -3,8 +3,8 @@ import { gemini } from '../../../src/chat/dialects/gemini/dialect.ts'
 import type { Quirks } from '../../../src/chat/protocol/dialect.ts'
 import type { ChatRequest, Message, ToolCall } from '../../../src/chat/protocol/messages.ts'
 import type { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
-import { decode, encode } from '../exchange-checks.ts'
+import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite("Gemini's dialect")
 

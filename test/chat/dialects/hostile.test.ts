@@ -6,10 +6,10 @@ import { type Dialect, DialectError } from '../../../src/chat/protocol/dialect.t
 import type { ChatRequest } from '../../../src/chat/protocol/messages.ts'
 import { estimateRequestTokens } from '../../../src/chat/protocol/token-estimate.ts'
 import { AppError } from '../../../src/errors.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
-import { decode, dialectOf, encode, failureOf } from '../exchange-checks.ts'
-import { isChat, isStreamed, loadExchanges } from '../exchanges.ts'
+import { decode, dialectOf, encode, failureOf } from '../../helpers/chat/exchange-checks.ts'
+import { isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 import { leftOutOf } from '../left-out.ts'
 
 const exchanges = loadExchanges(

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { ollama } from '../../../src/chat/dialects/ollama/dialect.ts'
 import type { ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
-import { decode, encode } from '../exchange-checks.ts'
+import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite("Ollama's dialect")
 

@@ -4,8 +4,8 @@ import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import { DialectError, type Quirks } from '../../../src/chat/protocol/dialect.ts'
 import type { ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
-import { decode, encode } from '../exchange-checks.ts'
+import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite("OpenAI's dialect")
 

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { anthropic } from '../../../src/chat/dialects/anthropic/dialect.ts'
 import { openai } from '../../../src/chat/dialects/openai/dialect.ts'
 import { keepSource } from '../../../src/chat/protocol/source.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('requests and answers that are plain')
 

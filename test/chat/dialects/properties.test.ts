@@ -3,11 +3,11 @@ import { dialects } from '../../../src/chat/dialects/dialects.ts'
 import { chunksOf, collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import { type ChatChunk, type ChatRequest, type Message, textOf } from '../../../src/chat/protocol/messages.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
-import { piecesOf, reply, request } from '../arbitraries.ts'
-import { decode, encode } from '../exchange-checks.ts'
-import { factsOf, factsOfReply } from '../facts.ts'
+import { piecesOf, reply, request } from '../../helpers/chat/arbitraries.ts'
+import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { factsOf, factsOfReply } from '../../helpers/chat/facts.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const endpoints: Record<Dialect['id'], string> = {
   'openai-chat': 'https://example.org/v1/chat/completions',

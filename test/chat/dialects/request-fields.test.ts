@@ -10,7 +10,7 @@ import { harmless } from '../../../src/chat/dialects/shared/request-fields.ts'
 import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { leftOutOf } from '../left-out.ts'
 
 const test = suite('every field that a client library can send')

@@ -9,10 +9,10 @@ import { createStreamWriter } from '../../../src/chat/dialects/responses/stream-
 import { chunksOf, collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatReply, ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
-import { decode } from '../exchange-checks.ts'
+import { decode } from '../../helpers/chat/exchange-checks.ts'
+import { checkGrammar, eventsOf } from '../../helpers/chat/responses-grammar.ts'
+import { suite } from '../../helpers/suite.ts'
 import { leftOutOf } from '../left-out.ts'
-import { checkGrammar, eventsOf } from '../responses-grammar.ts'
 
 const test = suite('the Responses dialect')
 const endpoint = 'https://api.example.org/v1/chat/completions'

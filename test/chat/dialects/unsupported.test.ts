@@ -4,7 +4,7 @@ import { dialects } from '../../../src/chat/dialects/dialects.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import type { ChatRequest, ContentPart, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { leftOutOf } from '../left-out.ts'
 
 const test = suite('fields that a dialect cannot express')

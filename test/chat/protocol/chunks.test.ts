@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { chunksOf, collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatChunk, Delta } from '../../../src/chat/protocol/messages.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
-import { piecesOf, reply } from '../arbitraries.ts'
+import { piecesOf, reply } from '../../helpers/chat/arbitraries.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('answers in chunks')
 

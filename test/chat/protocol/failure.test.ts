@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { readWireError } from '../../../src/chat/dialects/shared/wire-error.ts'
 import { DialectError } from '../../../src/chat/protocol/dialect.ts'
 import { classifyFailure, type FailureClass, type FailureSignal } from '../../../src/chat/protocol/failure.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the classes of failures')
 const now = Date.parse('2026-11-21T10:00:00Z')

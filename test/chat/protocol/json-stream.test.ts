@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { DialectError } from '../../../src/chat/protocol/dialect.ts'
 import { createJsonReader } from '../../../src/chat/protocol/json-stream.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('reading a stream of JSON values')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { goDuration, type HeaderBag, retryAfterOf } from '../../../src/chat/protocol/retry-after.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('how long a provider asks to wait')
 const now = Date.parse('2026-11-21T10:00:00Z')

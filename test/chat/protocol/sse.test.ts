@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { DialectError } from '../../../src/chat/protocol/dialect.ts'
 import { createEventReader, createLineReader, lineLimit, type ServerEvent } from '../../../src/chat/protocol/sse.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('reading server-sent events')
 

@@ -3,8 +3,8 @@ import { type Background, createBackground } from '../../../src/chat/responses/b
 import type { Responses } from '../../../src/chat/responses/responses.ts'
 import type { Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
 import { AppError } from '../../../src/errors.ts'
-import { rejects } from '../../rejection.ts'
-import { suite } from '../../suite.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { suite } from '../../helpers/suite.ts'
 import { ada, type KeptResponses, response, textsOf, withResponses } from './kept.ts'
 
 const test = suite('responses in the background')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createResponses, type OpenedRequest, type Responses } from '../../../src/chat/responses/responses.ts'
 import type { Item, Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
-import { storageIn } from '../../storage/test-storage.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 
 export const ada: Reader = { owner: 'ada' }
 

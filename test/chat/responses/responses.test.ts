@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { ada, answer, lifetime, response, textsOf, withResponses } from './kept.ts'
 
 const test = suite('the conversation behind a request')

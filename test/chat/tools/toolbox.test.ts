@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { offeredName, pinOf } from '../../../src/chat/tools/pins.ts'
 import type { ServerTool, ToolServer } from '../../../src/chat/tools/tool-server.ts'
 import { createToolbox } from '../../../src/chat/tools/toolbox.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the tools of servers, as a model may call them')
 

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { goodPassword, type TestDaemon, withDaemon } from '../../daemon.ts'
-import { suite } from '../../suite.ts'
-import { type Ran, runMain } from '../../terminal.ts'
+import { goodPassword, type TestDaemon, withDaemon } from '../../helpers/program/daemon.ts'
+import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat login and what goes with it')
 

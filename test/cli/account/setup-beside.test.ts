@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { goodPassword, serveHere } from '../../daemon.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import { goodPassword, serveHere } from '../../helpers/program/daemon.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat setup beside a daemon')
 

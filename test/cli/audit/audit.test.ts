@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { goodPassword } from '../../daemon.ts'
-import { pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { type Ran, runMain } from '../../terminal.ts'
+import { goodPassword } from '../../helpers/program/daemon.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat audit')
 

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Finished, Home, RunOptions } from '../../command.ts'
-import { completion, json, openStandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { openFastHome } from '../../terminal.ts'
+import type { Finished, Home, RunOptions } from '../../helpers/program/command.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { completion, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
 
 /** A part of a message as a provider gets it. */
 export interface SentPart {

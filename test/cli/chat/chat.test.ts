@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { Home } from '../../command.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
 import {
   type Answer,
   completion,
@@ -10,10 +12,8 @@ import {
   localRunner,
   openStandIn,
   type StandIn,
-} from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+} from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat chat')
 const key = 'sk-canary-0123456789'

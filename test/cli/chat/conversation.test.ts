@@ -2,11 +2,16 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import xterm from '@xterm/headless'
 import * as assert from 'uvu/assert'
-import { callApi } from '../../daemon.ts'
-import { completionEvents, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { hasPseudoTerminal, openTerminal, processGone, type TestTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
+import { callApi } from '../../helpers/program/daemon.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import {
+  hasPseudoTerminal,
+  openTerminal,
+  processGone,
+  type TestTerminal,
+} from '../../helpers/program/pseudo-terminal.ts'
+import { completionEvents, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const inner = suite('a conversation at a terminal')
 const test = hasPseudoTerminal ? inner : inner.skip

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { walk } from '../../../src/cli/chat/files/walk.ts'
 import { AppError } from '../../../src/errors.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { type Asking, namesOf, openAsking } from './asked-files.ts'
 
 const test = suite('aichat chat -f, of files and folders')

@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
-import { completion, json, openStandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { hasPseudoTerminal, openTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { hasPseudoTerminal, openTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { completion, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('how an answer ended')
 

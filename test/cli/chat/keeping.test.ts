@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import type { App } from '../../../src/app/app.ts'
 import { interrupted } from '../../../src/cli/terminal/io.ts'
-import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { type Ran, runMain } from '../../terminal.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat chat keeps what was said')
 

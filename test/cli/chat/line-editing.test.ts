@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { hasPseudoTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
+import { hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 import { type ShownTalk, scene, sizes } from './talk-scene.ts'
 
 const inner = suite('the prompt of a conversation')

@@ -1,11 +1,18 @@
 import dns from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
 import * as assert from 'uvu/assert'
-import type { Home } from '../../command.ts'
-import { type Answer, completion, json, localRunner, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import {
+  type Answer,
+  completion,
+  json,
+  localRunner,
+  openStandIn,
+  type StandIn,
+} from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('chats that may not leave this machine')
 

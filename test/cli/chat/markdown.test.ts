@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
-import type { Home } from '../../command.ts'
-import { completionEvents, openStandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { hasPseudoTerminal, openTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
-import { scripted } from './scripted-provider.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { hasPseudoTerminal, openTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { completionEvents, openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { scripted } from '../../helpers/providers/scripted-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('Markdown in the answers of aichat chat')
 const atTerminal = hasPseudoTerminal ? test : test.skip

@@ -2,9 +2,9 @@ import * as assert from 'uvu/assert'
 import { openRemote } from '../../../src/cli/remote/client.ts'
 import type { AppError } from '../../../src/errors.ts'
 import { chat } from '../../../src/operations/chat.ts'
-import { type Answer, completionEvents, json, openStandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { type Answer, completionEvents, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a provider’s refusal on the command line')
 

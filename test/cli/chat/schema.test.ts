@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openAnswerCheck } from '../../../src/cli/chat/schema/answer-check.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
-import type { Home } from '../../command.ts'
-import { completion, json, localRunner, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome, runMain } from '../../terminal.ts'
-import { scripted, type Turn } from './scripted-provider.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
+import { completion, json, localRunner, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { scripted, type Turn } from '../../helpers/providers/scripted-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('an answer in JSON')
 

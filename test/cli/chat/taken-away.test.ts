@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { aichatCommand, openHome } from '../../command.ts'
-import { hasPseudoTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
+import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 import { type ShownTalk, scene } from './talk-scene.ts'
 
 const test = suite('what is taken away from a chat, or is not ours')

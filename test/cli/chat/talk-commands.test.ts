@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { toolServerCommand } from '../../mcp-client/stdio-server.ts'
-import { hasPseudoTerminal, processGone } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
+import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
+import { hasPseudoTerminal, processGone } from '../../helpers/program/pseudo-terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 import { type ShownTalk, scene, sizes } from './talk-scene.ts'
 
 const inner = suite('the commands of a conversation')

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { toolServerCommand } from '../../mcp-client/stdio-server.ts'
-import { hasPseudoTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
+import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
+import { hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 import { scene, sizes } from './talk-scene.ts'
 
 const inner = suite('Ctrl-C in a conversation')

@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import xterm from '@xterm/headless'
 import * as assert from 'uvu/assert'
-import type { Home } from '../../command.ts'
-import { completionEvents, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { openTerminal, type TestTerminal } from '../../pseudo-terminal.ts'
-import { openFastHome } from '../../terminal.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openTerminal, type TestTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { completionEvents, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 
 /** A conversation at a terminal, with its screen as text. */
 export interface ShownTalk extends TestTerminal {

@@ -1,12 +1,17 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { Home } from '../../command.ts'
-import { completionEvents, openStandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { hasPseudoTerminal, openTerminal, processGone, type TestTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import {
+  hasPseudoTerminal,
+  openTerminal,
+  processGone,
+  type TestTerminal,
+} from '../../helpers/program/pseudo-terminal.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { completionEvents, openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const inner = suite('the terminal after a command')
 const test = hasPseudoTerminal ? inner : inner.skip

@@ -1,14 +1,14 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { Home } from '../../command.ts'
-import { openStandIn, type StandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { toolServerCommand } from '../../mcp-client/stdio-server.ts'
-import { converse, hasPseudoTerminal, openTerminal, processGone } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
-import { resultsIn, scripted, sent, type Turn } from './scripted-provider.ts'
+import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { converse, hasPseudoTerminal, openTerminal, processGone } from '../../helpers/program/pseudo-terminal.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { resultsIn, scripted, sent, type Turn } from '../../helpers/providers/scripted-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('chats that call tools')
 const atTerminal = hasPseudoTerminal ? test : test.skip

@@ -8,11 +8,11 @@ import { generated } from '../../../src/cli/completion/generate.ts'
 import { flatten, treeOf } from '../../../src/cli/help/tree.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
-import { aichatCommand } from '../../command.ts'
-import { haveProgram } from '../../debian.ts'
-import { openInstallation } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { haveProgram } from '../../helpers/debian.ts'
+import { aichatCommand } from '../../helpers/program/command.ts'
+import { openInstallation } from '../../helpers/program/installation.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 const program = buildProgram({

@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { aichatCommand } from '../../command.ts'
-import { haveProgram } from '../../debian.ts'
-import { suite } from '../../suite.ts'
+import { haveProgram } from '../../helpers/debian.ts'
+import { aichatCommand } from '../../helpers/program/command.ts'
+import { suite } from '../../helpers/suite.ts'
 
 /** A home folder of its own, with `aichat` on its path. */
 const home = mkdtempSync(join(tmpdir(), 'aichat-install-'))

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type Home, openHome } from '../../command.ts'
-import { suite } from '../../suite.ts'
+import { type Home, openHome } from '../../helpers/program/command.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('commands that change a small file at the same moment')
 

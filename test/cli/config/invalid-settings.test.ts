@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a settings file with values that make no sense')
 

@@ -3,8 +3,8 @@ import jsonc from 'jsonc-parser'
 import * as assert from 'uvu/assert'
 import { parse as parseYaml, stringify as yamlOf } from 'yaml'
 import { applyEdits, type Edit, type FormatName, takeBack } from '../../../src/cli/connect/config/edits.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('changes of configuration files')
 

@@ -12,8 +12,8 @@ import {
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { clients } from '../../../src/cli/connect/clients.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 import { type Scene, scene } from './scene.ts'
 
 const test = suite('aichat connect')

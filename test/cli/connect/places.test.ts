@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { placesOf } from '../../../src/cli/connect/places.ts'
 import { exportLines, shellOf } from '../../../src/cli/connect/shell.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('places of clients')
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { goodPassword, removeHome, type ServingDaemon, serveHere } from '../../daemon.ts'
-import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { type Ran, runMain } from '../../terminal.ts'
+import { goodPassword, removeHome, type ServingDaemon, serveHere } from '../../helpers/program/daemon.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 
 /** A daemon with an administrator and a plugin of two models, and the commands of its machine. */
 export interface Scene {

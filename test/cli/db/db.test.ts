@@ -2,12 +2,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import '../../cheap-bcrypt.ts'
-import { serveHere } from '../../daemon.ts'
-import { postgresSuite } from '../../storage/postgres/suite.ts'
-import { dumpOf } from '../../storage/transfer/dump.ts'
-import { makeRichFolder } from '../../storage/transfer/rich-folder.ts'
-import { openFastHome, runMain } from '../../terminal.ts'
+import '../../helpers/cheap-bcrypt.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { serveHere } from '../../helpers/program/daemon.ts'
+import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
+import { dumpOf } from '../../helpers/storage/dump.ts'
+import { makeRichFolder } from '../../helpers/storage/rich-folder.ts'
 
 const { test, server, run } = postgresSuite('aichat db')
 

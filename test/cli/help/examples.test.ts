@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert'
 import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import type { CliCommand } from '../../../src/cli/terminal/command.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('examples in the help')
 

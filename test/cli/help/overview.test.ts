@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the overview of aichat --help')
 

@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { minimalPlugin, pluginFields } from '../../../src/cli/help/plugin-file.ts'
 import { pluginManifest } from '../../../src/plugins/manifest.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 const fields = pluginFields()

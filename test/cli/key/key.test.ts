@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { goodPassword, withDaemon } from '../../daemon.ts'
-import { openStorageIn } from '../../storage/test-storage.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome, type Ran } from '../../terminal.ts'
+import { goodPassword, withDaemon } from '../../helpers/program/daemon.ts'
+import { openFastHome, type Ran } from '../../helpers/program/terminal.ts'
+import { openStorageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat key')
 const secretText = /^aic_[0-9A-Za-z]{38}\n$/

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
-import { aichatCommand } from '../../command.ts'
-import { goodPassword } from '../../daemon.ts'
-import { completion, json, openStandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import { aichatCommand } from '../../helpers/program/command.ts'
+import { goodPassword } from '../../helpers/program/daemon.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { completion, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat limit')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { anyCharacter, fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { anyCharacter, fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 import { writtenAnswers } from './answers.ts'
 import { openScreen, streamed } from './screen.ts'
 

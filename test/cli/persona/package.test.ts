@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { encryptFile } from '../../../src/formats/age-file.ts'
 import { readCardPng } from '../../../src/personas/card/card.ts'
-import type { Home } from '../../command.ts'
-import { openDaemon } from '../../daemon.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { openDaemon } from '../../helpers/program/daemon.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat persona, as a whole')
 

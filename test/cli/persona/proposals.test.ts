@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { type Answer, completion, json, openStandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { type Answer, completion, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat persona memory proposals')
 

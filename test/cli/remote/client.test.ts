@@ -10,8 +10,8 @@ import { askInProcess, localOwner } from '../../../src/operations/ask.ts'
 import { Download, defineOperation, type Operation } from '../../../src/operations/operation.ts'
 import { mount } from '../../../src/server/http-server.ts'
 import { serveOperation } from '../../../src/server/routes.ts'
-import { openInstallation } from '../../installation.ts'
-import { suite } from '../../suite.ts'
+import { openInstallation } from '../../helpers/program/installation.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the remote client')
 

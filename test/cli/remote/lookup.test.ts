@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a host name that is not found')
 

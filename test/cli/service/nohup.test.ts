@@ -1,10 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { openHome } from '../../command.ts'
-import { openStandIn } from '../../fake-provider.ts'
-import { hasPseudoTerminal, openTerminal, processGone, type TerminalOptions } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
+import { openHome } from '../../helpers/program/command.ts'
+import {
+  hasPseudoTerminal,
+  openTerminal,
+  processGone,
+  type TerminalOptions,
+} from '../../helpers/program/pseudo-terminal.ts'
+import { openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const inner = suite('a command whose terminal closes')
 const test = hasPseudoTerminal ? inner : inner.skip

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as assert from 'uvu/assert'
-import { aichatCommand, openHome } from '../../command.ts'
-import { suite } from '../../suite.ts'
-import { type Ran, runMain } from '../../terminal.ts'
+import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat serve, the speech servers')
 const home = openHome()

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { processMark } from '../../../src/storage/shared/process-mark.ts'
-import { openHome } from '../../command.ts'
-import { serveHere } from '../../daemon.ts'
-import { suite } from '../../suite.ts'
+import { openHome } from '../../helpers/program/command.ts'
+import { serveHere } from '../../helpers/program/daemon.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('records of services that were killed')
 

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { callApi } from '../../daemon.ts'
-import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { converse, hasPseudoTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
-import { type Ran, runMain } from '../../terminal.ts'
+import { callApi } from '../../helpers/program/daemon.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { converse, hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat session')
 

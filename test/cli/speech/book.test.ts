@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav } from '../../../speech/audio/wav.ts'
 import { processMark } from '../../../src/storage/shared/process-mark.ts'
-import { aichatCommand, openHome } from '../../command.ts'
-import { openChanceServer } from '../../server/chance-server.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { openChanceServer } from '../../helpers/speech/chance-server.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat tts of a long text')
 const home = openHome()

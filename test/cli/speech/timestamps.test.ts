@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { openChanceServer } from '../../server/chance-server.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome, runMain } from '../../terminal.ts'
+import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
+import { openChanceServer } from '../../helpers/speech/chance-server.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat tts --timestamps')
 const home = openFastHome()

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { openHome } from '../../command.ts'
-import { openSpeech } from '../../server/speech-server.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { openHome } from '../../helpers/program/command.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { openSpeech } from '../../helpers/speech/speech-server.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat --server with the address of a speech server')
 const home = openHome()

@@ -7,9 +7,9 @@ import { parseWav, writeWav } from '../../../speech/audio/wav.ts'
 import { serverIds } from '../../../speech/servers/manifest.ts'
 import { openApp } from '../../../src/app/app.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
-import { aichatCommand, type RunOptions } from '../../command.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome, runMain } from '../../terminal.ts'
+import { aichatCommand, type RunOptions } from '../../helpers/program/command.ts'
+import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat tts')
 const home = openFastHome()

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { Home } from '../../command.ts'
-import { converse, hasPseudoTerminal } from '../../pseudo-terminal.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import type { Home } from '../../helpers/program/command.ts'
+import { converse, hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat template')
 const withTerminal = hasPseudoTerminal ? test : test.skip

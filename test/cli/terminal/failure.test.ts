@@ -4,9 +4,9 @@ import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import { report } from '../../../src/cli/terminal/failure.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { translated } from '../../../src/storage/sqlite/errors.ts'
-import { openInstallation } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import { openInstallation } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a wrong value on the command line')
 

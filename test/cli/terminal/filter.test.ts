@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import * as assert from 'uvu/assert'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import { filterOutput } from '../../../src/cli/terminal/filter.ts'
-import { aichatCommand } from '../../command.ts'
-import { rejects } from '../../rejection.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome, runMain } from '../../terminal.ts'
+import { aichatCommand } from '../../helpers/program/command.ts'
+import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('--jq')
 const home = openFastHome()

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { completion, json, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome, type RunMainOptions, runMain } from '../../terminal.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome, type RunMainOptions, runMain } from '../../helpers/program/terminal.ts'
+import { completion, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('progress on stderr')
 

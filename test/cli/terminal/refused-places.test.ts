@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { aichatCommand, openHome } from '../../command.ts'
-import { suite } from '../../suite.ts'
+import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('places that take no data')
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
-import { aichatCommand, openHome } from '../../command.ts'
-import { suite } from '../../suite.ts'
+import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('reading stdin')
 const home = openHome()

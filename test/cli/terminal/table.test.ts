@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { openHome } from '../../command.ts'
-import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { openHome } from '../../helpers/program/command.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a table')
 

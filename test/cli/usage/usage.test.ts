@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { LedgerRow } from '../../../src/usage/ledger/ledger.ts'
-import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { openInstallation, pluginAt } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { type Ran, type RunMainOptions, runMain } from '../../terminal.ts'
+import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { type Ran, type RunMainOptions, runMain } from '../../helpers/program/terminal.ts'
+import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat usage')
 

@@ -3,9 +3,9 @@ import { noticeFeedback } from '../../../src/personas/adaptation/feedback.ts'
 import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
 import { halfLifeMs } from '../../../src/personas/adaptation/rules.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
-import { rejects } from '../../rejection.ts'
-import { suite } from '../../suite.ts'
-import { openShop, type Shop } from '../persona-shop.ts'
+import { openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const service = suite('adaptation of a persona')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { noticeFeedback } from '../../../src/personas/adaptation/feedback.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const feedback = suite('feedback on answers')
 

@@ -3,8 +3,8 @@ import { chatHooks } from '../../../src/personas/adaptation/hooks.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { createPersonas } from '../../../src/personas/personas.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
-import { suite } from '../../suite.ts'
-import { openShop } from '../persona-shop.ts'
+import { openShop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const hooks = suite('adaptation in chat')
 

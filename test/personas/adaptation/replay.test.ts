@@ -18,8 +18,8 @@ import {
   type Signal,
   viewLearned,
 } from '../../../src/personas/adaptation/state.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const adaptation = suite('adaptation')
 

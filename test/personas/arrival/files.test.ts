@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { plainPng, writePngTexts } from '../../../src/formats/png-text.ts'
-import { type Installation, openInstallation } from '../../installation.ts'
-import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
-import { zipOf } from '../package/package-forge.ts'
+import { zipOf } from '../../helpers/personas/package-forge.ts'
+import { type Installation, openInstallation } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const files = suite('files of other programs')
 

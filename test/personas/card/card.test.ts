@@ -9,7 +9,7 @@ import {
   readCardPng,
   writeCardPng,
 } from '../../../src/personas/card/card.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const cards = suite('character cards')
 

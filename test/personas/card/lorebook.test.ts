@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
-import { type Answer, completion, json } from '../../fake-provider.ts'
-import { type UserDaemon, withUsers } from '../../server/user-daemon.ts'
-import { suite } from '../../suite.ts'
-import { zipOf } from '../package/package-forge.ts'
+import { zipOf } from '../../helpers/personas/package-forge.ts'
+import { type UserDaemon, withUsers } from '../../helpers/program/user-daemon.ts'
+import { type Answer, completion, json } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const cards = suite('a character card in use')
 

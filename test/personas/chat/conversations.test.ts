@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert'
 import { createConversations } from '../../../src/personas/chat/conversations.ts'
 import { summaryOf } from '../../../src/personas/chat/summary.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { storageIn } from '../../storage/test-storage.ts'
-import { suite } from '../../suite.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('saved conversations')
 

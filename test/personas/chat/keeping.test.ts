@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { keepingOfAnswer, keepingOfTurn, partsOf, type Refusal, refusalOf } from '../../../src/personas/chat/keeping.ts'
-import { testData } from '../../data.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { testData } from '../../helpers/data.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('what a chat keeps')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { readSearch, searchTermsOf, snippetOf } from '../../../src/personas/chat/search-words.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the words of a search in conversations')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
 import { checkedSummary, summaryOf, summaryPrompt } from '../../../src/personas/chat/summary.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('summaries of conversations')
 

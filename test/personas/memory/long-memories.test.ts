@@ -4,8 +4,8 @@ import type { Embedders } from '../../../src/personas/memory/embedding.ts'
 import { createMemories } from '../../../src/personas/memory/memories.ts'
 import type { NewMemory } from '../../../src/personas/memory/memory.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
-import { suite } from '../../suite.ts'
-import { openShop } from '../persona-shop.ts'
+import { openShop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a search of long memories')
 

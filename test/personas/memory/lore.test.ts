@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { LoreIndex, loreOf, loreText } from '../../../src/personas/memory/lore.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const lore = suite('lore')
 

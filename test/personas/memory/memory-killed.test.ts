@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
-import { suite } from '../../suite.ts'
-import { assertAgreeing } from './memory-indexes.ts'
+import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { suite } from '../../helpers/suite.ts'
 import type { Action, Line } from './memory-killed-step.ts'
 
 const killed = suite('memories of a process that is killed')

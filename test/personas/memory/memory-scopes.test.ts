@@ -31,9 +31,9 @@ import {
   renameSession,
   showSession,
 } from '../../../src/operations/sessions.ts'
-import { openInstallation } from '../../installation.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { openInstallation } from '../../helpers/program/installation.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories and conversations in their scopes')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { isOnlyQuestions } from '../../../src/personas/memory/questions.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a turn that only asks')
 

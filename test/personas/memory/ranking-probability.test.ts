@@ -6,7 +6,7 @@ import type { MemoryInput } from '../../../src/personas/memory/memory.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import { openStores } from '../../bench/memory-parts/scope.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the score of a memory')
 

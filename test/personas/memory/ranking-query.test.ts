@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { languageOf } from '../../../src/personas/memory/language-words.ts'
 import { readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import { plain, termsOf, wordsOf } from '../../../src/personas/memory/ranking-terms.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a query for memories')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import { likeness, spellingLookups } from '../../../src/personas/memory/ranking-spelling.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('words that are spelled alike')
 

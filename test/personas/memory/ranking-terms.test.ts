@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
 import { termsOf, unified } from '../../../src/personas/memory/ranking-terms.ts'
-import { anyCharacter, fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { anyCharacter, fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the terms of a text')
 

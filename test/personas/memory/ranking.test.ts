@@ -3,7 +3,7 @@ import type { Found } from '../../../src/personas/memory/memory.ts'
 import { rank, rankingSteps } from '../../../src/personas/memory/ranking.ts'
 import { type MemoryQuery, readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import { charactersAtOnce, inTurns } from '../../../src/process/heavy-turns.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('ranking')
 

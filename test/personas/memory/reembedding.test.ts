@@ -11,8 +11,8 @@ import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
-import { suite } from '../../suite.ts'
-import { assertAgreeing } from './memory-indexes.ts'
+import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('embedding in the background')
 

@@ -7,7 +7,7 @@ import {
   timesIn,
   timesOfQuery,
 } from '../../../src/personas/memory/time-words.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('words for times')
 

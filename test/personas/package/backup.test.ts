@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
-import { suite } from '../../suite.ts'
-import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const backups = suite('backups')
 

@@ -1,6 +1,6 @@
 /** Restores and imports until it is killed: `crash-step.ts FOLDER PERSONA BACKUP BACKUP PACKAGE FIRST`, or once with a package alone. */
 import { toAppError } from '../../../src/errors.ts'
-import { openShop } from '../persona-shop.ts'
+import { openShop } from '../../helpers/personas/persona-shop.ts'
 
 const [folder = '', personaId = '', first = '', second = '', path = '', begin = '0'] = process.argv.slice(2)
 const shop = await openShop(folder)

@@ -8,8 +8,8 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { holder, holderPattern, isHeld } from '../../../src/process/holders.ts'
 import { slice } from '../../../src/storage/shared/persona-slices.ts'
 import { openReader } from '../../../src/storage/sqlite/reader.ts'
-import { suite } from '../../suite.ts'
-import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const crashes = suite('crashes')
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { ExportFormat } from '../../../src/personas/package/exported-file.ts'
-import { suite } from '../../suite.ts'
-import { openShop, type Shop } from '../persona-shop.ts'
-import { type Document, put, resigned, signed } from './package-forge.ts'
+import { type Document, put, resigned, signed } from '../../helpers/personas/package-forge.ts'
+import { openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const foreignPackages = suite("packages of other programs, and other programs' eyes on ours")
 

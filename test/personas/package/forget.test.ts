@@ -14,10 +14,10 @@ import { type Persona, scopeOf } from '../../../src/personas/persona.ts'
 import { listFolder } from '../../../src/storage/files/atomic.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { rejects } from '../../rejection.ts'
-import { storageIn } from '../../storage/test-storage.ts'
-import { suite } from '../../suite.ts'
-import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('what is forgotten')
 

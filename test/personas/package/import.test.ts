@@ -5,10 +5,10 @@ import { readCardPng, writeCardPng } from '../../../src/personas/card/card.ts'
 import { maxContentLength } from '../../../src/personas/memory/memory.ts'
 import { packageLimits } from '../../../src/personas/package/format.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
-import { rejects } from '../../rejection.ts'
-import { suite } from '../../suite.ts'
-import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
-import { type Document, put, resigned, signed } from './package-forge.ts'
+import { type Document, put, resigned, signed } from '../../helpers/personas/package-forge.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const imports = suite('imports')
 

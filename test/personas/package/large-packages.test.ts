@@ -7,9 +7,9 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { holder, isHeld } from '../../../src/process/holders.ts'
 import { slice } from '../../../src/storage/shared/persona-slices.ts'
 import { sweepStages } from '../../../src/storage/sqlite/persona-stage.ts'
-import { suite } from '../../suite.ts'
-import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
-import { put, resigned } from './package-forge.ts'
+import { put, resigned } from '../../helpers/personas/package-forge.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const large = suite('large personas')
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openScratch, sweepScratch } from '../../../src/personas/package/scratch.ts'
 import { holder } from '../../../src/process/holders.ts'
-import { aichatCommand, openHome } from '../../command.ts'
-import { suite } from '../../suite.ts'
+import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const leftovers = suite('the package files of a killed process')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { orderedIds } from '../../../src/personas/package/ordered-ids.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const ids = suite('ids in order')
 

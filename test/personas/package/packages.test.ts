@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { canonicalize } from '../../../src/formats/canonical-json.ts'
 import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
-import { anyCharacter, fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
-import { openShop, type Shop } from '../persona-shop.ts'
+import { openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { anyCharacter, fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const packages = suite('persona packages')
 

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert'
 import { fileKindOf } from '../../../src/formats/file-kind.ts'
 import { NotAsDeclared, openDeclared } from '../../../src/personas/package/read-ahead.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
-import { rejects } from '../../rejection.ts'
-import { suite } from '../../suite.ts'
-import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
-import { put, signed } from './package-forge.ts'
+import { put, signed } from '../../helpers/personas/package-forge.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const early = suite('large packages that are verified while they are imported')
 

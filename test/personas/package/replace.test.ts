@@ -6,11 +6,11 @@ import { replacePersona } from '../../../src/personas/package/replace.ts'
 import { openForImport } from '../../../src/personas/package/verify-file.ts'
 import { createPackageWriter } from '../../../src/personas/package/write-package.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
-import { rejects } from '../../rejection.ts'
-import { whole } from '../../storage/contract/samples.ts'
-import { openStorageIn } from '../../storage/test-storage.ts'
-import { suite } from '../../suite.ts'
-import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { whole } from '../../helpers/storage/samples.ts'
+import { openStorageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const replacements = suite('a replaced persona')
 

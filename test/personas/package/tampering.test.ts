@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import type { ProblemKind } from '../../../src/formats/file-error.ts'
-import { suite } from '../../suite.ts'
-import { openShop } from '../persona-shop.ts'
-import { container, type Document, put, resigned, signed, unzip, zipOf } from './package-forge.ts'
+import { container, type Document, put, resigned, signed, unzip, zipOf } from '../../helpers/personas/package-forge.ts'
+import { openShop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const tampering = suite('tampering with packages')
 

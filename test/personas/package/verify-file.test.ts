@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert'
 import { openScratch } from '../../../src/personas/package/scratch.ts'
 import { LocalPackage, receivePackage } from '../../../src/personas/package/upload.ts'
 import { openForImport, verifyPackage } from '../../../src/personas/package/verify-file.ts'
-import { suite } from '../../suite.ts'
-import { put, signed } from './package-forge.ts'
+import { put, signed } from '../../helpers/personas/package-forge.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const files = suite('package files')
 

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { resample } from '../../../speech/audio/resample.ts'
 import { parseWav, toPcm16, wavHeader, writeWav } from '../../../speech/audio/wav.ts'
 import { AppError } from '../../../src/errors.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('WAV files and sample rates')
 

@@ -15,7 +15,7 @@ import { createRotaryTable } from '../../../speech/blocks/positions.ts'
 import { createStream, type Stream } from '../../../speech/blocks/state-stream.ts'
 import { createGraph } from '../../../src/inference/graph.ts'
 import { openSession, type TensorData } from '../../../src/inference/session.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the forms of attention')
 

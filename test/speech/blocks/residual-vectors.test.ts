@@ -9,8 +9,8 @@ import { openSession } from '../../../src/inference/session.ts'
 import { partName, withParts } from '../../../src/inference/tensor-parts.ts'
 import { writeTensorFile } from '../../../src/inference/tensor-writer.ts'
 import { createWeights } from '../../../src/inference/weights.ts'
-import { suite } from '../../suite.ts'
-import { temporaryFolder } from '../engines/pocket-tts/folders.ts'
+import { temporaryFolder } from '../../helpers/speech/folders.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('residual vectors')
 

@@ -16,9 +16,9 @@ import { openTensorFile } from '../../../src/inference/safetensors.ts'
 import { openSession, type TensorData } from '../../../src/inference/session.ts'
 import { writeTensorFile } from '../../../src/inference/tensor-writer.ts'
 import { createWeights } from '../../../src/inference/weights.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
-import { temporaryFolder } from '../engines/pocket-tts/folders.ts'
+import { fc } from '../../helpers/properties.ts'
+import { temporaryFolder } from '../../helpers/speech/folders.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('piece by piece')
 

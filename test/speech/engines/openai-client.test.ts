@@ -6,10 +6,10 @@ import * as assert from 'uvu/assert'
 import { writeWav } from '../../../speech/audio/wav.ts'
 import type { ServerId } from '../../../speech/servers/manifest.ts'
 import type { ServiceOptions } from '../../../speech/service.ts'
-import { openSpeech, type SpeechServer } from '../../server/speech-server.ts'
-import { suite } from '../../suite.ts'
+import { temporaryFolder } from '../../helpers/speech/folders.ts'
+import { openSpeech, type SpeechServer } from '../../helpers/speech/speech-server.ts'
+import { suite } from '../../helpers/suite.ts'
 import { makeKyutaiModel, makeVoice } from './kyutai-tts/model.ts'
-import { temporaryFolder } from './pocket-tts/folders.ts'
 import { makeQwenModel, type QwenSize, tinySize } from './qwen3-tts/model.ts'
 
 const test = suite('neural voices for OpenAI’s client library')

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { hasFewWords } from '../../../speech/text/few-words.ts'
 import { countCharacters, splitChunks } from '../../../speech/text/sentences.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('few words alone')
 

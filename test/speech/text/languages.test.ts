@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { detectLanguage, findLanguage, languageNames } from '../../../speech/text/languages.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { hardEnglish } from './language-samples/english.ts'
 import { fitted } from './language-samples/fitted.ts'
 import { heldOut } from './language-samples/held-out.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { sanitize } from '../../../speech/text/sanitize.ts'
 import { isStageDirection } from '../../../speech/text/stage-directions.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import * as fresh from './stage-directions/fresh.ts'
 import * as last from './stage-directions/last.ts'
 import { asides, directions, heldOutAsides, heldOutDirections } from './stage-directions/lists.ts'

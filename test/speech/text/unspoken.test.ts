@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { spellPlainly } from '../../../speech/engines/flite/spelling.ts'
 import { sanitize } from '../../../speech/text/sanitize.ts'
 import { divideUnspoken } from '../../../speech/text/unspoken.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('what a voice cannot say')
 

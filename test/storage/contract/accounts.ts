@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { AuditQuery } from '../../../src/accounts/users.ts'
+import { account, keepAll, makeScope, memory, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { account, keepAll, makeScope, memory, noon } from './samples.ts'
 
 const session = { id: 's', userId: 'ada', createdAt: noon, expiresAt: noon + 1000 }
 

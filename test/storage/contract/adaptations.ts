@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { type AdaptationRecord, emptyLog, headOf } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
-import { rejects } from '../../rejection.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { makeScope, record } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { makeScope, record } from './samples.ts'
 
 export const adaptationRules: readonly Rule[] = [
   {

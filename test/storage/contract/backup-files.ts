@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { backup, makeScope } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { backup, makeScope } from './samples.ts'
 
 /** Sizes around those of parts, of which a storage may make packages. */
 const sizes = [0, 1, 1024 * 1024, 2.5 * 1024 * 1024]

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { rejects } from '../../rejection.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { backup, makeScope, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { backup, makeScope, noon } from './samples.ts'
 
 export const backupRules: readonly Rule[] = [
   {

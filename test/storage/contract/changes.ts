@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { account, newPrice, noon } from '../../helpers/storage/samples.ts'
 import { type Rule, seen } from './rule.ts'
-import { account, newPrice, noon } from './samples.ts'
 
 export const changeRules: readonly Rule[] = [
   {

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
 import { readSearch } from '../../../src/personas/chat/search-words.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { makeScope, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { makeScope, noon } from './samples.ts'
 
 export const conversationRules: readonly Rule[] = [
   {

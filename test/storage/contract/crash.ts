@@ -7,11 +7,6 @@ import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import type { NewPrice } from '../../../src/usage/prices/store.ts'
-import { readPackage, writePackage } from './backup-files.ts'
-import { row } from './ledger.ts'
-import { budget, reservation } from './limits.ts'
-import { answered } from './responses.ts'
-import type { Place, Rule, StoreName } from './rule.ts'
 import {
   account,
   backup,
@@ -25,7 +20,12 @@ import {
   publish,
   record,
   whole,
-} from './samples.ts'
+} from '../../helpers/storage/samples.ts'
+import { readPackage, writePackage } from './backup-files.ts'
+import { row } from './ledger.ts'
+import { budget, reservation } from './limits.ts'
+import { answered } from './responses.ts'
+import type { Place, Rule, StoreName } from './rule.ts'
 
 /** A promise about a process that dies of SIGKILL, which finishes nothing. */
 interface Crash {

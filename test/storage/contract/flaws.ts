@@ -3,8 +3,8 @@ import { emptyLog } from '../../../src/personas/adaptation/log.ts'
 import type { MemoryEntry } from '../../../src/personas/memory/memory.ts'
 import type { PersonaSnapshot, PublishConditions, Revision } from '../../../src/personas/package/archive.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { revisionOf } from '../../helpers/storage/samples.ts'
 import type { Flaw, StoreName } from './rule.ts'
-import { revisionOf } from './samples.ts'
 
 /** One flaw for every part of the contract: together, a storage that is wrong in all of them. */
 export const flaws: readonly Flaw[] = [

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { ApiKey, KeyBounds, KeyChange, NewKey } from '../../../src/accounts/keys/store.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { account, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { account, noon } from './samples.ts'
 
 const bounds: KeyBounds = { inAll: 100, perUser: 50 }
 const day = 86_400_000

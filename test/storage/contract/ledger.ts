@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { LedgerRow, LedgerStore, UsageQuery } from '../../../src/usage/ledger/ledger.ts'
+import { noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { noon } from './samples.ts'
 
 const june: UsageQuery = { by: [], since: '2026-06-01', until: '2026-06-30' }
 

@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import type { AskedBudget, CountedBudget, LimitStore, Reservation } from '../../../src/usage/limits/store.ts'
-import { rejects } from '../../rejection.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { noon } from '../../helpers/storage/samples.ts'
 import { row } from './ledger.ts'
 import { type Rule, seen } from './rule.ts'
-import { noon } from './samples.ts'
 
 const dayMs = 86_400_000
 const firstOfJune = Date.UTC(2026, 5, 1)

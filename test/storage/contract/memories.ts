@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
-import { rejects } from '../../rejection.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { contents, keepAll, makeScope, memory, noon, vector } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { contents, keepAll, makeScope, memory, noon, vector } from './samples.ts'
 
 const page = { limit: 100, offset: 0 }
 

@@ -2,9 +2,9 @@ import * as assert from 'uvu/assert'
 import type { MemoryFilter } from '../../../src/personas/memory/memory.ts'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
-import { rejects } from '../../rejection.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { contents, keepAll, makeScope, memory, noon, revisionOf, vector } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { contents, keepAll, makeScope, memory, noon, revisionOf, vector } from './samples.ts'
 
 /** The contents of the memories with any of these words. */
 async function found(storage: Storage, scope: Parameters<Storage['memories']['get']>[0], words: string) {

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type EmbeddingClaim, spaceKeptMs } from '../../../src/personas/memory/memory.ts'
+import { keepAll, makeScope, memory, noon, vector } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { keepAll, makeScope, memory, noon, vector } from './samples.ts'
 
 function claim(holder: string, more: Partial<EmbeddingClaim> = {}): EmbeddingClaim {
   return { holder, model: 'm', space: 'm@1', heldFor: 30_000, now: noon, ...more }

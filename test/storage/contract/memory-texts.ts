@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { SpellingLookup, Vector } from '../../../src/personas/memory/memory.ts'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
+import { keepAll, makeScope, memory, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { keepAll, makeScope, memory, noon } from './samples.ts'
 
 /** Texts, orders and sizes in which databases differ. */
 export const memoryTextRules: readonly Rule[] = [

@@ -2,8 +2,7 @@ import * as assert from 'uvu/assert'
 import { emptyLog } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import { snapshotBatch } from '../../../src/personas/package/archive.ts'
-import { rejects } from '../../rejection.ts'
-import type { Rule } from './rule.ts'
+import { rejects } from '../../helpers/rejection.ts'
 import {
   backup,
   contents,
@@ -18,7 +17,8 @@ import {
   snapshotContents,
   vector,
   whole,
-} from './samples.ts'
+} from '../../helpers/storage/samples.ts'
+import type { Rule } from './rule.ts'
 
 /** As many memories as no store writes in a single slice. */
 const many = 120

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { rejects } from '../../rejection.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { makeScope, noon, persona } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { makeScope, noon, persona } from './samples.ts'
 
 export const personaRules: readonly Rule[] = [
   {

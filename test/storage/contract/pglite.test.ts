@@ -1,5 +1,5 @@
-import { suite } from '../../suite.ts'
-import { type InProcess, openInProcess } from '../postgres/pglite.ts'
+import { type InProcess, openInProcess } from '../../helpers/postgres/pglite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { inProcessStorage } from './pglite.ts'
 import { check, partOf } from './rule.ts'
 import { rules } from './rules.ts'

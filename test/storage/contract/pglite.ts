@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorageOn } from '../../../src/storage/postgres/storage.ts'
-import type { InProcess } from '../postgres/pglite.ts'
-import { storageIn } from '../test-storage.ts'
+import type { InProcess } from '../../helpers/postgres/pglite.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 import type { StorageUnderTest } from './rule.ts'
 
 /** PostgreSQL in this process, reset after each rule. Another process cannot open it: it cannot be asked about crashes. */

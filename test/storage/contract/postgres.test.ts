@@ -1,4 +1,4 @@
-import { postgresSuite } from '../postgres/suite.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
 import { postgresOn } from './postgres.ts'
 import { check, partOf, type StorageUnderTest } from './rule.ts'
 import { rules } from './rules.ts'

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { remember, reset } from '../postgres/reset.ts'
-import type { PostgresServer } from '../postgres/server.ts'
-import { storageIn } from '../test-storage.ts'
+import { remember, reset } from '../../helpers/postgres/reset.ts'
+import type { PostgresServer } from '../../helpers/postgres/server.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 import type { StorageUnderTest } from './rule.ts'
 
 /** PostgreSQL in one database of a server, which is reset after each rule. */

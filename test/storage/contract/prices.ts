@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { mostStoredPrices, type PriceKey } from '../../../src/usage/prices/store.ts'
-import { rejects } from '../../rejection.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { newPrice, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { newPrice, noon } from './samples.ts'
 
 const keyOf = (model: string, more: Partial<PriceKey> = {}): PriceKey => ({
   source: 'operator',

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { NewProposal } from '../../../src/personas/memory/proposal.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { keepAll, makeScope, memory, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { keepAll, makeScope, memory, noon } from './samples.ts'
 
 export const proposalRules: readonly Rule[] = [
   {

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { ChainBounds, Item, NewResponse, Reader, ResponseStore } from '../../../src/chat/responses/store.ts'
+import { account, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
-import { account, noon } from './samples.ts'
 
 /** Enough for every rule that is not about bounds. */
 const plenty = { responses: 1_000, items: 1_000, bytes: 1e9 }

@@ -1,4 +1,4 @@
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { check, partOf } from './rule.ts'
 import { rules } from './rules.ts'
 import { sqlite } from './sqlite.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { storageIn } from '../test-storage.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 import type { StorageUnderTest } from './rule.ts'
 
 /** SQLite in an empty data folder. */

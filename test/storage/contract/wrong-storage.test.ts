@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { flaws } from './flaws.ts'
 import { check, partOf } from './rule.ts'
 import { rules } from './rules.ts'

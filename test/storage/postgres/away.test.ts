@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import type { Answered, SpawnedDaemon } from '../../daemon.ts'
-import { openWay } from './faults.ts'
-import { type Instances, openInstances } from './instances.ts'
-import { postgresSuite } from './suite.ts'
+import { openWay } from '../../helpers/postgres/faults.ts'
+import { type Instances, openInstances } from '../../helpers/postgres/instances.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import type { Answered, SpawnedDaemon } from '../../helpers/program/daemon.ts'
 
 const { test, server, run } = postgresSuite('an instance whose database goes away')
 

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import * as assert from 'uvu/assert'
-import { type Answer, openStandIn } from '../../fake-provider.ts'
-import { suite } from '../../suite.ts'
-import { openBalancer } from './balancer.ts'
+import { openBalancer } from '../../helpers/postgres/balancer.ts'
+import { type Answer, openStandIn } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a balancer of the tests')
 

@@ -5,8 +5,8 @@ import { inOneQuery } from '../../../src/storage/postgres/in-one-query.ts'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { migrations } from '../../../src/storage/postgres/migrations.ts'
 import type { Database } from '../../../src/storage/postgres/sql.ts'
-import { closesInHandshake, openWay } from './faults.ts'
-import { postgresSuite } from './suite.ts'
+import { closesInHandshake, openWay } from '../../helpers/postgres/faults.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
 const { test, server, run } = postgresSuite('changes of a shared database')
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { type Home, openHome } from '../../command.ts'
-import { closesInHandshake, openWay } from './faults.ts'
-import { postgresSuite } from './suite.ts'
+import { closesInHandshake, openWay } from '../../helpers/postgres/faults.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { type Home, openHome } from '../../helpers/program/command.ts'
 
 const { test, server, run } = postgresSuite('commands on a shared database')
 

@@ -2,10 +2,10 @@ import { EventEmitter, once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { translated } from '../../../src/storage/postgres/errors.ts'
-import { openHoldingWay, openWay } from './faults.ts'
-import { havePgBouncer, openPgBouncer } from './pgbouncer.ts'
-import { databaseUser } from './server.ts'
-import { postgresSuite } from './suite.ts'
+import { openHoldingWay, openWay } from '../../helpers/postgres/faults.ts'
+import { havePgBouncer, openPgBouncer } from '../../helpers/postgres/pgbouncer.ts'
+import { databaseUser } from '../../helpers/postgres/server.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
 const { test, server, run } = postgresSuite('connections of one process')
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { suite } from '../../suite.ts'
-import { closesInHandshake, type FaultyWay, neverAnswers, openWay } from './faults.ts'
+import { closesInHandshake, type FaultyWay, neverAnswers, openWay } from '../../helpers/postgres/faults.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('faults on the way to a database')
 

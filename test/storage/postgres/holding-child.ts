@@ -1,5 +1,5 @@
 /** Holds a PostgreSQL and says where its data are, until this process is killed. */
-import { openPostgres } from './server.ts'
+import { openPostgres } from '../../helpers/postgres/server.ts'
 
 const server = await openPostgres()
 const [row] = await server.query('SHOW data_directory')

@@ -6,9 +6,9 @@ import { AppError } from '../../../src/errors.ts'
 import { installationMarkOf } from '../../../src/installation-id.ts'
 import type { PostgresSettings } from '../../../src/storage/postgres/storage.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
-import { account } from '../contract/samples.ts'
-import { storageIn } from '../test-storage.ts'
-import { postgresSuite } from './suite.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { account } from '../../helpers/storage/samples.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 
 const { test, server, run } = postgresSuite('whose database it is')
 

@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import type { Database } from '../../../src/storage/postgres/sql.ts'
-import { type CallOptions, goodPassword } from '../../daemon.ts'
-import { json, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
-import { type Instances, openInstances } from './instances.ts'
-import { postgresSuite } from './suite.ts'
+import { type Instances, openInstances } from '../../helpers/postgres/instances.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { type CallOptions, goodPassword } from '../../helpers/program/daemon.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 
 const { test, server, run } = postgresSuite('one of three instances that is killed')
 

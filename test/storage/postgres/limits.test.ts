@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { openInstances } from './instances.ts'
-import { postgresSuite } from './suite.ts'
+import { openInstances } from '../../helpers/postgres/instances.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
 const { test, server, run } = postgresSuite('limits and prices of several instances')
 

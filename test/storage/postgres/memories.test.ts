@@ -7,9 +7,9 @@ import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { indexedTerm, readBlock } from '../../../src/storage/postgres/memories-blocks.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
-import { keepAll, makeScope, noon, vector } from '../contract/samples.ts'
-import { storageIn } from '../test-storage.ts'
-import { postgresSuite } from './suite.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { keepAll, makeScope, noon, vector } from '../../helpers/storage/samples.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 
 const { test, server, run } = postgresSuite('memories in PostgreSQL beside those in SQLite')
 

@@ -6,11 +6,21 @@ import { writeWhole } from '../../../src/personas/package/archive.ts'
 import { createBackups } from '../../../src/personas/package/backup.ts'
 import { createPackageWriter, performTask } from '../../../src/personas/package/write-package.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
-import { rejects } from '../../rejection.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import {
+  backup,
+  contents,
+  incoming,
+  keepAll,
+  makeScope,
+  memory,
+  persona,
+  publish,
+  whole,
+} from '../../helpers/storage/samples.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 import { readPackage, writePackage } from '../contract/backup-files.ts'
-import { backup, contents, incoming, keepAll, makeScope, memory, persona, publish, whole } from '../contract/samples.ts'
-import { storageIn } from '../test-storage.ts'
-import { postgresSuite } from './suite.ts'
 
 const { test, server, run } = postgresSuite('whole personas in PostgreSQL')
 

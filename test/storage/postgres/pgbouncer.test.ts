@@ -1,7 +1,7 @@
 import pg from 'pg'
 import * as assert from 'uvu/assert'
-import { havePgBouncer, openPgBouncer } from './pgbouncer.ts'
-import { postgresSuite } from './suite.ts'
+import { havePgBouncer, openPgBouncer } from '../../helpers/postgres/pgbouncer.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
 const { test, server, run } = postgresSuite('PgBouncer before a PostgreSQL', {}, havePgBouncer())
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { suite } from '../../suite.ts'
-import { type InProcess, openInProcess } from './pglite.ts'
+import { type InProcess, openInProcess } from '../../helpers/postgres/pglite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a PostgreSQL in this process')
 let inProcess: InProcess

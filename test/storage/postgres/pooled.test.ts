@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { goodPassword } from '../../daemon.ts'
-import { openInstances } from './instances.ts'
-import { havePgBouncer, openPgBouncer } from './pgbouncer.ts'
-import { postgresSuite } from './suite.ts'
+import { openInstances } from '../../helpers/postgres/instances.ts'
+import { havePgBouncer, openPgBouncer } from '../../helpers/postgres/pgbouncer.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { goodPassword } from '../../helpers/program/daemon.ts'
 
 const { test, server, run } = postgresSuite('instances behind PgBouncer')
 

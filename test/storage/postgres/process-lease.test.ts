@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { createProcessLease } from '../../../src/storage/postgres/process-lease.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 import { budget, reservation } from '../contract/limits.ts'
-import { storageIn } from '../test-storage.ts'
-import { postgresSuite } from './suite.ts'
 
 const { test, server, run } = postgresSuite('leases of processes')
 

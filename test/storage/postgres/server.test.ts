@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { postgresSuite } from './suite.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
 const { test, server, run } = postgresSuite('a PostgreSQL of the tests')
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { goodPassword } from '../../daemon.ts'
+import { openInstances } from '../../helpers/postgres/instances.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { goodPassword } from '../../helpers/program/daemon.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
 import { assertSharedBudget } from '../../usage/limits/budget-processes.ts'
-import { storageIn } from '../test-storage.ts'
-import { openInstances } from './instances.ts'
-import { postgresSuite } from './suite.ts'
 
 const { test, server, run } = postgresSuite('what several machines count together')
 

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert'
 import { openStorageOn } from '../../../src/storage/postgres/storage.ts'
 import { changeOverToPgvector } from '../../../src/storage/postgres/vectors-change-over.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
-import { suite } from '../../suite.ts'
-import { keepAll, makeScope, memory, vector } from '../contract/samples.ts'
-import { storageIn } from '../test-storage.ts'
-import { type InProcess, openInProcess } from './pglite.ts'
+import { type InProcess, openInProcess } from '../../helpers/postgres/pglite.ts'
+import { keepAll, makeScope, memory, vector } from '../../helpers/storage/samples.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('vectors in PostgreSQL')
 let inProcess: InProcess

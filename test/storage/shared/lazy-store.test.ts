@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { atFirstUse } from '../../../src/storage/shared/lazy-store.ts'
 import { translating } from '../../../src/storage/sqlite/errors.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const lazy = suite('a store that is loaded at its first use')
 

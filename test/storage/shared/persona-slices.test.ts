@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { IncomingMemory } from '../../../src/personas/package/archive.ts'
 import { batches, slice } from '../../../src/storage/shared/persona-slices.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const slices = suite('slices of an arriving persona')
 

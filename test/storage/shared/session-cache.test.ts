@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createSessionCache } from '../../../src/storage/shared/session-cache.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a cache of live logins')
 

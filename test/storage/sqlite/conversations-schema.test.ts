@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readSearch } from '../../../src/personas/chat/search-words.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { suite } from '../../suite.ts'
-import { openStorageIn } from '../test-storage.ts'
+import { openStorageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the schema of conversations')
 

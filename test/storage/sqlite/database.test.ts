@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { migrations } from '../../../src/storage/sqlite/migrations.ts'
-import { assertAgreeing } from '../../personas/memory/memory-indexes.ts'
-import { suite } from '../../suite.ts'
+import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the database')
 

@@ -10,8 +10,8 @@ import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
-import { assertAgreeing } from '../../personas/memory/memory-indexes.ts'
-import { suite } from '../../suite.ts'
+import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories in SQLite')
 

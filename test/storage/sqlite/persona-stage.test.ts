@@ -5,8 +5,8 @@ import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openStage } from '../../../src/storage/sqlite/persona-stage.ts'
 import { createStageIndex } from '../../../src/storage/sqlite/persona-stage-index.ts'
 import { createStageMemories } from '../../../src/storage/sqlite/persona-stage-memories.ts'
-import { memoryOf, openShop, type Shop } from '../../personas/persona-shop.ts'
-import { suite } from '../../suite.ts'
+import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const stages = suite('stages of personas')
 

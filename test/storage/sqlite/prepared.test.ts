@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { preparedOnce } from '../../../src/storage/sqlite/prepared.ts'
-import { completion, json } from '../../fake-provider.ts'
-import { withUsers } from '../../server/user-daemon.ts'
-import { suite } from '../../suite.ts'
+import { withUsers } from '../../helpers/program/user-daemon.ts'
+import { completion, json } from '../../helpers/providers/fake-provider.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('statements that are compiled once')
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readSnapshot } from '../../../src/personas/package/archive.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { suite } from '../../suite.ts'
-import { keepAll, makeScope, memory, revisionOf } from '../contract/samples.ts'
-import { openStorageIn } from '../test-storage.ts'
+import { keepAll, makeScope, memory, revisionOf } from '../../helpers/storage/samples.ts'
+import { openStorageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const revisions = suite('revisions')
 

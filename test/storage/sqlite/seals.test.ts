@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
-import { memoryOf, openShop } from '../../personas/persona-shop.ts'
-import { suite } from '../../suite.ts'
+import { memoryOf, openShop } from '../../helpers/personas/persona-shop.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const seals = suite('seals')
 

@@ -9,7 +9,7 @@ import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { createSketches, type Sketches, sketchesOf } from '../../../src/storage/sqlite/sketches.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('sketches that are kept in memory')
 

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { copyHeader, copyTrailer, createRowReader, createRowWriter } from '../../../src/storage/transfer/copy-format.ts'
 import { bodyOf } from '../../../src/storage/transfer/postgres-rows.ts'
 import type { ColumnType, Value } from '../../../src/storage/transfer/table.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('rows in the format of COPY')
 

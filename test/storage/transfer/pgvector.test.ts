@@ -6,10 +6,10 @@ import { holdDatabase } from '../../../src/storage/sqlite/hold.ts'
 import { placesIn } from '../../../src/storage/transfer/move-to.ts'
 import { fillFolder } from '../../../src/storage/transfer/to-folder.ts'
 import { fillPostgres } from '../../../src/storage/transfer/to-postgres.ts'
-import { suite } from '../../suite.ts'
-import { openInProcess } from '../postgres/pglite.ts'
-import { dumpOf } from './dump.ts'
-import { makeRichFolder } from './rich-folder.ts'
+import { openInProcess } from '../../helpers/postgres/pglite.ts'
+import { dumpOf } from '../../helpers/storage/dump.ts'
+import { makeRichFolder } from '../../helpers/storage/rich-folder.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a transfer to a database with pgvector')
 

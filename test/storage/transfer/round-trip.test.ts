@@ -6,11 +6,11 @@ import { readSearch } from '../../../src/personas/chat/search-words.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { moveFromPostgres } from '../../../src/storage/transfer/move-from.ts'
 import { moveToPostgres } from '../../../src/storage/transfer/move-to.ts'
-import { account, keepAll, makeScope, memory, newPrice, noon, vector } from '../contract/samples.ts'
-import { postgresSuite } from '../postgres/suite.ts'
-import { openStorageIn, storageIn } from '../test-storage.ts'
-import { dumpOf } from './dump.ts'
-import { makeRichFolder } from './rich-folder.ts'
+import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { dumpOf } from '../../helpers/storage/dump.ts'
+import { makeRichFolder } from '../../helpers/storage/rich-folder.ts'
+import { account, keepAll, makeScope, memory, newPrice, noon, vector } from '../../helpers/storage/samples.ts'
+import { openStorageIn, storageIn } from '../../helpers/storage/test-storage.ts'
 
 const { test, server, run } = postgresSuite('a data folder that moves to PostgreSQL and back')
 

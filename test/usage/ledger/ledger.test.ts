@@ -14,7 +14,7 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { openUsageJournal } from '../../../src/storage/storage.ts'
 import { createLedger, type LedgerRow, type LedgerStore } from '../../../src/usage/ledger/ledger.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the ledger and its journal')
 

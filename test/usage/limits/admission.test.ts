@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import type { Admission } from '../../../src/usage/limits/limits.ts'
 import { LimitRefusal } from '../../../src/usage/limits/refusals.ts'
+import { suite } from '../../helpers/suite.ts'
 import { row } from '../../storage/contract/ledger.ts'
-import { suite } from '../../suite.ts'
 import { gpt, type LimitsUnderTest, noon, openLimitsUnderTest } from './limits-under-test.ts'
 
 const test = suite('admission by limits')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Storage } from '../../../src/storage/storage.ts'
 import { type LimitArea, openLimits } from '../../../src/usage/limits/area.ts'
 import type { Admission, Size, Subjects } from '../../../src/usage/limits/limits.ts'
-import { openStorageIn } from '../../storage/test-storage.ts'
+import { openStorageIn } from '../../helpers/storage/test-storage.ts'
 
 /** Noon of a Monday. */
 export const noon = Date.UTC(2026, 5, 1, 12)

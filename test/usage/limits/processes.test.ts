@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { storageIn } from '../../storage/test-storage.ts'
-import { suite } from '../../suite.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 import { assertSharedBudget } from './budget-processes.ts'
 
 const test = suite('budgets of several processes')

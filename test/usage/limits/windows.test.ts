@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { day, minute, type Span, Window } from '../../../src/usage/limits/windows.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const noon = Date.UTC(2026, 5, 1, 12)
 

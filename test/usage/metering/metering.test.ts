@@ -13,7 +13,7 @@ import type { LedgerRow } from '../../../src/usage/ledger/ledger.ts'
 import { amountsOf } from '../../../src/usage/metering/amounts.ts'
 import { createMetering } from '../../../src/usage/metering/metering.ts'
 import type { Amounts } from '../../../src/usage/usage.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('metering')
 

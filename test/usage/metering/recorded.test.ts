@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
-import { dialectOf, requestOf } from '../../chat/exchange-checks.ts'
-import { type Exchange, isChat, isStreamed, loadExchanges } from '../../chat/exchanges.ts'
-import { factsOf, failuresIn } from '../../chat/facts.ts'
-import { testData } from '../../data.ts'
-import { suite } from '../../suite.ts'
+import { dialectOf, requestOf } from '../../helpers/chat/exchange-checks.ts'
+import { type Exchange, isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
+import { factsOf, failuresIn } from '../../helpers/chat/facts.ts'
+import { testData } from '../../helpers/data.ts'
+import { suite } from '../../helpers/suite.ts'
 import { withReplay } from './replayed.ts'
 
 const suiteOf = suite('recorded answers as they are booked')

@@ -1,9 +1,9 @@
 import type { Delta } from '../../../src/chat/protocol/messages.ts'
 import type { LedgerRow } from '../../../src/usage/ledger/ledger.ts'
-import { dialectOf, requestOf } from '../../chat/exchange-checks.ts'
-import { type Exchange, isStreamed } from '../../chat/exchanges.ts'
-import { openStandIn } from '../../fake-provider.ts'
-import { type Installation, openInstallation } from '../../installation.ts'
+import { dialectOf, requestOf } from '../../helpers/chat/exchange-checks.ts'
+import { type Exchange, isStreamed } from '../../helpers/chat/exchanges.ts'
+import { type Installation, openInstallation } from '../../helpers/program/installation.ts'
+import { openStandIn } from '../../helpers/providers/fake-provider.ts'
 
 /** The product with a fake provider that plays exchanges, and the rows that it books for them. */
 export interface Replayed {

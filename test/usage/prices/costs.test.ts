@@ -5,8 +5,8 @@ import type { KnownPrice } from '../../../src/usage/prices/price.ts'
 import { type PriceFile, type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
 import { createPriceList } from '../../../src/usage/prices/price-list.ts'
 import type { Amounts, CostSource } from '../../../src/usage/usage.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 import { shippedPath } from './ship.ts'
 
 const test = suite('costs of attempts')

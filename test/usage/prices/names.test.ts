@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { patternOf } from '../../../src/usage/prices/names.ts'
 import { rateOf, ratePerToken, rateText } from '../../../src/usage/prices/rate-text.ts'
-import { fc } from '../../properties.ts'
-import { suite } from '../../suite.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('names of models and rates as texts')
 

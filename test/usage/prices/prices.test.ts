@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
 import { createPrices, type Prices } from '../../../src/usage/prices/prices.ts'
-import { rejects } from '../../rejection.ts'
-import { storageIn } from '../../storage/test-storage.ts'
-import { suite } from '../../suite.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { storageIn } from '../../helpers/storage/test-storage.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the prices of an installation')
 

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import type { PriceFile, PriceRow } from '../../../src/usage/prices/price-file.ts'
 import type { PriceRefreshRequest, PriceRefreshRow } from '../../../src/usage/prices/refresh.ts'
-import { testData } from '../../data.ts'
-import { type Answer, json, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { type Installation, openInstallation, pluginAt } from '../../installation.ts'
-import { rejects } from '../../rejection.ts'
-import { suite } from '../../suite.ts'
+import { testData } from '../../helpers/data.ts'
+import { type Installation, openInstallation, pluginAt } from '../../helpers/program/installation.ts'
+import { type Answer, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
+import { rejects } from '../../helpers/rejection.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('refreshing prices')
 

@@ -4,7 +4,7 @@ import { calcPrice } from '@pydantic/genai-prices'
 import * as assert from 'uvu/assert'
 import { type PriceFile, priceOf } from '../../../src/usage/prices/price-file.ts'
 import { createPriceList } from '../../../src/usage/prices/price-list.ts'
-import { suite } from '../../suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { makeShipped, providers, shippedPath, shippedText } from './ship.ts'
 
 const test = suite('shipped prices')

@@ -3,8 +3,8 @@ import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
 import { createEngine } from '../../../../speech/engines/flite/engine.ts'
 import { presets } from '../../../../speech/engines/flite/speaker.ts'
 import { readManifest, serverIds } from '../../../../speech/servers/manifest.ts'
-import { suite } from '../../../suite.ts'
-import { findRecogniser, type Recogniser, type Recording, wordErrorRate } from '../../recogniser.ts'
+import { findRecogniser, type Recogniser, type Recording, wordErrorRate } from '../../../helpers/speech/recogniser.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { recogniserSentences } from '../../recogniser-sentences.ts'
 
 const test = suite('flite is understood')

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { compileProgram, openProgram } from '../../../../speech/engines/flite/wasi.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('a program in memory')
 

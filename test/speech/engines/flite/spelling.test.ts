@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { spellPlainly } from '../../../../speech/engines/flite/spelling.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('English as flite reads it')
 

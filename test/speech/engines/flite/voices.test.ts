@@ -6,7 +6,7 @@ import { profileVoice, type VoiceProfile } from '../../../../speech/engines/flit
 import { createEngine } from '../../../../speech/engines/flite/engine.ts'
 import { spellPlainly } from '../../../../speech/engines/flite/spelling.ts'
 import { readManifest, serverIds } from '../../../../speech/servers/manifest.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('voices of flite')
 const engine = createEngine()

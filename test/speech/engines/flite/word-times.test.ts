@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { WordTime } from '../../../../speech/engines/engine.ts'
 import { createEngine } from '../../../../speech/engines/flite/engine.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('when flite’s words are heard')
 const engine = createEngine()

@@ -9,8 +9,8 @@ import {
 } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { chunkLimits } from '../../../../speech/engines/kyutai-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
 import { makeKyutaiModel, makeVoice } from './model.ts'
 

@@ -1,7 +1,7 @@
 /** The reference data of Kyutai TTS: numbers that the authors' implementation computed, stage by stage, for models of any geometry. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { testData } from '../../../data.ts'
+import { testData } from '../../../helpers/data.ts'
 import { type FloatArray, readFloats, readIntegers } from '../pocket-tts/golden.ts'
 
 /** The limits that the reference data suggests: its own rounding is about a tenth of them. */

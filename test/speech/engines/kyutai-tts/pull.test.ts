@@ -6,10 +6,10 @@ import { voiceFileName, voicePaths } from '../../../../speech/engines/kyutai-tts
 import { readManifest } from '../../../../speech/servers/manifest.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { knownModels, nonCommercialParts } from '../../../../src/model-hub/known-models.ts'
-import { openLoopbackHub } from '../../../model-hub/loopback-hub.ts'
-import { suite } from '../../../suite.ts'
-import { openFastHome } from '../../../terminal.ts'
-import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { openFastHome } from '../../../helpers/program/terminal.ts'
+import { openLoopbackHub } from '../../../helpers/providers/loopback-hub.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { makeKyutaiModel, makeVoice } from './model.ts'
 
 const test = suite('pulling Kyutai TTS')

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openSpeechService, type ServiceOptions, type SpeechService } from '../../../../speech/service.ts'
 import { createSpeechServer } from '../../../../src/server/speech.ts'
-import { openInstallation } from '../../../installation.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { openInstallation } from '../../../helpers/program/installation.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { files, makeKyutaiModel, makeVoice } from './model.ts'
 
 const test = suite('server C with kyutai-tts')

@@ -16,7 +16,7 @@ import { readVoiceFile } from '../../../../speech/engines/pocket-tts/voice-file.
 import { createGraph } from '../../../../src/inference/graph.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { openSession } from '../../../../src/inference/session.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 import {
   assertClose,
   flatCache,

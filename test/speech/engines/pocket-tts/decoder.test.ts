@@ -9,8 +9,8 @@ import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine
 import { readGeometry } from '../../../../speech/engines/pocket-tts/geometry.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from './folders.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { assertSameSound, joined } from './golden.ts'
 import { makePocketModel, tinySize } from './model.ts'
 

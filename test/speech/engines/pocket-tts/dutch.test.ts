@@ -9,8 +9,8 @@ import { chunkText } from '../../../../speech/engines/pocket-tts/text.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from './folders.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, tinySize } from './model.ts'
 
 const test = suite('pocket-tts for Dutch')

@@ -12,8 +12,8 @@ import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { knownModels } from '../../../../src/model-hub/known-models.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from './folders.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, modelTensors, tinySize, tokenizerModel } from './model.ts'
 
 const test = suite('the files of pocket-tts')

@@ -11,7 +11,7 @@ import type { PocketModel } from '../../../../speech/engines/pocket-tts/model.ts
 import { chunkText } from '../../../../speech/engines/pocket-tts/text.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { openSession, type Session } from '../../../../src/inference/session.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 import {
   assertClose,
   type FloatArray,

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { openSpeechService, type SpeechService } from '../../../../speech/service.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from './folders.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, tinySize } from './model.ts'
 
 const test = suite('the processes of pocket-tts')

@@ -8,9 +8,9 @@ import * as assert from 'uvu/assert'
 import { writeWav } from '../../../../speech/audio/wav.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { createSpeechServer } from '../../../../src/server/speech.ts'
-import { openInstallation } from '../../../installation.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from './folders.ts'
+import { openInstallation } from '../../../helpers/program/installation.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, type PocketSize, tinySize } from './model.ts'
 
 const test = suite('server B with pocket-tts')

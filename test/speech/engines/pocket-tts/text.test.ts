@@ -7,8 +7,8 @@ import { chunkText, cutText, prepareText } from '../../../../speech/engines/pock
 import { createTokenizer, openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
 import { hasFewWords } from '../../../../speech/text/few-words.ts'
 import { writeMessage } from '../../../../src/inference/protobuf.ts'
-import { fc } from '../../../properties.ts'
-import { suite } from '../../../suite.ts'
+import { fc } from '../../../helpers/properties.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { modelFolders } from './golden.ts'
 import { tokenizerModel } from './model.ts'
 

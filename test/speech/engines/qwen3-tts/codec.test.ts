@@ -11,7 +11,7 @@ import { type QwenConfiguration, readConfiguration } from '../../../../speech/en
 import { decoderShape, encoderShape } from '../../../../speech/engines/qwen3-tts/layers.ts'
 import { openTensorFile, type TensorFile } from '../../../../src/inference/safetensors.ts'
 import { openSession, type TensorData } from '../../../../src/inference/session.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { joined, numbers, transposed } from '../pocket-tts/golden.ts'
 import { close, type Golden, goldenSets, limits } from './golden.ts'
 

@@ -12,8 +12,8 @@ import { openQwenModel, type QwenModel } from '../../../../speech/engines/qwen3-
 import { assemblePrompt, type Prompt } from '../../../../speech/engines/qwen3-tts/prompt.ts'
 import { openTokenizer } from '../../../../speech/engines/qwen3-tts/tokenizer.ts'
 import { beginningOf, cloneVoice, decodeCodes } from '../../../../speech/engines/qwen3-tts/voices.ts'
-import { suite } from '../../../suite.ts'
-import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { joined } from '../pocket-tts/golden.ts'
 import { close, type GoldenModel, type GoldenSet, goldenSets, limits, type Scenario } from './golden.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { testData } from '../../../data.ts'
+import { testData } from '../../../helpers/data.ts'
 import { type FloatArray, readFloats, readIntegers } from '../pocket-tts/golden.ts'
 
 /** The limits that the reference data suggests: its own rounding is about a tenth of them. */

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
 import { createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { findQwenModel } from '../../../../speech/engines/qwen3-tts/model-folder.ts'
-import { suite } from '../../../suite.ts'
-import { findRecogniser, type Recording, wordErrorRate } from '../../recogniser.ts'
-import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { findRecogniser, type Recording, wordErrorRate } from '../../../helpers/speech/recogniser.ts'
+import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('the voices of Qwen3-TTS are understood')
 

@@ -6,7 +6,7 @@ import { logMel, melFilters } from '../../../../speech/engines/qwen3-tts/mel.ts'
 import { buildSpeakerEncoder } from '../../../../speech/engines/qwen3-tts/speaker.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { openSession } from '../../../../src/inference/session.ts'
-import { suite } from '../../../suite.ts'
+import { suite } from '../../../helpers/suite.ts'
 import { numbers } from '../pocket-tts/golden.ts'
 import { close, goldenSets, limits } from './golden.ts'
 

@@ -1,0 +1,16 @@
+import * as assert from 'uvu/assert'
+import { AppError } from '../../src/errors.ts'
+
+/** Resolves with the AppError of that code, with a matching sentence and details; fails the test where there is none. */
+export async function rejects(promise: Promise<unknown>, code: string, message: RegExp): Promise<AppError> {
+  try {
+    await promise
+  } catch (reason) {
+    assert.instance(reason, AppError)
+    const error = reason as AppError
+    assert.is(error.code, code)
+    assert.match([error.message, ...error.details].join('\n'), message)
+    return error
+  }
+  return assert.unreachable('it was accepted') as never
+}

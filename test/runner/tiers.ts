@@ -1,0 +1,38 @@
+/**
+ * The two tiers of the suite. A file belongs to the first, which `npm test` runs, unless a line above its imports says why it
+ * runs with `--all` only: `// With --all only: a browser.`, or with more words after a colon.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The reasons for which a file runs with `--all` only. Being slow or unsteady is none. */
+export const reasons = [
+  'a neural engine',
+  'a browser',
+  'a fault of PostgreSQL',
+  'PostgreSQL',
+  'a terminal',
+  'a killed process',
+  'a real client program',
+  'a whole sample',
+  'many processes',
+] as const
+
+export type Reason = (typeof reasons)[number]
+
+const line = /^\/\/ With --all only: ([^.:]*)(?::[^.]*)?\.$/m
+
+/** The reason of a test file, from its text; undefined in the first tier. Throws for a reason that is not in the list. */
+export function reasonOf(text: string): Reason | undefined {
+  const named = line.exec(text.slice(0, 2000))?.[1]
+  const reason = reasons.find((reason) => reason === named)
+  if (named !== undefined && !reason)
+    throw new Error(`"${named}" is no reason to run with --all only; there are: ${reasons.join(', ')}`)
+  return reason
+}
+
+/** The text of a test file: its source, since the compiled file has no comments; the file itself where there is none. */
+export function sourceOf(root: string, folder: string, file: string): string {
+  const source = join(root, 'test', file.replace(/\.js$/, '.ts'))
+  return readFileSync(existsSync(source) ? source : join(folder, file), 'utf8')
+}
