@@ -1,3 +1,4 @@
+// With --all only: many processes: each test starts the runner.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -94,7 +95,8 @@ test('says the seconds of CPU of each file and of all, where the system counts t
 
 test('runs files in shared processes, or each in one of its own', () => {
   const told = file("test('one', () => console.log('\\nnote: process ' + process.pid))")
-  const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => [`${name}.test.js`, told]))
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+  const files: Record<string, string> = Object.fromEntries(names.map((name) => [`${name}.test.js`, told]))
   const pids = (environment: Record<string, string>) => {
     const { status, output } = run(files, environment)
     assert.is(status, 0, output)
@@ -102,6 +104,8 @@ test('runs files in shared processes, or each in one of its own', () => {
   }
   assert.ok(pids({}) < 8)
   assert.is(pids({ AICHAT_TEST_ALONE: '1' }), 8)
+  for (const name of names) files[`${name}.test.js`] = `// In a process of its own: it says its number.\n${told}`
+  assert.is(pids({}), 8)
 })
 
 test('a file that ends its process or changes its environment does not reach the files after it', () => {
@@ -121,6 +125,30 @@ test('runs the files with the word in their path', () => {
     'b.test.js': file("test('two', () => { throw new Error() })"),
   }
   assert.is(run(files, {}, ['a.test']).last, '1 passed, 0 failed, 0 skipped')
+})
+
+test('leaves a file with a reason for --all out of the first tier, counts it by its reason, and runs it with --all or by its name', () => {
+  const marked = `// With --all only: a browser: it takes pictures.\n${file("test('shown', () => {})")}`
+  const files = { 'a.test.js': file("test('one', () => {})"), 'b.test.js': marked, 'c.test.js': marked }
+  const first = run(files)
+  assert.is(first.last, '1 passed, 0 failed, 0 skipped')
+  assert.match(first.output, '\n2 files run with --all only: a browser 2\n')
+  assert.is(run(files, {}, ['--all']).last, '3 passed, 0 failed, 0 skipped')
+  assert.is(run(files, {}, ['b.test']).last, '1 passed, 0 failed, 0 skipped')
+})
+
+test('refuses a reason that is none, and an option that it does not have', () => {
+  const slow = `// With --all only: it is slow.\n${file("test('one', () => {})")}`
+  assert.is(run({ 'a.test.js': slow }).status, 1)
+  assert.is(run({ 'a.test.js': file("test('one', () => {})") }, {}, ['--every']).status, 64)
+})
+
+test('a sweep takes all its cases with --all and by name, and a sample in the first tier', () => {
+  const telling = file("test('one', () => console.log('\\nnote: tier ' + process.env['AICHAT_TEST_TIER']))")
+  const files = { 'a.test.js': telling }
+  assert.match(run(files).output, 'note: tier first')
+  assert.match(run(files, {}, ['--all']).output, 'note: tier all')
+  assert.match(run(files, {}, ['a.test']).output, 'note: tier all')
 })
 
 test('with AICHAT_TEST_AGAIN a file that passes alone at the end is named as unsteady, and one that fails again fails', () => {

@@ -3,18 +3,23 @@
  * modules they share are loaded and compiled once. Each file stands alone too: `node dist/test/PATH.test.js`, and all of them
  * with `AICHAT_TEST_ALONE=1`, which gives each file a process of its own.
  * uvu's exit code alone is not enough: a file that runs nothing and a throwing `before` hook both exit 0.
+ *
+ *   run.js              the first tier (`runner/tiers.ts`)
+ *   run.js --all        all files
+ *   run.js WORD…        the files with a WORD in their path, of both tiers
+ *   run.js --ship-times writes the times of this machine's last runs into the sources
  */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Result, type Run, startProcess, type TestProcess } from './runner/process.ts'
+import { isAlone, leftOutNote, reasonOf, sourceOf } from './runner/tiers.ts'
+import { keepTimes, nameOf, readTimes, shipTimes } from './runner/times.ts'
 
 /** A test file that needs longer hangs: its process group is ended and it counts as failed. */
 const limitMs = Number(process.env['AICHAT_TEST_LIMIT_MS'] ?? 240_000)
 
-/** Files with a process of their own: they measure its memory, or need the real bcrypt (`cheap-bcrypt.ts` replaces it). */
-const alone = ['accounts/passwords', 'acceptance/password-cost', 'pocket-tts/engine']
 const areAlone = process.env['AICHAT_TEST_ALONE'] !== undefined
 
 /**
@@ -26,47 +31,52 @@ const runsAgain = process.env['AICHAT_TEST_AGAIN'] !== undefined
 /** More failed files than this are no accident of timing: none runs again. */
 const mostAgain = 5
 
-/** The slowest files start first, so that none of them runs alone at the end. */
-const slowest = [
-  'flite/intelligible',
-  'package/crash',
-  'package/large-packages',
-  'operations/packages',
-  'acceptance/three-ways',
-  'acceptance/serve',
-  'chat/conversation',
-  'persona/package',
-  'persona/persona',
-  'chat/faults',
-  'server/embeddings',
-  'speech/tts.test',
-  'chat/terminal-restored',
-  'pocket-tts/pull',
-  'acceptance/',
-  'service/serve-speech',
-]
+const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
+const givenFolder = process.env['AICHAT_TEST_FOLDER']
+const folder = givenFolder ?? dirname(fileURLToPath(import.meta.url))
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+const flags = process.argv.slice(2).filter((word) => word.startsWith('--'))
+const isFirstTier = words.length === 0 && !flags.includes('--all')
+const times = readTimes(root)
+const sources = new Map(
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.test\.[jt]s$/.test(file))
+    .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+    .map((file) => [file, sourceOf(root, folder, file)]),
+)
+const leftOut = [...sources].filter(([, source]) => isFirstTier && reasonOf(source))
+for (const [file] of leftOut) sources.delete(file)
+// The longest first, so that none of them runs alone at the end; a file without a time is new, or short.
+const secondsOf = (file: string) => times[nameOf(file)] ?? 0
+const files = [...sources.keys()].sort((one, other) => secondsOf(other) - secondsOf(one) || (one < other ? -1 : 1))
 
-const folder = process.env['AICHAT_TEST_FOLDER'] ?? dirname(fileURLToPath(import.meta.url))
-const words = process.argv.slice(2)
-const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.test\.[jt]s$/.test(file))
-  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-  .sort((one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1))
+const unknown = flags.filter((flag) => flag !== '--all' && flag !== '--ship-times')
+if (unknown.length > 0) {
+  process.stderr.write(`The tests have no option ${unknown.join(', ')}; there are --all and --ship-times.\n`)
+  process.exit(64)
+}
+if (flags.includes('--ship-times')) {
+  shipTimes(root, times)
+  process.exit()
+}
 
-await bundleProgram()
+if (!givenFolder) await bundleProgram()
 const scratch = openScratch()
 const started = Date.now()
 let cpu = 0
 const results = new Map<string, Result>()
+const seconds: Record<string, number> = {}
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
 const unsteady = runsAgain ? await runFailedAgain() : []
 removeScratch()
+if (!givenFolder) keepTimes(root, seconds)
 
 const total = (field: 'passed' | 'failed' | 'skipped') =>
   [...results.values()].reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
 process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(cpu)}\n`)
+if (leftOut.length > 0) process.stdout.write(`${leftOutNote(leftOut.map(([, source]) => reasonOf(source)!))}\n`)
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
 if (unsteady.length > 0)
   process.stdout.write(`${unsteady.length} unsteady, passed at the second attempt: ${unsteady.join(' ')}\n`)
@@ -98,29 +108,23 @@ function removeScratch(): void {
   }
 }
 
-/** The place in the order of the slowest files; the others come after them. */
-function rankOf(file: string): number {
-  const rank = slowest.findIndex((part) => file.includes(part))
-  return rank < 0 ? slowest.length : rank
-}
-
 /** One worker more than cores: many tests wait for processes and timers. */
 async function work(): Promise<void> {
   let shared: TestProcess | undefined
   const ran: string[] = []
   for (let file = queue.shift(); file; file = queue.shift()) {
     const begun = Date.now()
-    const isAlone = areAlone || alone.some((part) => file!.includes(part))
-    if (!isAlone && !shared?.isFit()) {
+    const hasOwnProcess = areAlone || isAlone(sources.get(file)!)
+    if (!hasOwnProcess && !shared?.isFit()) {
       await shared?.end()
       shared = start()
       ran.length = 0
     }
-    const testProcess = isAlone ? start() : shared!
+    const testProcess = hasOwnProcess ? start() : shared!
     const result = await testProcess.run(join(folder, file))
-    if (isAlone) await testProcess.end()
+    if (hasOwnProcess) await testProcess.end()
     else ran.push(file)
-    note(file, result, begun, isAlone ? [] : ran.slice(0, -1))
+    note(file, result, begun, hasOwnProcess ? [] : ran.slice(0, -1))
   }
   await shared?.end()
 }
@@ -145,8 +149,9 @@ function note(file: string, result: Run, begun: number, before: readonly string[
   const again = results.has(file) ? ' again' : ''
   cpu += result.cpu
   results.set(file, result)
-  const seconds = ((Date.now() - begun) / 1000).toFixed(1)
-  const counts = `${passed} passed${skipped > 0 ? `, ${skipped} skipped` : ''}, ${seconds} s${cpuNote(result.cpu)}`
+  seconds[nameOf(file)] = (Date.now() - begun) / 1000
+  const took = `${seconds[nameOf(file)]!.toFixed(1)} s${cpuNote(result.cpu)}`
+  const counts = `${passed} passed${skipped > 0 ? `, ${skipped} skipped` : ''}, ${took}`
   process.stdout.write(`${failed > 0 ? 'FAIL' : 'ok  '} ${file}${again} (${counts})\n`)
   if (failed > 0) {
     process.stdout.write(`${report.trimEnd()}\n`)
@@ -157,19 +162,19 @@ function note(file: string, result: Run, begun: number, before: readonly string[
 
 function start(): TestProcess {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
-  return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch }, limitMs)
+  const tier = isFirstTier ? 'first' : 'all'
+  return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch, AICHAT_TEST_TIER: tier }, limitMs)
 }
 
 function cpuNote(seconds: number): string {
   return seconds > 0 ? `, ${seconds.toFixed(1)} s of CPU` : ''
 }
 
-/** Bundles the program again where `tsc` alone has compiled a change: the tests of commands start the bundle. */
+/** Bundles the program again where the modules alone were compiled since a change: the tests of commands start the bundle. */
 async function bundleProgram(): Promise<void> {
   if (import.meta.url.endsWith('.ts')) return
-  const root = new URL('.', import.meta.resolve('#package'))
-  const { bundleIfStale } = (await import(new URL('bin/bundle.mjs', root).href)) as {
+  const { bundleIfStale } = (await import(pathToFileURL(join(root, 'bin', 'bundle.mjs')).href)) as {
     bundleIfStale(root: string): Promise<void>
   }
-  await bundleIfStale(fileURLToPath(root))
+  await bundleIfStale(root)
 }

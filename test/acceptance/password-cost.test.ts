@@ -1,3 +1,4 @@
+// In a process of its own: it needs the real bcrypt.
 import { join } from 'node:path'
 import bcrypt from 'bcrypt'
 import Database from 'better-sqlite3'

@@ -1,3 +1,4 @@
+// In a process of its own: it needs the real bcrypt.
 import * as assert from 'uvu/assert'
 import { createPasswords, passwordProblems, randomPassword } from '../../src/accounts/passwords.ts'
 import { AppError } from '../../src/errors.ts'

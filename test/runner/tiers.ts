@@ -31,6 +31,20 @@ export function reasonOf(text: string): Reason | undefined {
   return reason
 }
 
+/** Whether a line of the file's text gives it a process of its own: `// In a process of its own: it measures its memory.` */
+export function isAlone(text: string): boolean {
+  return /^\/\/ In a process of its own: [^.]+\.$/m.test(text.slice(0, 2000))
+}
+
+/** Says how many files a run of the first tier left out, by reason. */
+export function leftOutNote(given: readonly Reason[]): string {
+  const counts = reasons
+    .map((reason) => ({ reason, count: given.filter((one) => one === reason).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ reason, count }) => `${reason} ${count}`)
+  return `${given.length} files run with --all only: ${counts.join(', ')}`
+}
+
 /** The text of a test file: its source, since the compiled file has no comments; the file itself where there is none. */
 export function sourceOf(root: string, folder: string, file: string): string {
   const source = join(root, 'test', file.replace(/\.js$/, '.ts'))

@@ -1,3 +1,4 @@
+// In a process of its own: it measures its memory.
 /** The engine from tokens to audio, on tiny random weights that are made here. */
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
