@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
   { kind: 'bound', pattern: /(?<= )[<>]=?(?= )/g, replace: (match) => swapped[match]! },
   { kind: 'bound', pattern: /(?<=[ (])(?<!void )\d+(?=[),;\]])/g, replace: (match) => String(Number(match) + 1) },
   // A call or an assignment that stands alone, whole in its line.
-  { kind: 'statement', pattern: /^ *(?:await )?[\w$.#]+(?:\(.*\)| (?:[-+]?=|\?\?=) .*);$/gm, replace: () => ';' },
+  { kind: 'statement', pattern: /^ *(?:await )?[\w$][\w$.#]*(?:\(.*\)| (?:[-+]?=|\?\?=) .*);$/gm, replace: () => ';' },
 ]
 
 /** All mutants of a compiled module. */
