@@ -19,7 +19,7 @@ const hub = ['src/model-hub/known-models.ts', 'src/model-hub/record.ts']
 const chat = [...stored, ...priced, 'src/app/chat.ts', 'src/app/models.ts']
 
 /**
- * The loads of the most used commands (test/most-used.ts), of the names behind a Tab and of the daemon: entries that are imported on demand. Files that the same
+ * The loads of the most used commands (test/cli/most-used.ts), of the names behind a Tab and of the daemon: entries that are imported on demand. Files that the same
  * ones of them load are joined, so that none of them loads more than before; a list that misses an entry joins less.
  */
 const loads = [

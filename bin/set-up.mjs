@@ -1,7 +1,7 @@
 // Installs and builds what is missing or older than its sources, then runs aichat, the tests or the benches. Node built-ins
 // only: runs before the installation.
 //   set-up.mjs --run [ARG…]   runs aichat (no argument: `aichat serve`); word vectors are trained in the background
-//   set-up.mjs --test [WORD…] runs the tests with a WORD in their path
+//   set-up.mjs --test [--all | WORD…] runs the first tier of the tests, all of them, or those with a WORD in their path
 //   set-up.mjs --bench [NAME] runs the benches; --soak MINUTES and --chaos ROUNDS likewise
 //   set-up.mjs --build        builds all of it anew
 //   set-up.mjs --pack         the same, for the published package

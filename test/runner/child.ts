@@ -1,5 +1,5 @@
 /**
- * Runs test files one after the other in one process, each named by a message of `test/run-process.ts`. The modules
+ * Runs test files one after the other in one process, each named by a message of `process.ts`. The modules
  * that files share are loaded and compiled once: loading is most of a small file's time.
  */
 
