@@ -9,6 +9,7 @@ import { openApp } from '../../../src/app/app.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { aichatCommand, type RunOptions } from '../../helpers/program/command.ts'
 import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
+import { openSpeech, type SpeechServer } from '../../helpers/speech/speech-server.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat tts')
@@ -19,7 +20,15 @@ test.after(() => home.remove())
 const aichat = (words: readonly string[], { environment = {}, ...options }: RunOptions = {}) =>
   runMain(words, { ...options, environment: { AICHAT_HOME: home.folder, HOME: home.folder, ...environment } })
 
-/** Plugins with unreachable servers, so that this process speaks. */
+/** Where it does not matter who speaks, a server does: an engine for each command would take most of the time. */
+let server: SpeechServer
+test.before(async () => {
+  server = await openSpeech('voxb-tts')
+})
+test.after(() => server.close())
+const served = (words: readonly string[], options?: RunOptions) => aichat([...words, '--server', server.url], options)
+
+/** Plugins with unreachable servers: where none is named, the command speaks by itself. */
 test.before(async () => {
   const app = await openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder }))
   for (const id of serverIds) {
@@ -58,7 +67,7 @@ test('stderr names unspoken parts, and a text that is mostly unspoken is refused
     assert.match(stderr, /^aichat: 1 of 2 parts of the text not spoken: 你好$/m)
   }
   for (const left of ['(coughing, sneezing)', '[pause]', '*sighs*']) {
-    const { stderr } = await aichat(['tts', `Dust makes her ill. ${left} She said so.`])
+    const { stderr } = await served(['tts', `Dust makes her ill. ${left} She said so.`])
     assert.match(stderr, /^aichat: 1 of \d parts of the text not spoken: (.*)$/m)
     assert.ok(stderr.includes(`: ${left}\n`), stderr)
   }
@@ -69,7 +78,7 @@ test('stderr names unspoken parts, and a text that is mostly unspoken is refused
 
 test('--json says where the audio is and what it holds', async () => {
   const file = join(home.folder, 'told.wav')
-  const { stdout, stderr } = await aichat(['tts', 'The word 你好 means hello.', '-o', file, '--json'])
+  const { stdout, stderr } = await served(['tts', 'The word 你好 means hello.', '-o', file, '--json'])
   const { engine, seconds, ...told } = JSON.parse(stdout || stderr)
   const chunks = { spoken: 1, total: 2 }
   assert.equal(told, { file, format: 'wav', timestamps: null, chunks, rerolls: 0, skipped: ['你好'] })
@@ -91,7 +100,7 @@ test('a file that is named after another format gets WAV, which one line on stde
     ['hello', [], undefined],
   ] as const) {
     const file = join(home.folder, name)
-    const { code, stderr } = await aichat(['tts', 'Hello.', '-o', file, ...flags])
+    const { code, stderr } = await served(['tts', 'Hello.', '-o', file, ...flags])
     assert.is(code, 0, stderr)
     const remarks = stderr.split('\n').filter((line) => line.includes('will hold'))
     assert.is(remarks.length, written ? 1 : 0, `${name}: ${stderr}`)
@@ -102,26 +111,26 @@ test('a file that is named after another format gets WAV, which one line on stde
 
 test('--raw is the same audio without its header, --stream with one that knows no length', async () => {
   const text = 'Hello there. And again.'
-  const whole = (await aichat(['tts', text])).bytes
-  const raw = await aichat(['tts', text, '--raw'])
+  const whole = (await served(['tts', text])).bytes
+  const raw = await served(['tts', text, '--raw'])
   assert.equal(raw.bytes, whole.subarray(44))
   assert.match(raw.stderr, /24000 Hz, mono, 16-bit/)
-  const streamed = (await aichat(['tts', text, '--stream'])).bytes
+  const streamed = (await served(['tts', text, '--stream'])).bytes
   assert.is(streamed.readUInt32LE(40), 0xffff_ffff)
   assert.equal(streamed.subarray(44), whole.subarray(44))
 })
 
 test('-o writes a file whole, refuses one that exists before any work, replaces it with --force', async () => {
   const file = join(home.folder, 'speech.wav')
-  const first = await aichat(['tts', 'Hello there.', '-o', file])
+  const first = await served(['tts', 'Hello there.', '-o', file])
   assert.equal([first.code, first.stdout], [0, ''])
   const before = readFileSync(file)
   assert.ok(parseWav(before).samples.length > 12_000)
-  assert.is((await aichat(['tts', 'Good bye.', '-o', file])).code, 73)
+  assert.is((await served(['tts', 'Good bye.', '-o', file])).code, 73)
   assert.equal(readFileSync(file), before)
-  assert.is((await aichat(['tts', 'Good bye.', '-o', file, '--force'])).code, 0)
+  assert.is((await served(['tts', 'Good bye.', '-o', file, '--force'])).code, 0)
   assert.not.equal(readFileSync(file), before)
-  assert.is((await aichat(['tts', 'Hi', '-o', home.folder])).code, 73)
+  assert.is((await served(['tts', 'Hi', '-o', home.folder])).code, 73)
   const failed = join(home.folder, 'failed.wav')
   assert.is((await aichat(['tts', 'Hi', '--voice', 'nobody', '-o', failed])).code, 67)
   assert.not.ok(existsSync(failed))
@@ -132,7 +141,7 @@ test('-o writes a file whole, refuses one that exists before any work, replaces 
 })
 
 test('a device is written to and not replaced', async () => {
-  assert.is((await aichat(['tts', 'Hi.', '-o', '/dev/null'])).code, 0)
+  assert.is((await served(['tts', 'Hi.', '-o', '/dev/null'])).code, 0)
   assert.not.ok(existsSync('/dev/null/..') && readFileSync('/dev/null').length > 0)
 })
 
@@ -163,7 +172,7 @@ test('under npm start, which writes to stdout itself, audio is refused', async (
   const { code, stderr } = await aichat(['tts', 'Hi'], { environment: npm })
   assert.is(code, 64)
   assert.match(stderr, /npm start -s/)
-  assert.is((await aichat(['tts', 'Hi'], { environment: { ...npm, npm_config_loglevel: 'silent' } })).code, 0)
+  assert.is((await served(['tts', 'Hi'], { environment: { ...npm, npm_config_loglevel: 'silent' } })).code, 0)
 })
 
 test('without a player --play names the players to install', async () => {
@@ -175,7 +184,7 @@ test('without a player --play names the players to install', async () => {
 test('--play gives the player a WAV file', async () => {
   const heard = join(home.folder, 'heard.wav')
   writeFileSync(join(home.folder, 'aplay'), `#!/bin/sh\nexec /bin/cat > '${heard}'\n`, { mode: 0o755 })
-  const { code, stderr } = await aichat(['tts', 'Hello there.', '--play'], { environment: { PATH: home.folder } })
+  const { code, stderr } = await served(['tts', 'Hello there.', '--play'], { environment: { PATH: home.folder } })
   assert.is(code, 0, stderr)
   assert.ok(parseWav(readFileSync(heard)).samples.length > 12_000)
 })
@@ -227,10 +236,14 @@ test('voices and health are listed for people and as JSON', async () => {
 
 test('a reader that goes away ends the command quietly', async () => {
   const [program, ...args] = aichatCommand
-  const child = spawn(program!, [...args, 'tts', '--stream', 'Hello there, my friend. '.repeat(60)], {
-    env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    program!,
+    [...args, 'tts', '--stream', 'Hello there, my friend. '.repeat(60), '--server', server.url],
+    {
+      env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text

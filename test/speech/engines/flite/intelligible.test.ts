@@ -1,3 +1,4 @@
+// With --all only: a whole sample: every preset, heard by a recogniser.
 import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
 import { createEngine } from '../../../../speech/engines/flite/engine.ts'

@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** The engine of server C on a tiny model: voices, guidance, word times, cancellation, and the same speech however it is computed. */
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -23,13 +24,26 @@ const made = (async () => {
   await makeVoice(join(voicesFolder, 'vctk/p225_023.wav.1e68beda@240.safetensors'), undefined, { seed: 6, frames: 3 })
 })()
 
-async function withEngine(
-  work: (engine: SpeechEngine) => Promise<void>,
-  options: Partial<KyutaiEngineOptions> = {},
-): Promise<void> {
+async function openEngine(options: Partial<KyutaiEngineOptions> = {}): Promise<SpeechEngine> {
   await made
   const engine = createKyutaiEngine({ folder, cacheFolder, voices: [voicesFolder], ...options })
   await engine.load()
+  return engine
+}
+
+let shared: Promise<SpeechEngine> | undefined
+test.after(async () => (await shared)?.close())
+
+/** Works with the engine that all tests share, or with one of other options. */
+async function withEngine(
+  work: (engine: SpeechEngine) => Promise<void>,
+  options?: Partial<KyutaiEngineOptions>,
+): Promise<void> {
+  if (!options) {
+    shared ??= openEngine()
+    return work(await shared)
+  }
+  const engine = await openEngine(options)
   try {
     await work(engine)
   } finally {

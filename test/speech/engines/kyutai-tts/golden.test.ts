@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** Words, conditions, backbone, depth transformer and codec against the numbers of the authors' implementation. */
 import * as assert from 'uvu/assert'
 import { createChooser } from '../../../../speech/engines/kyutai-tts/choice.ts'

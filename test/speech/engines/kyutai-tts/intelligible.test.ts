@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** With the real weights, where they were pulled: the English voices of Kyutai TTS are understood. */
 import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'

@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** `aichat models pull voxb-tts-1.6b` from a hub on loopback, and server C on the pulled files. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** Server C over HTTP, with Kyutai TTS in the models folder and without. */
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -88,7 +89,40 @@ async function assertRefused(answer: Response, status: number, says: RegExp): Pr
 const health = async ({ address }: Scene) =>
   (await (await fetch(`${address}/health`)).json()) as Record<string, unknown>
 
-test('voices by name, alias and path of the hub, with guidance, in both languages', () =>
+/** Fifty requests, some left in the middle, leave the server as it was. */
+async function assertFlat(scene: Scene): Promise<void> {
+  const residentOf = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${scene.service.pid}/status`, 'utf8'))?.[1])
+  const long = { input: 'The other thing in another hour. '.repeat(20) }
+  let before = 0
+  for (let round = 0; round < 50; round++) {
+    if (round % 5 === 0) {
+      const left = new AbortController()
+      const request = ask(scene, long, left.signal)
+      left.abort()
+      await request.catch(() => undefined)
+    }
+    await assertSpoken(await ask(scene, { input: 'Late.', voice: round % 2 === 0 ? 'alba' : 'echo' }))
+    if (round === 24 && existsSync('/proc/self/status')) before = residentOf()
+  }
+  if (before > 0) assert.ok(residentOf() < before * 1.1 + 10_000, `${residentOf()} kB, and ${before} kB after 25`)
+}
+
+/** An engine that is killed in the middle of a text costs one chunk, and the next text is whole. */
+async function assertLosesOneChunk({ service }: Scene): Promise<void> {
+  const speech = await service.speak({ input: 'The other thing in another hour. '.repeat(20) })
+  assert.ok(speech.total > 1)
+  let bytes = 0
+  for await (const piece of speech.pcm(true)) {
+    if (bytes === 0) process.kill(service.pid!, 'SIGKILL')
+    bytes += piece.length
+  }
+  assert.is(speech.spoken, speech.total - 1)
+  const next = await service.speak({ input: 'The hour.' })
+  for await (const _ of next.pcm(true));
+  assert.is(next.spoken, next.total)
+}
+
+test('voices by name, alias and path of the hub, with guidance, in both languages; fifty requests; a killed engine', () =>
   withServer(async (scene) => {
     const { pace, ...rest } = await health(scene)
     assert.ok(Number(pace) > 0)
@@ -111,9 +145,11 @@ test('voices by name, alias and path of the hub, with guidance, in both language
     await assertRefused(await ask(scene, { voice: 'expresso-happy' }), 400, /--non-commercial/)
     await assertRefused(await ask(scene, { voice: 'vctk/p999_023.wav' }), 503, /could not be fetched/)
     await assertRefused(await ask(scene, { voice: 'a/../b.wav' }), 400, /Invalid path/)
+    await assertFlat(scene)
+    await assertLosesOneChunk(scene)
   }))
 
-test('a device that is not there is said when the service opens, and the processor speaks', () =>
+test('a device that is not there is said when the service opens, and the processor speaks, with fewer codebooks too', () =>
   withServer(
     async (scene) => {
       assert.match(scene.events[0]!, /another device.*"asked":"cuda","device":"cpu"/)
@@ -122,11 +158,8 @@ test('a device that is not there is said when the service opens, and the process
       assert.match(String(reason), /no cuda/)
       await assertSpoken(await ask(scene, {}))
     },
-    { device: 'cuda' },
+    { device: 'cuda', codebooks: 2 },
   ))
-
-test('fewer codebooks are spoken where they are asked for', () =>
-  withServer(async (scene) => void (await assertSpoken(await ask(scene, {}))), { codebooks: 2 }))
 
 test('a damaged model is named by the health and by every answer, and nothing else speaks in its place', () =>
   withServer(
@@ -147,39 +180,5 @@ test('without the model the built-in voice speaks, also for paths of the hub tha
     },
     { spoil: (folder) => rm(join(folder, place), { recursive: true }) },
   ))
-
-test('fifty requests, some left in the middle, leave the server as it was', () =>
-  withServer(async (scene) => {
-    const residentOf = () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${scene.service.pid}/status`, 'utf8'))?.[1])
-    const long = { input: 'The other thing in another hour. '.repeat(20) }
-    let before = 0
-    for (let round = 0; round < 50; round++) {
-      if (round % 5 === 0) {
-        const left = new AbortController()
-        const request = ask(scene, long, left.signal)
-        left.abort()
-        await request.catch(() => undefined)
-      }
-      await assertSpoken(await ask(scene, { input: 'Late.', voice: round % 2 === 0 ? 'alba' : 'echo' }))
-      if (round === 24 && existsSync('/proc/self/status')) before = residentOf()
-    }
-    if (before > 0) assert.ok(residentOf() < before * 1.1 + 10_000, `${residentOf()} kB, and ${before} kB after 25`)
-  }))
-
-test('an engine that is killed in the middle of a text costs one chunk, and the next text is whole', () =>
-  withServer(async ({ service }) => {
-    const speech = await service.speak({ input: 'The other thing in another hour. '.repeat(20) })
-    assert.ok(speech.total > 1)
-    let bytes = 0
-    for await (const piece of speech.pcm(true)) {
-      if (bytes === 0) process.kill(service.pid!, 'SIGKILL')
-      bytes += piece.length
-    }
-    assert.is(speech.spoken, speech.total - 1)
-    const next = await service.speak({ input: 'The hour.' })
-    for await (const _ of next.pcm(true));
-    assert.is(next.spoken, next.total)
-  }))
 
 test.run()

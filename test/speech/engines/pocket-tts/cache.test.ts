@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** Quantised weights between loads: with any damage to the cache, the speech comes from the model's own file. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

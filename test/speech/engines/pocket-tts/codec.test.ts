@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** The codec, the voices and the rate conversion against the numbers of the authors' implementation. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

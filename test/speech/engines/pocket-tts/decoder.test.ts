@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** The decoder in a process of its own: the same samples, also after the process was lost. */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** The Dutch model. Its authors publish its tokenizer in another form than the others'. */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
 // In a process of its own: it measures its memory.
+// With --all only: a neural engine.
 /** The engine from tokens to audio, on tiny random weights that are made here. */
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -27,22 +28,30 @@ interface Spoken {
   readonly voice: VoiceHandle
 }
 
-/** A loaded engine on a model of its own, closed afterwards. */
+const opened = new Map<string, Promise<Spoken>>()
+test.after(async () => {
+  for (const spoken of opened.values()) await (await spoken).engine.close()
+})
+
+async function open(change: Partial<PocketSize>, precision: 'int8' | 'float32'): Promise<Spoken> {
+  const folder = join(temporaryFolder(), 'tiny')
+  await makePocketModel(folder, { ...tinySize, ...change })
+  const engine = createPocketEngine({ folder, cacheFolder, precision })
+  await engine.load()
+  return { engine, folder, voice: await engine.prepareVoice({ kind: 'preset', voice: 'alba' }) }
+}
+
+/** Works with the engine on a model of that kind, which all tests share. */
 async function withEngine(
   change: Partial<PocketSize>,
   work: (spoken: Spoken) => Promise<void>,
   // Whole numbers make a rounding more or less into a step that can be heard.
   precision: 'int8' | 'float32' = 'float32',
 ): Promise<void> {
-  const folder = join(temporaryFolder(), 'tiny')
-  await makePocketModel(folder, { ...tinySize, ...change })
-  const engine = createPocketEngine({ folder, cacheFolder, precision })
-  try {
-    await engine.load()
-    await work({ engine, folder, voice: await engine.prepareVoice({ kind: 'preset', voice: 'alba' }) })
-  } finally {
-    await engine.close()
-  }
+  const key = `${JSON.stringify(change)} ${precision}`
+  const spoken = opened.get(key) ?? open(change, precision)
+  opened.set(key, spoken)
+  await work(await spoken)
 }
 
 async function speak({ engine, voice }: Spoken, seed = 1, what = text): Promise<Float32Array[]> {

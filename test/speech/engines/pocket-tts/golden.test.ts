@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** The language model, the flow head and the loop against the numbers of the authors' implementation. */
 import { existsSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'

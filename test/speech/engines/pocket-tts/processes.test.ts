@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** The two processes of server B's engine: the cost of losing one, and that none is left behind. */
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -20,17 +21,22 @@ interface Scene {
   decoder(): number
 }
 
-async function withService(work: (scene: Scene) => Promise<void>): Promise<void> {
+async function openScene(): Promise<Scene> {
   const modelsFolder = temporaryFolder()
   const configuration = { sample_rate: 300, sampling: { tokens_per_second_estimate: 10 } }
   await makePocketModel(join(modelsFolder, 'voxb-tts'), { ...tinySize, configuration })
   const service = openSpeechService({ server: 'voxb-tts', modelsFolder, hubEndpoint: 'http://127.0.0.1:9' })
-  try {
-    await service.load()
-    await work({ service, decoder: () => decoderOf(service.pid!) })
-  } finally {
-    await service.close()
-  }
+  await service.load()
+  return { service, decoder: () => decoderOf(service.pid!) }
+}
+
+let opened: Promise<Scene> | undefined
+test.after(async () => (await opened)?.service.close())
+
+/** Works with the service that all tests share; the last one closes it. */
+async function withService(work: (scene: Scene) => Promise<void>): Promise<void> {
+  opened ??= openScene()
+  await work(await opened)
 }
 
 function decoderOf(engine: number): number {
@@ -106,6 +112,7 @@ linuxTest('a service that is closed leaves no process, also while it speaks', as
   await withService(async (scene) => {
     pids.push(scene.service.pid!, scene.decoder())
     for await (const _ of (await scene.service.speak({ input: text })).pcm(true)) break
+    await scene.service.close()
   })
   for (const pid of pids) await gone(pid)
 })

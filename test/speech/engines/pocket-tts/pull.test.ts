@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** `aichat models pull voxb-tts` from a hub on loopback, and server B on the pulled files. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,19 +23,25 @@ const [gated = '', open = ''] = editions.map(({ folder }) => folder)
 
 /** Tiny, and nothing else unlike the published folder: six layers, no configuration. Its speech ends at once. */
 const { configuration: _, ...unconfigured } = tinySize
-const published: PocketSize = { ...unconfigured, layers: 6, endBias: 100 }
+const size: PocketSize = { ...unconfigured, layers: 6, endBias: 100 }
+
+/** The folders of both editions. */
+const published = await Promise.all(
+  (['random', 'zeros'] as const).map(async (encoder) => {
+    const folder = temporaryFolder()
+    await makePocketModel(folder, { ...size, encoder })
+    return folder
+  }),
+)
 
 /** A hub with both editions; the gated one needs a token. */
 async function openPocketHub(): Promise<LoopbackHub> {
   const hub = await openLoopbackHub()
-  for (const [index, encoder] of (['random', 'zeros'] as const).entries()) {
-    const folder = temporaryFolder()
-    await makePocketModel(folder, { ...published, encoder })
+  for (const [index, folder] of published.entries())
     for (const file of editions[index]!.files) {
       const local = file.as.startsWith('embeddings/') ? 'embeddings/alba.safetensors' : file.as
       hub.files.set(nameOf(file), { content: readFileSync(join(folder, local)), large: file.as !== 'tokenizer.model' })
     }
-  }
   hub.intercept = (request, response, at) => {
     if (at === 'store' || !request.url.startsWith('/kyutai/pocket-tts/') || request.headers['authorization'])
       return false
@@ -61,19 +68,27 @@ async function withHub(
   }
 }
 
-/** Speaks with server B: the bytes of audio, or the failure. */
-async function ask(modelsFolder: string, request: { voice?: string; clip?: Uint8Array }): Promise<number | AppError> {
+interface Asked {
+  readonly voice?: string
+  readonly clip?: Uint8Array
+}
+
+/** Speaks with server B: for each request the bytes of audio, or the failure. */
+async function ask(modelsFolder: string, ...requests: readonly Asked[]): Promise<(number | AppError)[]> {
   const service = openSpeechService({ server: 'voxb-tts', modelsFolder, hubEndpoint: 'http://127.0.0.1:9' })
-  try {
-    const input = 'The fox jumps.'
-    const voice = request.clip ? { kind: 'recording' as const, wav: request.clip } : request.voice
-    const speech = await service.speak({ input, voice })
+  const answerTo = async ({ voice, clip }: Asked) => {
+    const recording = clip && { kind: 'recording' as const, wav: clip }
+    const speech = await service.speak({ input: 'The fox jumps.', voice: recording ?? voice })
     assert.is(speech.engine, 'pocket-tts')
     let bytes = 0
     for await (const piece of speech.pcm(false)) bytes += piece.length
+    speech.place.release()
     return bytes
-  } catch (thrown) {
-    return thrown as AppError
+  }
+  const answers: (number | AppError)[] = []
+  try {
+    for (const request of requests) answers.push(await answerTo(request).catch((thrown: AppError) => thrown))
+    return answers
   } finally {
     await service.close()
   }
@@ -93,8 +108,9 @@ test('a script gets the model without the voices for non-commercial use, is told
     assert.not.ok(existsSync(join(home.folder, gated)), 'without a token the gated edition is not asked for')
     assert.match((await home.aichat(['models', 'list', '--installed'])).stdout, /voxb-tts +\S* +tts/)
 
-    assert.ok(Number(await ask(home.folder, { voice: 'alba' })) > 0)
-    const refused = (await ask(home.folder, { voice: 'cosette' })) as AppError
+    const [spoken, refusal] = await ask(home.folder, { voice: 'alba' }, { voice: 'cosette' })
+    assert.ok(Number(spoken) > 0)
+    const refused = refusal as AppError
     assert.is(refused.code, 'not_found')
     assert.match(refused.details.join('\n'), /CC-BY-NC-4\.0.*--non-commercial/)
 
@@ -104,7 +120,7 @@ test('a script gets the model without the voices for non-commercial use, is told
     assert.match(more.stderr, /aichat: nothing of voxb-tts was checked against a published SHA-256/)
     assert.not.match(JSON.parse(more.stdout).notes.join(), /left out/)
     assert.is(voices(open).length, 8)
-    assert.ok(Number(await ask(home.folder, { voice: 'fable' })) > 0)
+    assert.ok(Number((await ask(home.folder, { voice: 'fable' }))[0]) > 0)
 
     const again = await home.aichat(['models', 'pull', 'voxb-tts', '--json'])
     assert.equal([JSON.parse(again.stdout).downloaded, /left out/.test(again.stdout)], [0, false])
@@ -128,7 +144,7 @@ test('with a token the edition that clones comes; where it is refused the open o
     assert.is(refused.code, 0, refused.stderr)
     assert.match(refused.stderr, /open edition is installed instead/)
     assert.match(refused.stderr, /accept its licence at .*\/kyutai\/pocket-tts/)
-    const cannot = (await ask(home.folder, { clip })) as AppError
+    const cannot = (await ask(home.folder, { clip }))[0] as AppError
     assert.is(cannot.code, 'unavailable')
     assert.match(cannot.details.join('\n'), 'HF_TOKEN')
 
@@ -136,7 +152,7 @@ test('with a token the edition that clones comes; where it is refused the open o
     const pulled = await home.aichat(['models', 'pull', 'voxb-tts'], { environment })
     assert.is(pulled.code, 0, pulled.stderr)
     assert.ok(existsSync(join(home.folder, gated, 'model.safetensors')))
-    assert.ok(Number(await ask(home.folder, { clip })) > 0)
+    assert.ok(Number((await ask(home.folder, { clip }))[0]) > 0)
   }))
 
 /** util-linux's `script` gives a command a terminal of its own. */

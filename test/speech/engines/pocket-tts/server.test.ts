@@ -59,7 +59,7 @@ function ask(address: string, body: unknown): Promise<Response> {
   })
 }
 
-test('speaks with the installed model and says so', () =>
+test('speaks with the installed model and says so, and clones a recording', () =>
   withServer(tiny(), async (address) => {
     const health = (await (await fetch(`${address}/health`)).json()) as Record<string, unknown>
     assert.equal(health, {
@@ -79,30 +79,27 @@ test('speaks with the installed model and says so', () =>
       assert.is(wav.readUInt32LE(24), 300)
       assert.ok(wav.length > 44 + 25 * 24 * 2, `${wav.length} bytes`)
     }
+    const cloned = await clone(address)
+    assert.equal([cloned.status, cloned.headers.get('x-speech-engine')], [200, 'pocket-tts'])
+    await cloned.arrayBuffer()
   }))
 
-test('clones a recording where the encoder is there, and says what is missing where it is not', async () => {
-  const clone = (address: string) => {
-    const form = new FormData()
-    form.set('input', 'The fox jumps.')
-    const samples = Float32Array.from({ length: 8000 }, (_, i) => Math.sin(i / 9) / 2)
-    form.set('reference_audio', new Blob([new Uint8Array(writeWav(samples, 8000))]), 'clip.wav')
-    return fetch(`${address}/v1/audio/voice-clone`, { method: 'POST', body: form })
-  }
-  await withServer(tiny(), async (address) => {
-    const answer = await clone(address)
-    assert.is(answer.status, 200)
-    assert.is(answer.headers.get('x-speech-engine'), 'pocket-tts')
-    await answer.arrayBuffer()
-  })
-  await withServer(tiny({ encoder: 'zeros' }), async (address) => {
+function clone(address: string): Promise<Response> {
+  const form = new FormData()
+  form.set('input', 'The fox jumps.')
+  const samples = Float32Array.from({ length: 8000 }, (_, i) => Math.sin(i / 9) / 2)
+  form.set('reference_audio', new Blob([new Uint8Array(writeWav(samples, 8000))]), 'clip.wav')
+  return fetch(`${address}/v1/audio/voice-clone`, { method: 'POST', body: form })
+}
+
+test('without the encoder a clone is refused, with what is missing', () =>
+  withServer(tiny({ encoder: 'zeros' }), async (address) => {
     const answer = await clone(address)
     assert.is(answer.status, 503)
     const { error, details } = (await answer.json()) as { error: string; details: string[] }
     assert.match(error, 'cannot clone')
     assert.match(details.join('\n'), 'HF_TOKEN')
-  })
-})
+  }))
 
 test('a damaged model is named by the health and by every answer, and nothing else speaks in its place', () =>
   withServer(

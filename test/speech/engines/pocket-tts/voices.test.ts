@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** Voices of all published forms, from clips, and those that are refused. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

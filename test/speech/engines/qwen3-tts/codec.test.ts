@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** Both halves of the codec against the numbers of the authors' implementation. */
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

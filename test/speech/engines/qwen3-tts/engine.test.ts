@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** The engine of server A on a tiny model: voices, cancellation, and the same speech however it is computed. */
 
 import { join } from 'node:path'
@@ -27,18 +28,26 @@ function modelOf(kind: QwenSize['kind']): Promise<string> {
   return made
 }
 
+const engines = new Map<string, Promise<SpeechEngine>>()
+test.after(async () => {
+  for (const engine of engines.values()) await (await engine).close()
+})
+
+async function openEngine(kind: QwenSize['kind'], decoder: 'here' | 'process'): Promise<SpeechEngine> {
+  const engine = createQwenEngine({ folder: await modelOf(kind), cacheFolder, decoder })
+  await engine.load()
+  return engine
+}
+
+/** Works with the engine of a kind, which all tests share. */
 async function withEngine(
   kind: QwenSize['kind'],
   work: (engine: SpeechEngine) => Promise<void>,
   decoder: 'here' | 'process' = 'here',
 ): Promise<void> {
-  const engine = createQwenEngine({ folder: await modelOf(kind), cacheFolder, decoder })
-  await engine.load()
-  try {
-    await work(engine)
-  } finally {
-    await engine.close()
-  }
+  const opened = engines.get(`${kind} ${decoder}`) ?? openEngine(kind, decoder)
+  engines.set(`${kind} ${decoder}`, opened)
+  await work(await opened)
 }
 
 const text = 'The other thing in another hour.'

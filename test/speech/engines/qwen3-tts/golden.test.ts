@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** Tokenizer, prompt rows, talker, predictor and the choice of codes against the numbers of the authors' implementation. */
 
 import { readFileSync } from 'node:fs'

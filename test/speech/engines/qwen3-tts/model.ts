@@ -298,14 +298,13 @@ function stored(
 ): ArrayBufferView {
   const count = shape.reduce((product, size) => product * size, 1)
   const { base, spread } = rangeOf(name, shape)
-  const scaled = normal.map((value) => base + value * spread)
-  if (dtype === 'F32') return repeated(scaled, start, new Float32Array(count))
-  const words = new Uint32Array(scaled.buffer)
-  return repeated(
-    Uint16Array.from(words, (word) => word >>> 16),
-    start,
-    new Uint16Array(count),
-  )
+  // A small tensor takes few of the numbers: the others are not scaled.
+  const isSmall = count < pool
+  const scaled = (isSmall ? repeated(normal, start, new Float32Array(count)) : normal).map((one) => base + one * spread)
+  const from = isSmall ? 0 : start
+  if (dtype === 'F32') return repeated(scaled, from, new Float32Array(count))
+  const upperHalves = new Uint16Array(new Uint32Array(scaled.buffer).map((word) => word >>> 16))
+  return repeated(upperHalves, from, new Uint16Array(count))
 }
 
 function repeated<T extends Float32Array | Uint16Array>(source: T, start: number, into: T): T {
@@ -328,14 +327,17 @@ function rangeOf(name: string, shape: readonly number[]): { base: number; spread
   return { base: 0, spread: 1 / Math.sqrt(Math.max(1, inputs)) }
 }
 
+const randomBySeed = new Map<number, Float32Array>()
+
 function randomNumbers(seed: number): Float32Array {
   let state = seed * 2654435761
   const uniform = () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     return (state + 0.5) / 2 ** 32
   }
-  return Float32Array.from(
-    { length: pool },
-    () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()),
-  )
+  const made =
+    randomBySeed.get(seed) ??
+    Float32Array.from({ length: pool }, () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()))
+  randomBySeed.set(seed, made)
+  return made
 }

@@ -1,3 +1,4 @@
+// With --all only: a neural engine.
 /** `aichat models pull voxa-tts…` from a hub on loopback, and server A on the pulled files. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,0 +1,84 @@
+// With --all only: a killed process.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { parseWav } from '../../../speech/audio/wav.ts'
+import { aichatCommand } from '../../helpers/program/command.ts'
+import { runMain } from '../../helpers/program/terminal.ts'
+import { openLongTexts } from '../../helpers/speech/long-texts.ts'
+import { suite } from '../../helpers/suite.ts'
+
+const test = suite('aichat tts of a long text that is stopped')
+const { environment, engine, path, words, run, stopAt, leftovers, reset, close } = await openLongTexts()
+test.before.each(reset)
+test.after(close)
+
+async function killed(signal: 'SIGKILL' | 'SIGINT', chunk: number, args: readonly string[]) {
+  const stop = stopAt(chunk)
+  const [program, ...before] = aichatCommand
+  const child = spawn(program!, [...before, ...args], { env: { PATH: process.env['PATH'], ...environment } })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  await stop.reached
+  child.kill(signal)
+  const [code, by] = await once(child, 'close')
+  stop.go()
+  return { code, by, stderr }
+}
+
+
+
+test('40,000 characters, killed, stopped with Ctrl-C and resumed, have the bytes of a run that was not', async () => {
+  const whole = await run('book.txt', '-o', path('whole.wav'), '--timestamps', path('whole.json'))
+  assert.is(whole.code, 0, whole.stderr)
+  const args = words('book.txt', '-o', path('killed.wav'), '--timestamps', path('killed.json'))
+  assert.is((await killed('SIGKILL', 20, args)).by, 'SIGKILL')
+  const first = JSON.parse(readFileSync(path('killed.wav.state'), 'utf8'))
+  assert.ok(first.done > 0 && first.done < first.parts)
+  assert.is((await killed('SIGINT', 30, args)).code, 130)
+  const second = JSON.parse(readFileSync(path('killed.wav.state'), 'utf8'))
+  assert.ok(second.done > first.done && second.done < second.parts)
+  for (const name of ['killed.wav.state', 'killed.wav.part', 'killed.wav.words'])
+    assert.is(statSync(path(name)).mode & 0o777, 0o600, name)
+  assert.not.ok(existsSync(path('killed.wav')))
+  let chunks = 0
+  engine.atChunk = () => void chunks++
+  const rest = await runMain(args, { environment })
+  assert.is(rest.code, 0, rest.stderr)
+  assert.match(rest.stderr, /going on after \d+ of 2\d parts/)
+  assert.ok(chunks < 60, 'what was made is not made again')
+  const wav = readFileSync(path('killed.wav'))
+  assert.equal(wav, readFileSync(path('whole.wav')))
+  assert.equal([wav.readUInt32LE(4), wav.readUInt32LE(40)], [wav.length - 8, wav.length - 44])
+  assert.ok(parseWav(wav).samples.length > 40_000)
+  assert.equal(leftovers(), [])
+  const times = readFileSync(path('killed.json'), 'utf8')
+  assert.is(times, readFileSync(path('whole.json'), 'utf8'))
+  const told = JSON.parse(times)
+    .words.map(({ text }: { text: string }) => text)
+    .join(' ')
+  assert.is(told, readFileSync(path('book.txt'), 'utf8').trim())
+})
+
+test('a disk that takes no more is an error that keeps what was made', async () => {
+  const [program, ...before] = aichatCommand
+  const command = [program!, ...before, ...words('short.txt', '-o', path('full.wav'))]
+  const child = spawn('/bin/sh', ['-c', 'ulimit -f 1000; exec "$@"', 'sh', ...command], {
+    env: { PATH: process.env['PATH'], ...environment },
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const [code] = await once(child, 'close')
+  assert.is(code, 73, stderr)
+  assert.match(stderr, /full\.wav\.part: the file may not grow further\n.*parts? (?:is|are) kept.*same command goes on/)
+  assert.is((await run('short.txt', '-o', path('full.wav'))).code, 0)
+  assert.is((await run('short.txt', '-o', path('unbroken.wav'))).code, 0)
+  assert.equal(readFileSync(path('full.wav')), readFileSync(path('unbroken.wav')))
+})
+
+test.run()
