@@ -8,6 +8,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } f
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sharedPostgres } from './runner/postgres.ts'
 import { type Result, type Run, startProcess, type TestProcess } from './runner/process.ts'
 
 /** A test file that needs longer hangs: its process group is ended and it counts as failed. */
@@ -55,12 +56,14 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 
 await bundleProgram()
 const scratch = openScratch()
+const postgres = sharedPostgres(scratch)
 const started = Date.now()
 let cpu = 0
 const results = new Map<string, Result>()
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
 const unsteady = runsAgain ? await runFailedAgain() : []
+await postgres.close()
 removeScratch()
 
 const total = (field: 'passed' | 'failed' | 'skipped') =>
@@ -157,7 +160,7 @@ function note(file: string, result: Run, begun: number, before: readonly string[
 
 function start(): TestProcess {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
-  return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch }, limitMs)
+  return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch }, limitMs, postgres.answer)
 }
 
 function cpuNote(seconds: number): string {

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorage } from '../../../src/storage/storage.ts'
+import type { Databases } from '../../helpers/postgres/databases.ts'
 import { remember, reset } from '../../helpers/postgres/reset.ts'
-import type { PostgresServer } from '../../helpers/postgres/server.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 import type { StorageUnderTest } from './rule.ts'
 
 /** PostgreSQL in one database of a server, which is reset after each rule. */
-export function postgresOn(server: PostgresServer): StorageUnderTest {
+export function postgresOn(server: Databases): StorageUnderTest {
   let migrated: Promise<string> | undefined
   return {
     name: 'PostgreSQL',
@@ -40,7 +40,7 @@ export function postgresOn(server: PostgresServer): StorageUnderTest {
 const terminateOthers = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid()`
 
-async function migratedOn(server: PostgresServer): Promise<string> {
+async function migratedOn(server: Databases): Promise<string> {
   const url = await server.newDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'aichat-contract-'))
   const storage = await openStorage({ ...storageIn(folder), url })
