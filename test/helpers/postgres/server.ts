@@ -90,13 +90,13 @@ export async function openPostgres({
   const start = async () => {
     running ??= await startProgram([...postgres, '-p', String(port)], /database system is ready to accept connections/)
   }
+  let databases: Databases | undefined
   const stop = async (mode: 'fast' | 'immediate' = 'fast') => {
+    await databases?.leave()
     await running?.stop(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
     running = undefined
   }
-  let databases: Databases | undefined
   const close = async () => {
-    await databases?.leave()
     await stop('immediate')
     rmSync(folder, { recursive: true, force: true })
   }

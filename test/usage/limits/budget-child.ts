@@ -15,7 +15,7 @@ process.stdout.write(`${outcomes.filter(({ refused }) => refused === undefined).
 process.stdin.destroy()
 
 /** Reserves once. Asks again where no connection was made in its second, as on a busy machine: nothing is reserved then. */
-async function reserve(): ReturnType<typeof storage.limits.reserve> {
+async function reserve() {
   const wanted = reservation(randomUUID(), 7)
   for (;;)
     try {
