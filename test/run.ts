@@ -13,6 +13,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } f
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { sharedPostgres } from './runner/postgres.ts'
 import { type Result, type Run, startProcess, type TestProcess } from './runner/process.ts'
 import { isAlone, leftOutNote, reasonOf, sourceOf } from './runner/tiers.ts'
 import { keepTimes, nameOf, readTimes, shipTimes } from './runner/times.ts'
@@ -62,6 +63,7 @@ if (flags.includes('--ship-times')) {
 
 if (!givenFolder) await bundleProgram()
 const scratch = openScratch()
+const postgres = sharedPostgres(scratch)
 const started = Date.now()
 let cpu = 0
 const results = new Map<string, Result>()
@@ -69,6 +71,7 @@ const seconds: Record<string, number> = {}
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
 const unsteady = runsAgain ? await runFailedAgain() : []
+await postgres.close()
 removeScratch()
 if (!givenFolder) keepTimes(root, seconds)
 
@@ -163,7 +166,7 @@ function note(file: string, result: Run, begun: number, before: readonly string[
 function start(): TestProcess {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
   const tier = isFirstTier ? 'first' : 'all'
-  return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch, AICHAT_TEST_TIER: tier }, limitMs)
+  return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch, AICHAT_TEST_TIER: tier }, limitMs, postgres.answer)
 }
 
 function cpuNote(seconds: number): string {

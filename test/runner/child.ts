@@ -10,7 +10,9 @@ const queue = (globalThis as { UVU_QUEUE?: unknown[][] }).UVU_QUEUE!
 
 const environment = { ...process.env }
 
-process.on('message', (file: string) => {
+process.on('message', (file: unknown) => {
+  // An answer to a question of a file, see question.ts.
+  if (typeof file !== 'string') return
   if (file === '') process.exit()
   void runFile(file)
 })

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { answerTo, isQuestion } from './question.ts'
 
 export interface Result {
   readonly passed: number
@@ -29,8 +30,15 @@ const largest = 700 * 2 ** 20
 const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 const childModule = fileURLToPath(new URL(`./child${ending}`, import.meta.url))
 
-/** Starts one. A file that takes longer than `limitMs` ends it with its children and counts as failed. */
-export function startProcess(environment: NodeJS.ProcessEnv, limitMs: number): TestProcess {
+/**
+ * Starts one. A file that takes longer than `limitMs` ends it with its children and counts as failed. `find` answers questions
+ * of its files, see question.ts.
+ */
+export function startProcess(
+  environment: NodeJS.ProcessEnv,
+  limitMs: number,
+  find: (question: string) => Promise<unknown> = async () => undefined,
+): TestProcess {
   // No file can print it by chance.
   const mark = `end of the file ${process.pid} ${Math.random()}`
   const child = spawn(process.execPath, [...(ending === '.ts' ? ['--import', 'tsx'] : []), childModule], {
@@ -45,6 +53,11 @@ export function startProcess(environment: NodeJS.ProcessEnv, limitMs: number): T
     })
   })
   const ready = new Promise((resolve) => child.once('message', resolve))
+  child.on('message', async (message) => {
+    if (!isQuestion(message)) return
+    const answer = await answerTo(message, find)
+    if (child.connected) child.send(answer)
+  })
   const heard = { stdout: '', stderr: '' }
   let onHeard = () => {}
   for (const name of ['stdout', 'stderr'] as const)

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
-import { postgresSuite } from '../helpers/postgres/suite.ts'
+import { ownPostgresSuite } from '../helpers/postgres/suite.ts'
 import { removeHome, serveHere } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { type Client, type ClientAnswer, textOf, type WorkerDaemon, withWorkers } from './worker-daemon.ts'
 
-const { test, server, run } = postgresSuite('a service of two workers on PostgreSQL')
+const { test, server, run } = ownPostgresSuite('a service of two workers on PostgreSQL')
 
 /** What all processes on one database share. */
 const secret = 'a secret of the tests that all processes share'

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { haveProgram } from '../debian.ts'
 import { freePort } from '../free-port.ts'
+import { databaseUser } from './databases.ts'
 import { nobody, startProgram } from './program.ts'
-import { databaseUser } from './server.ts'
 
 /** PgBouncer before a server, as Debian installs it but for transactions: each may run on another connection. */
 export interface PgBouncer {

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { openWay } from '../../helpers/postgres/faults.ts'
 import { type Instances, openInstances } from '../../helpers/postgres/instances.ts'
-import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { ownPostgresSuite } from '../../helpers/postgres/suite.ts'
 import type { Answered, SpawnedDaemon } from '../../helpers/program/daemon.ts'
 
-const { test, server, run } = postgresSuite('an instance whose database goes away')
+const { test, server, run } = ownPostgresSuite('an instance whose database goes away')
 
 const chat = { messages: [{ role: 'user', content: 'Hi' }] }
 const ask = (daemon: SpawnedDaemon, token: string): Promise<Answered> =>

@@ -2,12 +2,12 @@ import { EventEmitter, once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { translated } from '../../../src/storage/postgres/errors.ts'
+import { databaseUser } from '../../helpers/postgres/databases.ts'
 import { openHoldingWay, openWay } from '../../helpers/postgres/faults.ts'
 import { havePgBouncer, openPgBouncer } from '../../helpers/postgres/pgbouncer.ts'
-import { databaseUser } from '../../helpers/postgres/server.ts'
-import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { ownPostgresSuite } from '../../helpers/postgres/suite.ts'
 
-const { test, server, run } = postgresSuite('connections of one process')
+const { test, server, run } = ownPostgresSuite('connections of one process')
 
 test('where no further one can be made, a statement waits for one that works; it fails when that ends', async () => {
   const address = await server().newDatabase()

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { havePgBouncer, openPgBouncer } from '../../helpers/postgres/pgbouncer.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
-const { test, server, run } = postgresSuite('PgBouncer before a PostgreSQL', {}, havePgBouncer())
+const { test, server, run } = postgresSuite('PgBouncer before a PostgreSQL', havePgBouncer())
 
 test('transactions of several clients share one connection, whose sessions keep nothing', async () => {
   const bouncer = await openPgBouncer(server().port, { connections: 1 })

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { openInstances } from '../../helpers/postgres/instances.ts'
 import { havePgBouncer, openPgBouncer } from '../../helpers/postgres/pgbouncer.ts'
-import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { ownPostgresSuite } from '../../helpers/postgres/suite.ts'
 import { goodPassword } from '../../helpers/program/daemon.ts'
 
-const { test, server, run } = postgresSuite('instances behind PgBouncer')
+const { test, server, run } = ownPostgresSuite('instances behind PgBouncer')
 
 if (havePgBouncer())
   test('setup, chats, sessions and the end of a login work in transactions that share two connections', async () => {

@@ -3,12 +3,12 @@ import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Instances, openInstances } from '../../helpers/postgres/instances.ts'
-import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { ownPostgresSuite } from '../../helpers/postgres/suite.ts'
 import { callApi, goodPassword, type SpawnedDaemon } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { faultServer } from '../../helpers/providers/fault-server.ts'
 
-const { test, server, run } = postgresSuite('what instances on one database share', {
+const { test, server, run } = ownPostgresSuite('what instances on one database share', {
   settings: { log_statement: 'all', log_min_duration_statement: '-1' },
 })
 
