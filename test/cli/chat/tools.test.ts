@@ -4,14 +4,13 @@ import * as assert from 'uvu/assert'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
-import { converse, hasPseudoTerminal, openTerminal, processGone } from '../../helpers/program/pseudo-terminal.ts'
-import { openFastHome } from '../../helpers/program/terminal.ts'
+import { processGone } from '../../helpers/program/pseudo-terminal.ts'
+import { converseHere, openFastHome, openTerminalHere } from '../../helpers/program/terminal.ts'
 import { openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { resultsIn, scripted, sent, type Turn } from '../../helpers/providers/scripted-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('chats that call tools')
-const atTerminal = hasPseudoTerminal ? test : test.skip
 const environment = { CUSTOM_API_KEY: 'sk-of-the-test' }
 
 interface Setting {
@@ -227,11 +226,11 @@ test('an unknown server ends the command, one that only a persona names does not
     assert.match((await aichat('chat', '-p', 'Mia', 'Go')).stderr, /the tools of none are left out/)
   }))
 
-atTerminal('at a terminal each call is asked about, with its arguments, until the user says always', () =>
+test('at a terminal each call is asked about, with its arguments, until the user says always', () =>
   withTools(
     [[['tools__echo', { text: 'one \u001b[2Jtwo' }]], [['tools__echo', { text: 'again' }]], 'Done.'],
     async ({ home, provider }) => {
-      const { code, shown, stdout } = await converse(
+      const { code, shown, stdout } = await converseHere(
         home.folder,
         ['chat', '--mcp', 'tools', 'Go'],
         [
@@ -248,15 +247,16 @@ atTerminal('at a terminal each call is asked about, with its arguments, until th
       const { decisions } = JSON.parse(readFileSync(join(home.folder, 'mcp.json'), 'utf8'))
       assert.equal([decisions.length, decisions[0].tool, decisions[0].decision], [1, 'echo', 'always'])
     },
-  ),
-)
+  ))
 
-atTerminal('in a conversation a session lasts, and a changed tool is asked about again', () =>
+test('in a conversation a session lasts, and a changed tool is asked about again', () =>
   withTools(
     [[['tools__shifty', {}]], 'One.', [['tools__shifty', {}]], [['tools__shift', {}]], [['tools__shifty', {}]], 'Two.'],
     async ({ home, provider }) => {
-      const terminal = await openTerminal(home.folder, ['chat', '--mcp', 'tools'], {
+      const terminal = openTerminalHere(['chat', '--mcp', 'tools'], {
         ...environment,
+        AICHAT_HOME: home.folder,
+        HOME: home.folder,
         OLLAMA_HOST: '127.0.0.1:9',
       })
       await terminal.shows(/> $/)
@@ -279,22 +279,21 @@ atTerminal('in a conversation a session lasts, and a changed tool is asked about
         'Error: The user does not allow this call',
       ])
     },
-  ),
-)
+  ))
 
-atTerminal('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
+test('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
   withTools(
     [[['tools__echo', { text: 'x' }]], [['tools__echo', { text: 'x' }]], 'Hello.'],
     async ({ home, provider }) => {
-      const more = { ...environment, OLLAMA_HOST: '127.0.0.1:9' }
-      const single = await converse(
+      const more = { ...environment, AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' }
+      const single = await converseHere(
         home.folder,
         ['chat', '--mcp', 'tools', 'Go'],
         [[/Call it\?/, { keys: '\x03' }]],
         more,
       )
       assert.equal([single.code, single.stdout], [130, ''])
-      const terminal = await openTerminal(home.folder, ['chat', '--mcp', 'tools'], more)
+      const terminal = openTerminalHere(['chat', '--mcp', 'tools'], more)
       await terminal.shows(/> $/)
       terminal.type('first\r')
       await terminal.shows(/Call it\?/)
@@ -306,8 +305,7 @@ atTerminal('Ctrl-C at a question calls nothing: a conversation goes on, a single
       const { code, restored } = await terminal.ended()
       assert.equal([code, restored, provider.received.length], [0, true, 3])
     },
-  ),
-)
+  ))
 
 test('the processes of a server end with the chat', () =>
   withTools(['Hello.'], async ({ aichat, home }) => {
