@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openHttpToolServer } from '../../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
@@ -20,9 +21,10 @@ interface Setting {
   aichat(...words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
 }
 
-/** Does something with a provider that answers these turns, and a server of tools. */
+/** Does something with a provider that answers these turns, and a server of tools in this process. */
 async function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<void>): Promise<void> {
   const provider = await openStandIn(scripted(turns))
+  const tools = await openHttpToolServer()
   const home = openFastHome(environment)
   const aichat = async (...words: readonly string[]) => {
     const { code, stdout, stderr } = await home.aichat(words)
@@ -32,10 +34,11 @@ async function withTools(turns: readonly Turn[], work: (setting: Setting) => Pro
   try {
     const document = JSON.stringify(pluginAt(provider.url))
     assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input: document })).code, 0)
-    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', '--', ...toolServerCommand)
+    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', '--url', tools.url)
     await work({ home, provider, aichat })
   } finally {
     await provider.close()
+    await tools.close()
     home.remove()
   }
 }
@@ -307,11 +310,13 @@ test('Ctrl-C at a question calls nothing: a conversation goes on, a single quest
     },
   ))
 
-test('the processes of a server end with the chat', () =>
-  withTools(['Hello.'], async ({ aichat, home }) => {
+test('a server may be a program, whose processes end with the chat', () =>
+  withTools([[['tools__echo', { text: 'Ada' }]], 'Hello.'], async ({ aichat, home, provider }) => {
     const file = join(home.folder, 'pids')
     await aichat('mcp', 'add', 'tools', '--force', '--', ...toolServerCommand, file)
+    await aichat('mcp', 'allow', 'tools', 'echo')
     await aichat('chat', '--mcp', 'tools', 'Go')
+    assert.equal(resultsIn(provider.received), ['You said: Ada'])
     for (const pid of readFileSync(file, 'utf8').split(' ')) await processGone(Number(pid))
     rmSync(file)
   }))

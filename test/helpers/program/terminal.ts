@@ -19,6 +19,8 @@ export interface Ran {
 }
 
 export interface RunMainOptions extends RunOptions {
+  /** Another stdin than that of `input`. */
+  readonly stdin?: Readable
   /** Whether the output goes to a terminal. */
   readonly shown?: boolean
   /** Aborted where Ctrl-C would be pressed. */
@@ -33,6 +35,7 @@ export async function runMain(
   {
     environment = {},
     input,
+    stdin,
     shown = false,
     signal = new AbortController().signal,
     heard = () => {},
@@ -54,7 +57,7 @@ export async function runMain(
     rows: 24,
     onResize: () => () => {},
     signal,
-    stdin: Readable.from(given ? [given] : []),
+    stdin: stdin ?? Readable.from(given ? [given] : []),
     stderr: new Writable({ write: (piece, _, done) => done(void writeErr(String(piece)) as never) }),
     out: async (data) => {
       out.push(Buffer.from(data))
@@ -62,7 +65,7 @@ export async function runMain(
     },
     err: (text) => writeErr(`${text}\n`),
     outClosed: false,
-    stdinIsPiped: () => given !== undefined,
+    stdinIsPiped: () => (stdin ?? given) !== undefined,
     outliveTerminal: () => true,
     passSignals: () => {},
     leaveInterrupts: () => () => {},
@@ -203,11 +206,16 @@ export async function converseHere(
   answers: readonly (readonly [question: RegExp, answer: Typed])[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Conversed> {
+  const { TMPDIR } = process.env
+  // An editor's file is in the folder of this process.
+  if (environment['TMPDIR'] !== undefined) process.env['TMPDIR'] = environment['TMPDIR']
   const terminal = openTerminalHere(words, { AICHAT_HOME: home, HOME: home, ...environment }, { redirected: true })
   for (const [question, answer] of answers) {
     await terminal.shows(question)
     terminal.type(typeof answer === 'object' ? answer.keys : `${answer}\r`)
   }
   const { code } = await terminal.ended()
+  if (TMPDIR === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = TMPDIR
   return { code, shown: plain(terminal.shown()), stdout: terminal.stdout() }
 }
