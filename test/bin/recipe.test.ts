@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import type { Hash } from 'node:crypto'
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as assert from 'uvu/assert'
 import { suite } from '../helpers/suite.ts'
 
@@ -10,20 +10,14 @@ const test = suite('the recipe of built data')
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 
-/** The result of a function of bin/recipe.mjs, run in its own process. */
-function ask(call: string, folder: string, source: string): unknown {
-  const script = `import * as recipe from ${JSON.stringify(join(root, 'bin', 'recipe.mjs'))}
-    const [folder, source] = process.argv.slice(1)
-    process.stdout.write(JSON.stringify(${call}))`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, folder, source], {
-    encoding: 'utf8',
-  })
-  assert.is(stderr, '')
-  return JSON.parse(stdout)
+const recipe = (await import(pathToFileURL(join(root, 'bin', 'recipe.mjs')).href)) as {
+  sourcesBehind(folder: string, source: string): readonly string[]
+  recipeOf(folder: string, source: string): Hash
 }
+const digestIn = (folder: string, source: string) => recipe.recipeOf(folder, source).digest('hex')
 
 test('of the word vectors names every source that defines a word', () => {
-  const files = ask('recipe.sourcesBehind(folder, source)', root, 'src/word-vectors/train.ts') as string[]
+  const files = recipe.sourcesBehind(root, 'src/word-vectors/train.ts')
   for (const name of ['ranking-terms', 'irregular-forms', 'stem'])
     assert.ok(files.includes(join('src', 'personas', 'memory', `${name}.ts`)), name)
   assert.ok(files.includes(join('src', 'word-vectors', 'words.ts')))
@@ -42,7 +36,7 @@ test('is another one as soon as any of its sources is changed, and no other', ()
     write('b/far.ts', 'export const y = 1\n')
     write('b/later.ts', '')
     write('b/other.ts', '')
-    const digest = () => ask("recipe.recipeOf(folder, source).digest('hex')", folder, 'a/train.ts')
+    const digest = () => digestIn(folder, 'a/train.ts')
     let before = digest()
     assert.is(digest(), before)
     appendFileSync(join(folder, 'b', 'other.ts'), 'export const no = 1\n')
@@ -104,11 +98,11 @@ function reformatted(text: string): string {
 }
 
 /** The digest of a program in a folder of its own. */
-function digestOf(text: string): unknown {
+function digestOf(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-recipe-'))
   try {
     writeFileSync(join(folder, 'program.ts'), text)
-    return ask("recipe.recipeOf(folder, source).digest('hex')", folder, 'program.ts')
+    return digestIn(folder, 'program.ts')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

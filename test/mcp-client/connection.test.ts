@@ -6,11 +6,11 @@ import { openToolServers, type ToolServers } from '../../src/app/tool-servers.ts
 import type { ToolServer } from '../../src/chat/tools/tool-server.ts'
 import type { AppError } from '../../src/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { openHttpToolServer } from '../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { processGone } from '../helpers/program/pseudo-terminal.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
-import { openHttpToolServer } from './http-server.ts'
 
 const test = suite('servers of tools')
 const keys = { OPENAI_API_KEY: 'sk-secret', AICHAT_TOKEN: 'secret', HF_TOKEN: 'secret', JWT_SECRET: 'secret' }

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { clientKinds, openStdioClient, type ServerCommand } from '../helpers/mcp/clients.ts'
 import { callTool, readingTools, tourTools } from '../helpers/mcp/tool-tour.ts'
 import { aichatCommand, openHome } from '../helpers/program/command.ts'
-import { spawnDaemon } from '../helpers/program/daemon.ts'
+import { openDaemon } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -148,7 +148,7 @@ test('a persona is needed: the only one, or the one that is named', async () => 
 })
 
 test("it works on a daemon with a key of the scope `memory`, and reaches no other user's persona", async () => {
-  const daemon = await spawnDaemon()
+  const daemon = await openDaemon()
   const register = async (username: string) =>
     (await daemon.call('POST', '/api/auth/register', { body: { username, password: 'Passw0rd' } })).body.token as string
   const [ada, bob] = [await register('ada'), await register('bob')]
@@ -176,7 +176,7 @@ test("it works on a daemon with a key of the scope `memory`, and reaches no othe
   assert.equal([refused.code, refused.stdout], [77, ''])
   assert.match(refused.stderr, /belongs to another user/)
   home.remove()
-  await daemon.stop()
+  await daemon.close()
 })
 
 test.run()

@@ -1,3 +1,4 @@
+// With --all only: a killed process.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -32,7 +32,7 @@ interface Question {
 export async function askTerminal<T>(cli: Cli, question: Question): Promise<T> {
   const { default: inquirer } = await import('inquirer')
   // The package reads `signal`; its types do not declare it.
-  const context = { output: cli.io.stderr, signal: cli.io.signal } as object
+  const context = { input: cli.io.stdin, output: cli.io.stderr, signal: cli.io.signal } as object
   try {
     const { answer } = await inquirer.createPromptModule(context)([
       { ...question, message: stripControls(question.message), name: 'answer' } as never,

@@ -1,20 +1,14 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import xterm from '@xterm/headless'
 import * as assert from 'uvu/assert'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
-import {
-  hasPseudoTerminal,
-  openTerminal,
-  processGone,
-  type TestTerminal,
-} from '../../helpers/program/pseudo-terminal.ts'
+import type { TestTerminal } from '../../helpers/program/pseudo-terminal.ts'
+import { openTerminalHere } from '../../helpers/program/terminal.ts'
 import { completionEvents, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
-const inner = suite('a conversation at a terminal')
-const test = hasPseudoTerminal ? inner : inner.skip
+const test = suite('a conversation')
 
 /** The prompt, with nothing typed behind it. */
 const prompt = /> $/
@@ -127,6 +121,7 @@ test('wide characters are edited as they are shown, and earlier questions come b
 for (const [signal, code] of [
   ['SIGTERM', 143],
   ['SIGINT', 130],
+  ['SIGHUP', 129],
 ] as const)
   test(`${signal} ends it with exit ${code} and restores the terminal, and keeps the answer so far`, () =>
     scene(async ({ talk, provider, sessions, stored }) => {
@@ -140,62 +135,14 @@ for (const [signal, code] of [
       busy.signal(signal)
       assert.equal(await busy.ended(), { code, restored: true }, busy.shown())
       await provider.left
-      assert.equal((await stored()).map(keptOf), endlessTale)
+      assert.equal(
+        (await stored()).map(({ role, content, cut = false }) => [role, content, cut]),
+        [
+          ['user', 'ENDLESS', false],
+          ['assistant', 'Once upon a time', true],
+        ],
+      )
     }))
-
-test('a signal during a /retry keeps the new answer so far in place of the one before', () =>
-  scene(async ({ talk, provider, stored }) => {
-    const terminal = await talk()
-    terminal.type('ENDLESS\r')
-    await terminal.shows(/Once upon/)
-    terminal.type('\x03')
-    await terminal.shows(/stays part of the conversation\s[\s\S]*> $/)
-    terminal.type('/retry\r')
-    await terminal.shows(/Once upon/)
-    terminal.signal('SIGTERM')
-    assert.is((await terminal.ended()).code, 143)
-    assert.is(provider.received.length, 2)
-    assert.equal((await stored()).map(keptOf), endlessTale)
-  }))
-
-test('a terminal that closes ends the conversation and the request, and the answer so far is kept', () =>
-  scene(async ({ talk, provider, stored }) => {
-    const terminal = await talk()
-    terminal.type('ENDLESS\r')
-    await terminal.shows(/Once upon/)
-    const { pid } = terminal
-    terminal.hangUp()
-    await provider.left
-    await processGone(pid)
-    assert.equal((await stored()).map(keptOf), endlessTale)
-  }))
-
-test('Ctrl-Z stops the job with the terminal restored, and fg goes on', () =>
-  scene(async ({ home, environment, messages }) => {
-    const terminal = await openTerminal(home, ['chat'], environment, {
-      script: (command, file) => `set -m\n${command}\nstty -g > '${file('stopped')}'\necho stopped\nfg`,
-    })
-    await terminal.shows(/Ctrl-D ends the conversation\.\s+> $/)
-    terminal.type('half')
-    await terminal.shows(/half$/)
-    terminal.type('\x1a')
-    await terminal.shows(/stopped[\s\S]*> half$/)
-    assert.is(terminal.text('stopped'), terminal.text('before'))
-    terminal.type(' a line\r')
-    await terminal.shows(/short answer[\s\S]*> $/)
-    assert.equal(messages(), [['user', 'half a line']])
-    const screen = new xterm.Terminal({ cols: 80, rows: 200, allowProposedApi: true })
-    await new Promise<void>((resolve) => screen.write(terminal.shown(), resolve))
-    const lines = Array.from({ length: 200 }, (_, at) => screen.buffer.active.getLine(at)!.translateToString(true))
-    // The shell's own remark goes on in the line that was left.
-    assert.equal(
-      lines.filter((line) => line.includes('> half')),
-      ['> halfstopped', '> half a line'],
-      lines.join('\n'),
-    )
-    terminal.type('\x04')
-    assert.equal(await terminal.ended(), { code: 0, restored: true }, terminal.shown())
-  }))
 
 test('--timeout is for each answer', () =>
   scene(async ({ talk, messages }) => {
@@ -221,17 +168,7 @@ test('a dumb terminal is sent no control sequences', () =>
     assert.not.match(terminal.shown(), /\x1b/)
   }))
 
-inner.run()
-
-/** The saved messages of a tale that was stopped. */
-const endlessTale = [
-  ['user', 'ENDLESS', false],
-  ['assistant', 'Once upon a time', true],
-]
-
-function keptOf({ role, content, cut = false }: { role: string; content: string; cut?: boolean }) {
-  return [role, content, cut]
-}
+test.run()
 
 interface Provider extends StandIn {
   /** Resolves when a request has come that is not answered by itself. */
@@ -243,8 +180,6 @@ interface Provider extends StandIn {
 }
 
 interface Scene {
-  readonly home: string
-  readonly environment: Record<string, string>
   readonly provider: Provider
   /** A conversation with its first prompt shown. */
   talk(words?: readonly string[], environment?: Record<string, string>): Promise<TestTerminal>
@@ -292,11 +227,9 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     const get = async (path: string) => (await callApi(url)('GET', path)).body
     const sessions = async () => (await get('/api/sessions')).sessions
     await work({
-      home,
-      environment,
       provider,
       async talk(words = [], more = {}) {
-        const terminal = await openTerminal(home, ['chat', ...words], { ...environment, ...more })
+        const terminal = openTerminalHere(['chat', ...words], { ...environment, ...more })
         await terminal.shows(/Ctrl-D ends the conversation\.\s+> $/)
         return terminal
       },

@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
-import { hasPseudoTerminal, openTerminal } from '../../helpers/program/pseudo-terminal.ts'
-import { runMain } from '../../helpers/program/terminal.ts'
+import { openTerminalHere, runMain } from '../../helpers/program/terminal.ts'
 import { completion, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -59,20 +58,19 @@ test('--json prints the REST shape in every case, with the same exit code; --qui
     assert.is((await run(['chat', 'cut', '-q'])).stderr, '')
   }))
 
-if (hasPseudoTerminal)
-  test('is reported in a conversation on a terminal, which goes on', () =>
-    scene(async ({ home, environment }) => {
-      const terminal = await openTerminal(home, ['chat'], environment)
-      await terminal.shows(/conversation\.\s+> $/)
-      terminal.type('refuse\r')
-      await terminal.shows(/I can't help with that\.\s+aichat: the model refused to answer[\s\S]*> $/)
-      terminal.type('empty\r')
-      await terminal.shows(/aichat: the answer is empty[\s\S]*> $/)
-      terminal.type('cut\r')
-      await terminal.shows(/The beginning of\s+aichat: the answer was cut[\s\S]*> $/)
-      terminal.type('\x04')
-      assert.is((await terminal.ended()).code, 0)
-    }))
+test('is reported in a conversation on a terminal, which goes on', () =>
+  scene(async ({ environment }) => {
+    const terminal = openTerminalHere(['chat'], environment)
+    await terminal.shows(/conversation\.\s+> $/)
+    terminal.type('refuse\r')
+    await terminal.shows(/I can't help with that\.\s+aichat: the model refused to answer[\s\S]*> $/)
+    terminal.type('empty\r')
+    await terminal.shows(/aichat: the answer is empty[\s\S]*> $/)
+    terminal.type('cut\r')
+    await terminal.shows(/The beginning of\s+aichat: the answer was cut[\s\S]*> $/)
+    terminal.type('\x04')
+    assert.is((await terminal.ended()).code, 0)
+  }))
 
 test.run()
 

@@ -1,12 +1,10 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type ShownTalk, scene, sizes } from './talk-scene.ts'
 
-const inner = suite('the prompt of a conversation')
-const test = hasPseudoTerminal ? inner : inner.skip
+const test = suite('the prompt of a conversation')
 
 const [up, left, home, end, del, tab] = ['\x1b[A', '\x1b[D', '\x1b[H', '\x1b[F', '\x1b[3~', '\t']
 const ctrl = (letter: string) => String.fromCharCode(letter.charCodeAt(0) & 0x1f)
@@ -266,4 +264,4 @@ test('Tab completes commands, their arguments, and files', () =>
     await shown.leave()
   }))
 
-inner.run()
+test.run()

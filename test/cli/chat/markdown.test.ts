@@ -1,14 +1,12 @@
 import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
-import { hasPseudoTerminal, openTerminal } from '../../helpers/program/pseudo-terminal.ts'
-import { openFastHome } from '../../helpers/program/terminal.ts'
+import { openFastHome, openTerminalHere } from '../../helpers/program/terminal.ts'
 import { completionEvents, openStandIn } from '../../helpers/providers/fake-provider.ts'
 import { scripted } from '../../helpers/providers/scripted-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('Markdown in the answers of aichat chat')
-const atTerminal = hasPseudoTerminal ? test : test.skip
 const answer = '# Title\n\nSome **bold** text.\n\n```js\nconst a = 1\n```\n\n- one\n- two\x1b]0;title\x07 &#27;[2J\n'
 const environment = { CUSTOM_API_KEY: 'sk-of-the-test' }
 
@@ -43,9 +41,14 @@ test('is as the model wrote it in a pipe, with --plain, and without colour', () 
     }
   }))
 
-atTerminal('is rendered in a conversation, whose transcript looks the same', () =>
+test('is rendered in a conversation, whose transcript looks the same', () =>
   withAnswer(async (home) => {
-    const terminal = await openTerminal(home.folder, ['chat'], environment)
+    const terminal = openTerminalHere(['chat'], {
+      AICHAT_HOME: home.folder,
+      HOME: home.folder,
+      OLLAMA_HOST: '127.0.0.1:9',
+      ...environment,
+    })
     await terminal.shows(/> $/)
     terminal.type('hi\r')
     await terminal.shows(/• two.*> $/s)
@@ -55,10 +58,9 @@ atTerminal('is rendered in a conversation, whose transcript looks the same', () 
     const [session] = JSON.parse((await home.aichat(['session', 'list', '--json'])).stdout).sessions
     const { stdout } = await home.aichat(['session', 'show', session.id], { shown: true } as object)
     assert.match(stdout, /^\x1b\[2m.*\x1b\[1m> hi\x1b\[22m.*\x1b\[1;4mTitle\x1b\[0m\n.*\x1b\[2m\S+ · custom · /s)
-  }),
-)
+  }))
 
-atTerminal('keeps what was said when Ctrl-C stops it in the middle of a block', () =>
+test('keeps what was said when Ctrl-C stops it in the middle of a block', () =>
   withHome(async (home) => {
     const provider = await openStandIn((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -67,7 +69,12 @@ atTerminal('keeps what was said when Ctrl-C stops it in the middle of a block', 
     try {
       const plugin = JSON.stringify(pluginAt(provider.url))
       await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
-      const terminal = await openTerminal(home.folder, ['chat'], environment)
+      const terminal = openTerminalHere(['chat'], {
+        AICHAT_HOME: home.folder,
+        HOME: home.folder,
+        OLLAMA_HOST: '127.0.0.1:9',
+        ...environment,
+      })
       await terminal.shows(/> $/)
       terminal.type('hi\r')
       await terminal.shows(/• two \*\*bo/)
@@ -79,8 +86,7 @@ atTerminal('keeps what was said when Ctrl-C stops it in the middle of a block', 
     } finally {
       await provider.close()
     }
-  }),
-)
+  }))
 
 test.run()
 

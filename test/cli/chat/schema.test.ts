@@ -8,7 +8,7 @@ import { openInstallation, pluginAt } from '../../helpers/program/installation.t
 import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
 import { completion, json, localRunner, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { scripted, type Turn } from '../../helpers/providers/scripted-provider.ts'
-import { suite } from '../../helpers/suite.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 
 const test = suite('an answer in JSON')
 
@@ -179,11 +179,12 @@ test('a pattern that computes for ages is ended by --timeout or Ctrl-C, and the 
   check.close()
 })
 
-test('an answer of 5 MB is checked, and of many misses the first are told', () => {
+test('a long answer is checked, and of many misses the first are told', () => {
+  // Of 5 MB.
+  const count = isWholeRun ? 100_000 : 2_000
   const items = JSON.stringify({
-    items: Array.from({ length: 100_000 }, (_, id) => ({ id, name: `a person ${id}, ${'x'.repeat(20)}` })),
+    items: Array.from({ length: count }, (_, id) => ({ id, name: `a person ${id}, ${'x'.repeat(20)}` })),
   })
-  assert.ok(items.length > 5_000_000)
   return withAnswers([items], async ({ home }) => {
     const fits = await home.aichat(['chat', 'x', '--schema-multi', 'id int, name'])
     assert.equal([fits.code, fits.stderr], [0, ''])
@@ -192,8 +193,9 @@ test('an answer of 5 MB is checked, and of many misses the first are told', () =
     assert.is(misses.code, 76)
     assert.match(
       misses.stderr,
-      /misses the schema in more than 19 places\n(?: {2}\/items\/\d+\/id: must be string\n){19} {2}and 99981 more\n$/,
+      /misses the schema in more than 19 places\n(?: {2}\/items\/\d+\/id: must be string\n){19} {2}and \d+ more\n$/,
     )
+    assert.match(misses.stderr, ` and ${count - 19} more\n`)
   })
 })
 

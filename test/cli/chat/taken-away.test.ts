@@ -3,14 +3,12 @@ import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { aichatCommand, openHome } from '../../helpers/program/command.ts'
-import { hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type ShownTalk, scene } from './talk-scene.ts'
 
 const test = suite('what is taken away from a chat, or is not ours')
-const withTerminal = hasPseudoTerminal ? test : test.skip
 const isRoot = process.getuid?.() === 0
-const asRoot = isRoot && hasPseudoTerminal ? test : test.skip
+const asRoot = isRoot ? test : test.skip
 
 /** The user id of `nobody`. */
 const other = 65_534
@@ -37,7 +35,7 @@ asRoot('a history file of another user is neither read nor written, and the conv
   }),
 )
 
-withTerminal('a session that is removed before a question is told, and nothing of the question is kept', () =>
+test('a session that is removed before a question is told, and nothing of the question is kept', () =>
   scene(async ({ talk, home, saved, provider }) => {
     const shown = await talk(['-s', 'Trip'])
     await say(shown, 'first', /heard: first/)
@@ -53,10 +51,9 @@ withTerminal('a session that is removed before a question is told, and nothing o
       (await saved()).map(({ messages }) => messages.map(([, text]) => text)),
       [['third', 'heard: third']],
     )
-  }),
-)
+  }))
 
-withTerminal('one that is removed during an answer is told behind it, stopped or whole', () =>
+test('one that is removed during an answer is told behind it, stopped or whole', () =>
   scene(async ({ talk, home, saved }) => {
     const shown = await talk(['-s', 'Trip'])
     shown.type('ENDLESS\r')
@@ -66,17 +63,15 @@ withTerminal('one that is removed during an answer is told behind it, stopped or
     await shown.until(/stopped; what was said could not be kept: Session "[^"]*" not\s+found/)
     assert.equal(await saved(), [])
     await shown.leave()
-  }),
-)
+  }))
 
-withTerminal('an empty conversation whose session is gone already ends as usual', () =>
+test('an empty conversation whose session is gone already ends as usual', () =>
   scene(async ({ talk, home, saved }) => {
     const shown = await talk()
     assert.is((await home.aichat(['session', 'remove', '--all', '--yes'])).code, 0)
     await shown.leave()
     assert.equal(await saved(), [])
-  }),
-)
+  }))
 
 test('a data folder that may be read alone is named with its path: 74', async () => {
   const home = openHome()

@@ -1,11 +1,9 @@
 import * as assert from 'uvu/assert'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
-import { hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { scene, sizes } from './talk-scene.ts'
 
-const inner = suite('Ctrl-C in a conversation')
-const test = hasPseudoTerminal ? inner : inner.skip
+const test = suite('Ctrl-C in a conversation')
 
 for (const size of sizes) {
   const at = `at ${size.join('x')}`
@@ -88,17 +86,4 @@ for (const size of sizes) {
     }))
 }
 
-for (const [signal, code] of [
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const)
-  test(`${signal} while a text is edited leaves the terminal as it was`, () =>
-    scene(async ({ talk }) => {
-      const shown = await talk()
-      shown.type('half\x12ha')
-      await shown.until(/"ha"\) half$/)
-      shown.signal(signal)
-      assert.equal(await shown.ended(), { code, restored: true }, shown.shown())
-    }))
-
-inner.run()
+test.run()

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openTerminal, type TestTerminal } from '../../helpers/program/pseudo-terminal.ts'
-import { openFastHome } from '../../helpers/program/terminal.ts'
+import { openFastHome, openTerminalHere } from '../../helpers/program/terminal.ts'
 import { completionEvents, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 
 /** A conversation at a terminal, with its screen as text. */
@@ -23,6 +23,7 @@ export interface ShownTalk extends TestTerminal {
 export interface TalkScene {
   readonly home: Home
   readonly provider: StandIn
+  readonly environment: Readonly<Record<string, string>>
   /** The texts of the user in the last request. */
   asked(): readonly string[]
   /** Role and content of the messages of the last request. */
@@ -41,6 +42,8 @@ interface TalkOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** The screen at the start. */
   readonly begun?: RegExp
+  /** Whether it is a process at a terminal of the system. */
+  readonly isProcess?: boolean
 }
 
 /** The longest wait for a screen: milliseconds. */
@@ -82,7 +85,7 @@ export async function scene(work: (scene: TalkScene) => Promise<void>): Promise<
     )
     response.end(events.join(''))
   })
-  const environment = { CUSTOM_API_KEY: 'sk-of-the-test' }
+  const environment = { OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
   const home = openFastHome(environment)
   const open: ShownTalk[] = []
   try {
@@ -93,6 +96,7 @@ export async function scene(work: (scene: TalkScene) => Promise<void>): Promise<
     await work({
       home,
       provider,
+      environment,
       silent,
       sent: () => lastMessages().map(({ role, content }) => [role, content] as const),
       asked: () => lastMessages().flatMap(({ role, content }) => (role === 'user' ? [content] : [])),
@@ -111,20 +115,18 @@ export async function scene(work: (scene: TalkScene) => Promise<void>): Promise<
         }
         return found
       },
-      async talk(words = [], { size = sizes[0]!, environment: more = {}, begun = /^> $/m } = {}) {
-        const talk = await openShown(
-          home.folder,
-          ['chat', ...words],
-          { OLLAMA_HOST: '127.0.0.1:9', ...environment, ...more },
-          size,
-        )
+      async talk(words = [], { size = sizes[0]!, environment: more = {}, begun = /^> $/m, isProcess = false } = {}) {
+        const talk = await openShown(home.folder, ['chat', ...words], { ...environment, ...more }, size, isProcess)
         open.push(talk)
         await talk.until(begun)
         return talk
       },
     })
   } finally {
-    for (const talk of open) talk.hangUp()
+    for (const talk of open) {
+      talk.hangUp()
+      await talk.ended()
+    }
     await provider.close()
     home.remove()
   }
@@ -149,6 +151,7 @@ async function openShown(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
   [columns, rows]: readonly [number, number],
+  isProcess: boolean,
 ): Promise<ShownTalk> {
   const emulator = new xterm.Terminal({
     cols: columns,
@@ -163,7 +166,10 @@ async function openShown(
     emulator.write(text)
     told.emit('heard')
   }
-  const terminal = await openTerminal(folder, words, environment, { size: [columns, rows], heard })
+  const options = { size: [columns, rows], heard } as const
+  const terminal = isProcess
+    ? await openTerminal(folder, words, environment, options)
+    : openTerminalHere(words, { AICHAT_HOME: folder, HOME: folder, ...environment }, options)
   const flushed = () => new Promise<void>((resolve) => emulator.write('', resolve))
   const screen = async () => {
     await flushed()
@@ -186,9 +192,6 @@ async function openShown(
   }
   return {
     ...terminal,
-    get pid() {
-      return terminal.pid
-    },
     screen,
     until,
     async cursor() {

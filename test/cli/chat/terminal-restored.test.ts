@@ -1,3 +1,4 @@
+// With --all only: a terminal.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

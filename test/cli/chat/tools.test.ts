@@ -1,17 +1,17 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openHttpToolServer } from '../../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
-import { converse, hasPseudoTerminal, openTerminal, processGone } from '../../helpers/program/pseudo-terminal.ts'
-import { openFastHome } from '../../helpers/program/terminal.ts'
+import { processGone } from '../../helpers/program/pseudo-terminal.ts'
+import { converseHere, openFastHome, openTerminalHere } from '../../helpers/program/terminal.ts'
 import { openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { resultsIn, scripted, sent, type Turn } from '../../helpers/providers/scripted-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('chats that call tools')
-const atTerminal = hasPseudoTerminal ? test : test.skip
 const environment = { CUSTOM_API_KEY: 'sk-of-the-test' }
 
 interface Setting {
@@ -21,9 +21,10 @@ interface Setting {
   aichat(...words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
 }
 
-/** Does something with a provider that answers these turns, and a server of tools. */
+/** Does something with a provider that answers these turns, and a server of tools in this process. */
 async function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<void>): Promise<void> {
   const provider = await openStandIn(scripted(turns))
+  const tools = await openHttpToolServer()
   const home = openFastHome(environment)
   const aichat = async (...words: readonly string[]) => {
     const { code, stdout, stderr } = await home.aichat(words)
@@ -33,10 +34,11 @@ async function withTools(turns: readonly Turn[], work: (setting: Setting) => Pro
   try {
     const document = JSON.stringify(pluginAt(provider.url))
     assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input: document })).code, 0)
-    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', '--', ...toolServerCommand)
+    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', '--url', tools.url)
     await work({ home, provider, aichat })
   } finally {
     await provider.close()
+    await tools.close()
     home.remove()
   }
 }
@@ -227,11 +229,11 @@ test('an unknown server ends the command, one that only a persona names does not
     assert.match((await aichat('chat', '-p', 'Mia', 'Go')).stderr, /the tools of none are left out/)
   }))
 
-atTerminal('at a terminal each call is asked about, with its arguments, until the user says always', () =>
+test('at a terminal each call is asked about, with its arguments, until the user says always', () =>
   withTools(
     [[['tools__echo', { text: 'one \u001b[2Jtwo' }]], [['tools__echo', { text: 'again' }]], 'Done.'],
     async ({ home, provider }) => {
-      const { code, shown, stdout } = await converse(
+      const { code, shown, stdout } = await converseHere(
         home.folder,
         ['chat', '--mcp', 'tools', 'Go'],
         [
@@ -248,15 +250,16 @@ atTerminal('at a terminal each call is asked about, with its arguments, until th
       const { decisions } = JSON.parse(readFileSync(join(home.folder, 'mcp.json'), 'utf8'))
       assert.equal([decisions.length, decisions[0].tool, decisions[0].decision], [1, 'echo', 'always'])
     },
-  ),
-)
+  ))
 
-atTerminal('in a conversation a session lasts, and a changed tool is asked about again', () =>
+test('in a conversation a session lasts, and a changed tool is asked about again', () =>
   withTools(
     [[['tools__shifty', {}]], 'One.', [['tools__shifty', {}]], [['tools__shift', {}]], [['tools__shifty', {}]], 'Two.'],
     async ({ home, provider }) => {
-      const terminal = await openTerminal(home.folder, ['chat', '--mcp', 'tools'], {
+      const terminal = openTerminalHere(['chat', '--mcp', 'tools'], {
         ...environment,
+        AICHAT_HOME: home.folder,
+        HOME: home.folder,
         OLLAMA_HOST: '127.0.0.1:9',
       })
       await terminal.shows(/> $/)
@@ -279,22 +282,21 @@ atTerminal('in a conversation a session lasts, and a changed tool is asked about
         'Error: The user does not allow this call',
       ])
     },
-  ),
-)
+  ))
 
-atTerminal('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
+test('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
   withTools(
     [[['tools__echo', { text: 'x' }]], [['tools__echo', { text: 'x' }]], 'Hello.'],
     async ({ home, provider }) => {
-      const more = { ...environment, OLLAMA_HOST: '127.0.0.1:9' }
-      const single = await converse(
+      const more = { ...environment, AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' }
+      const single = await converseHere(
         home.folder,
         ['chat', '--mcp', 'tools', 'Go'],
         [[/Call it\?/, { keys: '\x03' }]],
         more,
       )
       assert.equal([single.code, single.stdout], [130, ''])
-      const terminal = await openTerminal(home.folder, ['chat', '--mcp', 'tools'], more)
+      const terminal = openTerminalHere(['chat', '--mcp', 'tools'], more)
       await terminal.shows(/> $/)
       terminal.type('first\r')
       await terminal.shows(/Call it\?/)
@@ -306,14 +308,15 @@ atTerminal('Ctrl-C at a question calls nothing: a conversation goes on, a single
       const { code, restored } = await terminal.ended()
       assert.equal([code, restored, provider.received.length], [0, true, 3])
     },
-  ),
-)
+  ))
 
-test('the processes of a server end with the chat', () =>
-  withTools(['Hello.'], async ({ aichat, home }) => {
+test('a server may be a program, whose processes end with the chat', () =>
+  withTools([[['tools__echo', { text: 'Ada' }]], 'Hello.'], async ({ aichat, home, provider }) => {
     const file = join(home.folder, 'pids')
     await aichat('mcp', 'add', 'tools', '--force', '--', ...toolServerCommand, file)
+    await aichat('mcp', 'allow', 'tools', 'echo')
     await aichat('chat', '--mcp', 'tools', 'Go')
+    assert.equal(resultsIn(provider.received), ['You said: Ada'])
     for (const pid of readFileSync(file, 'utf8').split(' ')) await processGone(Number(pid))
     rmSync(file)
   }))

@@ -4,11 +4,13 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Home, openHome } from '../../helpers/program/command.ts'
-import { suite } from '../../helpers/suite.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 
 const test = suite('commands that change a small file at the same moment')
 
-const numbers = Array.from({ length: 8 }, (_, index) => index + 1)
+/** The processes that change each file. */
+const numbers = Array.from({ length: isWholeRun ? 6 : 2 }, (_, index) => index + 1)
 
 interface Change {
   readonly name: string
@@ -26,8 +28,6 @@ const settings = [
   ['chat.history', 'off'],
   ['chat.keep', 'on'],
   ['responses.keep_days', '9'],
-  ['usage.timezone', 'UTC'],
-  ['limits.api_keys', '77'],
 ]
 
 const changes: readonly Change[] = [
@@ -74,7 +74,7 @@ for (const { name, words, input, file, count } of changes)
   })
 
 test('are not held up by the lock of one that was killed', async () => {
-  const home = openHome()
+  const home = openFastHome()
   try {
     const lock = join(home.folder, '.config.json.lock')
     const { pid } = spawnSync(process.execPath, ['--version'])

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { anyCharacter, fc } from '../../helpers/properties.ts'
-import { suite } from '../../helpers/suite.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 import { writtenAnswers } from './answers.ts'
 import { openScreen, streamed } from './screen.ts'
 
@@ -39,7 +39,7 @@ test('reaches the terminal as text: nothing but our own sequences', async () => 
       await screen.lines()
       assert.equal([screen.title(), screen.column()], ['', 0])
     }),
-    { numRuns: 400 },
+    { numRuns: isWholeRun ? 300 : 60 },
   )
 })
 
@@ -52,7 +52,7 @@ test('is cut without a trace like any other', async () => {
       await streamed(cut, texts)
       assert.equal(await cut.lines(), await whole.lines())
     }),
-    { numRuns: 400 },
+    { numRuns: isWholeRun ? 300 : 60 },
   )
 })
 

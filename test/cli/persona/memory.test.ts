@@ -3,13 +3,10 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
 import type { Answered } from '../../helpers/program/daemon.ts'
-import { converse, hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
-import { openFastHome } from '../../helpers/program/terminal.ts'
+import { converseHere, openFastHome } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat persona memory')
-const withTerminal = hasPseudoTerminal ? test : test.skip
-
 test('a memory is shown, edited, pinned, unpinned and removed by the beginning of its id', () =>
   withPersona(async ({ memory, json, add }) => {
     const id = await add('My cat is afraid of thunder', '--category', 'pets', '--speaker', 'Grace')
@@ -140,11 +137,11 @@ test('without a text and without a terminal, edit says which option it needs', (
     assert.match(refused.stderr, /--content/)
   }))
 
-withTerminal('at a terminal edit opens the editor with the text, and leaves no file behind', () =>
+test('at a terminal edit opens the editor with the text, and leaves no file behind', () =>
   withPersona(async ({ home, json, add }) => {
     const id = await add('My cat drinks tea')
     const edit = (editor: string) =>
-      converse(home.folder, ['persona', 'memory', 'edit', 'Ada', id], [], { EDITOR: editor, TMPDIR: home.folder })
+      converseHere(home.folder, ['persona', 'memory', 'edit', 'Ada', id], [], { EDITOR: editor, TMPDIR: home.folder })
     const edited = await edit('sed -i s/tea/milk/')
     assert.equal([edited.code, edited.stdout], [0, `${id}\n`], edited.shown)
     assert.is((await json('show', 'Ada', id)).content, 'My cat drinks milk')
@@ -160,8 +157,7 @@ withTerminal('at a terminal edit opens the editor with the text, and leaves no f
       readdirSync(home.folder).filter((name) => name.startsWith('aichat-edit-')),
       [],
     )
-  }),
-)
+  }))
 
 interface WithPersona {
   readonly home: Home

@@ -1,9 +1,7 @@
 import * as assert from 'uvu/assert'
-import { openHome } from '../../helpers/program/command.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
-import { converse, hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
-import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { converseHere, openFastHome, type Ran, runMain } from '../../helpers/program/terminal.ts'
 import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -178,7 +176,10 @@ test('an invalid memory, limit or date has its exit code, and nothing is stored'
   }))
 
 test('a time without a zone is in UTC wherever it is typed, as it is shown, and a day is one of the calendar', async () => {
-  const home = openHome({ TZ: 'Asia/Tokyo' })
+  const home = openFastHome()
+  const { TZ } = process.env
+  process.env['TZ'] = 'Asia/Tokyo'
+  assert.is(new Date(0).getHours(), 9)
   await home.aichat(['persona', 'create', '--name', 'Mia', '--model', 'm'])
   const memory = async (...words: readonly string[]) => {
     const { code, stdout, stderr } = await home.aichat(['persona', 'memory', ...words])
@@ -191,6 +192,8 @@ test('a time without a zone is in UTC wherever it is typed, as it is shown, and 
   for (const day of ['2024-02-30', '2023-02-29', '2024-04-31T10:00'])
     assert.match(await memory('add', 'Mia', 'never', '--timestamp', day), /^64 aichat: .*Use a time such as/)
   assert.match(await memory('list', 'Mia', '--after', '2024-02-30'), /^64 aichat: Invalid time "2024-02-30"/)
+  if (TZ === undefined) delete process.env['TZ']
+  else process.env['TZ'] = TZ
   home.remove()
 })
 
@@ -210,9 +213,7 @@ test('a memory may be of another day, and a wipe before a day takes it', () =>
     assert.is((await rest(`/api/personas/${id}/memory`)).memories[0].content, 'of 2024-05-08T17:30Z')
   }))
 
-const withTerminal = hasPseudoTerminal ? test : test.skip
-
-withTerminal('at a terminal a wipe offers the categories to tick, and asks before it takes them', () =>
+test('at a terminal a wipe offers the categories to tick, and asks before it takes them', () =>
   scene(async ({ run, rest, home }) => {
     const id = (await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).stdout.trim()
     for (const [content, category] of [
@@ -223,13 +224,13 @@ withTerminal('at a terminal a wipe offers the categories to tick, and asks befor
       await run(['persona', 'memory', 'add', id, content, ...(category ? ['--category', category] : [])])
     const wipe = ['persona', 'memory', 'wipe', 'Mia']
     const path = `/api/personas/${id}/memory`
-    const declined = await converse(home, wipe, [
+    const declined = await converseHere(home, wipe, [
       [/Which categories\?/, ''],
       [/for good\?/, 'n'],
     ])
     assert.equal([declined.code, declined.stdout, (await rest(path)).total], [1, '', 3])
     // A space deselects the first choice: memories without a category stay.
-    const wiped = await converse(home, wipe, [
+    const wiped = await converseHere(home, wipe, [
       [/Which categories\?/, { keys: ' \r' }],
       [/Wipe the memories of pets, taste of Mia for good\?/, 'y'],
     ])
@@ -237,10 +238,9 @@ withTerminal('at a terminal a wipe offers the categories to tick, and asks befor
     assert.match(wiped.shown, /\(no category\): 1/)
     const left = await rest(path)
     assert.equal([left.total, left.memories[0].content], [1, 'The sky'])
-    const interrupted = await converse(home, wipe, [[/for good\?/, { keys: '\x03' }]])
+    const interrupted = await converseHere(home, wipe, [[/for good\?/, { keys: '\x03' }]])
     assert.equal([interrupted.code, (await rest(path)).total], [130, 1])
-  }),
-)
+  }))
 
 test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memory leaves it out', () =>
   scene(async ({ run, provider, rest }) => {

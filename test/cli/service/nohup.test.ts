@@ -1,3 +1,4 @@
+// With --all only: a terminal.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
-import { converse, hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
-import { type Ran, runMain } from '../../helpers/program/terminal.ts'
+import { converseHere, type Ran, runMain } from '../../helpers/program/terminal.ts'
 import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -157,11 +156,9 @@ test('each user has conversations and personas of their own', () =>
     assert.is((await run(['chat', '-s', 'Trip', 'four'])).stdout, '3: four\n')
   }))
 
-const withTerminal = hasPseudoTerminal ? test : test.skip
-
-withTerminal('a conversation at a terminal is saved, and goes on later', () =>
+test('a conversation at a terminal is saved, and goes on later', () =>
   scene(async ({ run, rest, home, environment, sent }) => {
-    const talk = await converse(
+    const talk = await converseHere(
       home,
       ['chat'],
       [
@@ -178,22 +175,20 @@ withTerminal('a conversation at a terminal is saved, and goes on later', () =>
     assert.match(talk.shown, `saved as "${session.name}"`)
     assert.is((await run(['chat', '--continue', 'three'])).stdout, '5: three\n')
     assert.is(sent()[0]!.content, 'one')
-  }),
-)
+  }))
 
-withTerminal('a conversation in which nothing was answered is not kept', () =>
+test('a conversation in which nothing was answered is not kept', () =>
   scene(async ({ rest, home, environment }) => {
     const answers = [
       [/Ctrl-D ends the conversation\.\s+> $/, 'FAIL'],
       [/not this[\s\S]*> $/, { keys: '\x04' }],
     ] as const
-    const talk = await converse(home, ['chat'], answers, environment)
+    const talk = await converseHere(home, ['chat'], answers, environment)
     assert.equal([talk.code, talk.stdout], [0, ''], talk.shown)
     assert.not.match(talk.shown, 'saved as')
     assert.equal((await rest('/api/sessions')).sessions, [])
-    assert.is((await converse(home, ['chat', '--dry-run'], [], environment)).code, 64, 'a dry run sends nothing')
-  }),
-)
+    assert.is((await converseHere(home, ['chat', '--dry-run'], [], environment)).code, 64, 'a dry run sends nothing')
+  }))
 
 test.run()
 

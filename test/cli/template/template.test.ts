@@ -2,13 +2,10 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
-import { converse, hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
-import { openFastHome } from '../../helpers/program/terminal.ts'
+import { converseHere, openFastHome } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat template')
-const withTerminal = hasPseudoTerminal ? test : test.skip
-
 const review = [
   '--system',
   'You review $lang.',
@@ -183,11 +180,11 @@ test('a path names a template too', () =>
     assert.is((await sent(['-t', path, 'hi'])).messages[0].content, 'Say hi')
   }))
 
-withTerminal('edit opens the editor, and keeps a text that is no template for the next edit', () =>
+test('edit opens the editor, and keeps a text that is no template for the next edit', () =>
   withHome(async ({ home, template }) => {
     await template('create', 'review', '--prompt', 'Review')
     const edit = (editor: string) =>
-      converse(home.folder, ['template', 'edit', 'review'], [], { EDITOR: editor, TMPDIR: home.folder })
+      converseHere(home.folder, ['template', 'edit', 'review'], [], { EDITOR: editor, TMPDIR: home.folder })
     const shown = async () => (await template('show', 'review')).stdout
     assert.is((await edit('sed -i s/Review/Check/')).code, 0)
     assert.is(await shown(), 'prompt: Check\n')
@@ -210,8 +207,7 @@ withTerminal('edit opens the editor, and keeps a text that is no template for th
       readdirSync(home.folder).filter((name) => name.startsWith('aichat-edit-')),
       [],
     )
-  }),
-)
+  }))
 
 test.run()
 

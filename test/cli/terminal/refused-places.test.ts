@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('places that take no data')
@@ -22,7 +23,7 @@ test('a first command on a disk without room says so, and is no bug', () => {
 })
 
 test('a journal of usage that cannot be written is told in a line of aichat, and the work is done', async () => {
-  const home = openHome()
+  const home = openFastHome()
   writeFileSync(join(home.folder, 'usage'), 'a file in the place of the folder')
   const { code, bytes, stderr } = await home.aichat(['tts', 'Hello.'])
   const quiet = await home.aichat(['tts', '--quiet', 'Hello.'])
@@ -34,7 +35,7 @@ test('a journal of usage that cannot be written is told in a line of aichat, and
 })
 
 test('doctor finds a folder that cannot be made, and a command that needs one names the way out', async () => {
-  const home = openHome()
+  const home = openFastHome()
   const inNull = { AICHAT_HOME: '', XDG_DATA_HOME: '/dev/null' }
   const { stdout } = await home.aichat(['doctor'], { environment: inNull })
   const create = ['persona', 'create', '--name', 'Ada', '-m', 'm']
@@ -50,7 +51,7 @@ test('doctor finds a folder that cannot be made, and a command that needs one na
 })
 
 test('a folder that no system call can make is refused at once, in one sentence', async () => {
-  const home = openHome()
+  const home = openFastHome()
   for (const command of [['status'], ['persona', 'create', '--name', 'Ada', '-m', 'm']]) {
     const { code, stderr } = await home.aichat(command, { environment: { AICHAT_HOME: '/proc/x' } })
     assert.is(code, 73, command.join(' '))
@@ -60,7 +61,7 @@ test('a folder that no system call can make is refused at once, in one sentence'
 })
 
 test('a home that a file, a loop of links or its length keeps from being a folder is refused, also by a command that reads alone', async () => {
-  const home = openHome()
+  const home = openFastHome()
   writeFileSync(join(home.folder, 'file'), '')
   symlinkSync('loop', join(home.folder, 'loop'))
   for (const [name, reason] of [

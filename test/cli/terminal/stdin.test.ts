@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
-import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { terminated } from '../../../src/cli/terminal/io.ts'
+import { aichatCommand } from '../../helpers/program/command.ts'
+import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('reading stdin')
-const home = openHome()
+const home = openFastHome()
+const environment = { AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' }
 test.after(() => home.remove())
 
 /** Commands that read stdin, with the arguments for it. */
@@ -26,34 +30,49 @@ const readers: readonly (readonly string[])[] = [
   ['login', 'http://127.0.0.1:9', '--token-stdin', '--insecure-storage'],
 ]
 
+/** A stdin that never ends, and an event when it is read. */
+function endless(): { readonly stdin: Readable; readonly read: Promise<void> } {
+  let stdin: Readable | undefined
+  const read = new Promise<void>((resolve) => {
+    stdin = new Readable({ read: () => resolve() })
+  })
+  return { stdin: stdin!, read }
+}
+
 test('every command that reads stdin ends with SIGTERM while stdin stays open', async () => {
-  const ends = await Promise.all(
-    readers.map(async (words) => {
-      const { child, ended } = start(words)
-      const waits = await says(child, /waiting for standard input to end/)
-      child.kill('SIGTERM')
-      return [words.join(' '), waits, ...(await ended)]
-    }),
-  )
-  assert.equal(
-    ends,
-    readers.map((words) => [words.join(' '), true, 143, null]),
-  )
+  for (const words of readers) {
+    const { stdin, read } = endless()
+    const signals = new AbortController()
+    const ended = runMain(words, { environment, stdin, signal: signals.signal })
+    await Promise.race([read, ended])
+    signals.abort(terminated)
+    assert.is((await ended).code, 143, words.join(' '))
+  }
 })
 
-test('Ctrl-C ends it likewise, and --timeout with exit 75', async () => {
-  const interrupted = async () => {
-    const { child, ended } = start(['chat', 'hi'])
-    await says(child, /waiting for standard input to end/)
-    child.kill('SIGINT')
-    assert.equal(await ended, [130, null])
+test('--timeout ends it with exit 75', async () => {
+  for (const words of [
+    ['chat', 'hi'],
+    ['persona', 'import', '-'],
+  ]) {
+    const { code, stderr } = await runMain([...words, '--timeout', '10ms'], { environment, stdin: endless().stdin })
+    assert.equal([code, stderr], [75, 'aichat: Standard input did not end within the time of --timeout 10ms\n'])
   }
-  const late = async (words: readonly string[]) => {
-    const { child, ended } = start([...words, '--timeout', '100ms'])
-    assert.ok(await says(child, /aichat: Standard input did not end within the time of --timeout 100ms\n/))
-    assert.equal(await ended, [75, null])
-  }
-  await Promise.all([interrupted(), late(['chat', 'hi']), late(['persona', 'import', '-'])])
+})
+
+test('a process says after some silence that it waits, and ends with SIGTERM and Ctrl-C', async () => {
+  const ends = [
+    [['chat', 'hi'], 'SIGTERM', 143],
+    [['persona', 'import', '-'], 'SIGINT', 130],
+  ] as const
+  await Promise.all(
+    ends.map(async ([words, signal, code]) => {
+      const { child, ended } = start(words)
+      assert.ok(await says(child, /waiting for standard input to end/))
+      child.kill(signal)
+      assert.equal(await ended, [code, null])
+    }),
+  )
 })
 
 test('a stdin that is closed is an empty one', async () => {
@@ -106,7 +125,7 @@ interface Started {
 function start(words: readonly string[], redirection = ''): Started {
   const command = `exec ${[...aichatCommand, ...words].map((word) => `'${word}'`).join(' ')} ${redirection}`
   const child = spawn('sh', ['-c', command], {
-    env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' },
+    env: { PATH: process.env['PATH'], ...environment },
     stdio: ['pipe', 'ignore', 'pipe'],
   })
   return { child, ended: once(child, 'exit') }

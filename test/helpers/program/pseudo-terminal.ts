@@ -50,7 +50,8 @@ export async function converse(
   return { code, shown: plain(shown), stdout: readFileSync(file, 'utf8') }
 }
 
-function plain(text: string): string {
+/** A text without control sequences. */
+export function plain(text: string): string {
   return text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '')
 }
 
@@ -66,14 +67,53 @@ export interface TestTerminal {
   resize(columns: number, rows: number): void
   /** Closes the terminal. */
   hangUp(): void
-  /** The process of the command. */
-  readonly pid: number
-  /** The file of this name that the script around the command wrote. */
-  text(name: string): string
   /** All that was shown so far, as it was sent. */
   shown(): string
   /** Resolves when the command has ended. `restored`: the terminal's modes are as they were, and pastes are not marked. */
   ended(): Promise<{ readonly code: number; readonly restored: boolean }>
+}
+
+/** A command that is a process at a terminal of the system. */
+export interface PseudoTerminal extends TestTerminal {
+  /** The process of the command. */
+  readonly pid: number
+  /** The file of this name that the script around the command wrote. */
+  text(name: string): string
+}
+
+/** The output of a terminal: what it has shown, and waits for a text in it. */
+export interface Transcript extends Pick<TestTerminal, 'shows' | 'shown'> {
+  add(text: string): void
+  /** Whether the terminal marks pastes at the end. */
+  marksPastes(): boolean
+}
+
+/** Opens one that waits until `closed` resolves. */
+export function openTranscript(closed: Promise<unknown>): Transcript {
+  const told = new EventEmitter()
+  let shown = ''
+  let seen = 0
+  let isClosed = false
+  const close = () => {
+    isClosed = true
+    told.emit('shown')
+  }
+  closed.then(close, close)
+  return {
+    add(text) {
+      shown += text
+      told.emit('shown')
+    },
+    shown: () => shown,
+    marksPastes: () => shown.lastIndexOf('\x1b[?2004h') > shown.lastIndexOf('\x1b[?2004l'),
+    async shows(pattern) {
+      while (!pattern.test(plain(shown.slice(seen)))) {
+        if (isClosed) throw new Error(`The terminal closed without ${pattern}: ${plain(shown)}`)
+        await once(told, 'shown')
+      }
+      seen = shown.length
+    },
+  }
 }
 
 export interface TerminalOptions {
@@ -98,7 +138,7 @@ export async function openTerminal(
     size: [columns, rows] = [80, 24],
     heard = () => {},
   }: TerminalOptions = {},
-): Promise<TestTerminal> {
+): Promise<PseudoTerminal> {
   const file = (name: string) => join(home, `terminal-${name}`)
   for (const name of ['pid', 'code', 'before', 'after']) rmSync(file(name), { force: true })
   const command = [...aichatCommand, ...words].map((word) => `'${word}'`).join(' ')
@@ -122,26 +162,15 @@ export async function openTerminal(
   const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
   closed.finally(() => clearTimeout(timer))
   child.stdin.on('error', () => {})
-  const told = new EventEmitter()
-  let shown = ''
-  let seen = 0
+  const transcript = openTranscript(closed)
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    shown += text
+    transcript.add(text)
     heard(text)
-    told.emit('shown')
   })
   const text = (name: string) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8').trim() : '')
   return {
     type: (keys) => void child.stdin.write(keys),
-    async shows(pattern) {
-      while (!pattern.test(plain(shown.slice(seen)))) {
-        const more = once(told, 'shown')
-        if (child.exitCode !== null || child.signalCode !== null)
-          throw new Error(`The terminal closed without ${pattern}: ${plain(shown)}`)
-        await Promise.race([more, closed])
-      }
-      seen = shown.length
-    },
+    ...transcript,
     get pid() {
       return Number(text('pid'))
     },
@@ -153,11 +182,12 @@ export async function openTerminal(
     },
     hangUp: () => void child.kill('SIGKILL'),
     text,
-    shown: () => shown,
     async ended() {
       await closed
-      const marked = shown.lastIndexOf('\x1b[?2004h') > shown.lastIndexOf('\x1b[?2004l')
-      return { code: Number(text('code') || Number.NaN), restored: !marked && text('before') === text('after') }
+      return {
+        code: Number(text('code') || Number.NaN),
+        restored: !transcript.marksPastes() && text('before') === text('after'),
+      }
     },
   }
 }

@@ -1,6 +1,15 @@
-import { Readable, Writable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import { main } from '../../../src/cli/main.ts'
+import { type Io, interrupted, terminated } from '../../../src/cli/terminal/io.ts'
 import { type Home, openHome, type RunOptions } from './command.ts'
+import {
+  type Conversed,
+  openTranscript,
+  plain,
+  type TerminalOptions,
+  type TestTerminal,
+  type Typed,
+} from './pseudo-terminal.ts'
 
 export interface Ran {
   readonly code: number
@@ -10,6 +19,8 @@ export interface Ran {
 }
 
 export interface RunMainOptions extends RunOptions {
+  /** Another stdin than that of `input`. */
+  readonly stdin?: Readable
   /** Whether the output goes to a terminal. */
   readonly shown?: boolean
   /** Aborted where Ctrl-C would be pressed. */
@@ -24,6 +35,7 @@ export async function runMain(
   {
     environment = {},
     input,
+    stdin,
     shown = false,
     signal = new AbortController().signal,
     heard = () => {},
@@ -45,7 +57,7 @@ export async function runMain(
     rows: 24,
     onResize: () => () => {},
     signal,
-    stdin: Readable.from(given ? [given] : []),
+    stdin: stdin ?? Readable.from(given ? [given] : []),
     stderr: new Writable({ write: (piece, _, done) => done(void writeErr(String(piece)) as never) }),
     out: async (data) => {
       out.push(Buffer.from(data))
@@ -53,7 +65,7 @@ export async function runMain(
     },
     err: (text) => writeErr(`${text}\n`),
     outClosed: false,
-    stdinIsPiped: () => given !== undefined,
+    stdinIsPiped: () => (stdin ?? given) !== undefined,
     outliveTerminal: () => true,
     passSignals: () => {},
     leaveInterrupts: () => () => {},
@@ -84,4 +96,126 @@ export function openFastHome(environment: Readonly<Record<string, string>> = {})
           })
         : home.aichat(words, options),
   }
+}
+
+/** The command of `openTerminalHere`. */
+export interface TerminalHere extends TestTerminal {
+  /** What went to a redirected stdout. */
+  stdout(): string
+}
+
+/**
+ * Starts a command in this process at a stand-in of a terminal, whose modes are kept, and which stops the command by Ctrl-C
+ * where they are as at the start. For tests of what is typed and shown; a test of the modes themselves, of job control or
+ * of signals spawns the program by `openTerminal`.
+ */
+export function openTerminalHere(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  {
+    size = [80, 24],
+    heard = () => {},
+    redirected = false,
+  }: Pick<TerminalOptions, 'size' | 'heard'> & {
+    /** Whether stdout goes elsewhere. */
+    readonly redirected?: boolean
+  } = {},
+): TerminalHere {
+  let [columns, rows] = size
+  let isRaw = false
+  const keyboard = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => {
+      isRaw = raw
+      return keyboard
+    },
+  })
+  const signals = new AbortController()
+  const resized = new Set<() => void>()
+  let stdout = ''
+  const show = (text: string) => {
+    const lines = text.replaceAll('\n', '\r\n')
+    transcript.add(lines)
+    heard(lines)
+  }
+  const io = {
+    environment: { PATH: process.env['PATH'], TERM: 'xterm', LC_ALL: 'C.UTF-8', ...environment },
+    stdinIsTerminal: true,
+    stdoutIsTerminal: !redirected,
+    stderrIsTerminal: true,
+    get columns() {
+      return columns
+    },
+    get rows() {
+      return rows
+    },
+    onResize(listener: () => void) {
+      resized.add(listener)
+      return () => void resized.delete(listener)
+    },
+    signal: signals.signal,
+    stdin: keyboard,
+    stderr: Object.assign(
+      new Writable({ decodeStrings: false, write: (piece, _, done) => done(void show(String(piece)) as never) }),
+      // As that of a process, it is not ended by a pipe into it.
+      { isTTY: true, columns, rows, end() {} },
+    ),
+    async out(data: string | Uint8Array) {
+      const text = Buffer.from(data).toString('utf8')
+      if (redirected) stdout += text
+      else show(text)
+    },
+    err: (text: string) => show(`${text}\n`),
+    outClosed: false,
+    stdinIsPiped: () => false,
+    outliveTerminal: () => false,
+    passSignals: () => {},
+    leaveInterrupts: () => () => {},
+  }
+  // In a later turn, when the transcript is there.
+  const closed = Promise.resolve().then(() => main(words, io as Io))
+  closed.catch(() => {})
+  const transcript = openTranscript(closed)
+  const signal = (name: NodeJS.Signals) =>
+    signals.abort({ SIGINT: interrupted, SIGTERM: terminated }[name as string] ?? new Error('terminal closed'))
+  return {
+    ...transcript,
+    signal,
+    hangUp: () => signal('SIGHUP'),
+    type(keys) {
+      if (keys === '\x03' && !isRaw) signal('SIGINT')
+      else keyboard.write(keys)
+    },
+    resize(width, height) {
+      columns = width
+      rows = height
+      for (const listener of resized) listener()
+    },
+    stdout: () => stdout,
+    async ended() {
+      const code = await closed
+      return { code, restored: !transcript.marksPastes() && !isRaw }
+    },
+  }
+}
+
+/** Does what `converse` does, in this process. */
+export async function converseHere(
+  home: string,
+  words: readonly string[],
+  answers: readonly (readonly [question: RegExp, answer: Typed])[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Conversed> {
+  const { TMPDIR } = process.env
+  // An editor's file is in the folder of this process.
+  if (environment['TMPDIR'] !== undefined) process.env['TMPDIR'] = environment['TMPDIR']
+  const terminal = openTerminalHere(words, { AICHAT_HOME: home, HOME: home, ...environment }, { redirected: true })
+  for (const [question, answer] of answers) {
+    await terminal.shows(question)
+    terminal.type(typeof answer === 'object' ? answer.keys : `${answer}\r`)
+  }
+  const { code } = await terminal.ended()
+  if (TMPDIR === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = TMPDIR
+  return { code, shown: plain(terminal.shown()), stdout: terminal.stdout() }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { createToolsOfTheTest } from '../helpers/mcp/tools-of-the-test.ts'
+import { createToolsOfTheTest } from './tools-of-the-test.ts'
 
 export interface HttpToolServer {
   readonly url: string
