@@ -8,6 +8,7 @@ import type { LoginAnswer } from '../../../src/accounts/logins.ts'
 import { terminated } from '../../../src/cli/terminal/io.ts'
 import { identifyBy } from '../../../src/server/guards.ts'
 import { cheapHashes } from '../cheap-bcrypt.ts'
+import { placeEmptyDatabase } from '../storage/empty-database.ts'
 import { aichatCommand } from './command.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { runMain } from './terminal.ts'
@@ -128,7 +129,7 @@ const workerFlags = workers === undefined ? [] : ['--workers', workers]
  */
 export async function spawnDaemon(
   environment: Record<string, string> = {},
-  home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
+  home = newHome(environment),
   flags: readonly string[] = workerFlags,
 ): Promise<SpawnedDaemon> {
   const [program, ...args] = aichatCommand
@@ -173,6 +174,13 @@ export async function spawnDaemon(
   }
 }
 
+/** A new data folder for a daemon. */
+function newHome(environment: Record<string, string>): string {
+  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  placeEmptyDatabase(home, environment)
+  return home
+}
+
 /** A daemon that serves in this process. */
 export type ServingDaemon = Omit<SpawnedDaemon, 'child' | 'stop'> & {
   /** Ends it as SIGTERM does, and resolves with its exit code. */
@@ -185,7 +193,7 @@ export type ServingDaemon = Omit<SpawnedDaemon, 'child' | 'stop'> & {
  */
 export async function serveHere(
   environment: Record<string, string> = {},
-  home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
+  home = newHome(environment),
 ): Promise<ServingDaemon> {
   const stopping = new AbortController()
   const output = { stdout: '', stderr: '' }

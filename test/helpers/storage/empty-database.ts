@@ -1,0 +1,30 @@
+/**
+ * Puts an empty database of the newest schema into new data folders: the migrations would be most of the time that opening an
+ * installation takes. They run once for each test process; `storage/sqlite` and `acceptance` prove them on an absent database.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+
+const content = await migrated()
+
+/** Makes the database file of a data folder that has none and keeps its data in SQLite. */
+export function placeEmptyDatabase(folder: string, environment: Readonly<Record<string, string>> = {}): void {
+  const isElsewhere = ['DATABASE_URL', 'DATABASE_URL_FILE', 'AICHAT_HOME'].some((name) => name in environment)
+  const path = join(folder, 'aichat.db')
+  if (!isElsewhere && !existsSync(path)) writeFileSync(path, content, { mode: 0o600 })
+}
+
+async function migrated(): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-empty-'))
+  try {
+    const db = await openDatabase(join(folder, 'aichat.db'))
+    // The key of the seals belongs to a folder: each one makes its own at its first start.
+    db.exec('DELETE FROM seal_key')
+    db.close()
+    return readFileSync(join(folder, 'aichat.db'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
