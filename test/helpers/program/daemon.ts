@@ -129,9 +129,10 @@ const workerFlags = workers === undefined ? [] : ['--workers', workers]
  */
 export async function spawnDaemon(
   environment: Record<string, string> = {},
-  home = newHome(environment),
+  home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
   flags: readonly string[] = workerFlags,
 ): Promise<SpawnedDaemon> {
+  placeEmptyDatabase(home, environment)
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'serve', 'api', '--port', '0', ...flags], {
     env: {
@@ -174,13 +175,6 @@ export async function spawnDaemon(
   }
 }
 
-/** A new data folder for a daemon. */
-function newHome(environment: Record<string, string>): string {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
-  placeEmptyDatabase(home, environment)
-  return home
-}
-
 /** A daemon that serves in this process. */
 export type ServingDaemon = Omit<SpawnedDaemon, 'child' | 'stop'> & {
   /** Ends it as SIGTERM does, and resolves with its exit code. */
@@ -193,8 +187,9 @@ export type ServingDaemon = Omit<SpawnedDaemon, 'child' | 'stop'> & {
  */
 export async function serveHere(
   environment: Record<string, string> = {},
-  home = newHome(environment),
+  home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
 ): Promise<ServingDaemon> {
+  placeEmptyDatabase(home, environment)
   const stopping = new AbortController()
   const output = { stdout: '', stderr: '' }
   let told = () => {}

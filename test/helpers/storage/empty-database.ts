@@ -2,18 +2,19 @@
  * Puts an empty database of the newest schema into new data folders: the migrations would be most of the time that opening an
  * installation takes. They run once for each test process; `storage/sqlite` and `acceptance` prove them on an absent database.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 
 const content = await migrated()
 
-/** Makes the database file of a data folder that has none and keeps its data in SQLite. */
+/** Makes the database file of a data folder that never had one and keeps its data in SQLite. */
 export function placeEmptyDatabase(folder: string, environment: Readonly<Record<string, string>> = {}): void {
-  const isElsewhere = ['DATABASE_URL', 'DATABASE_URL_FILE', 'AICHAT_HOME'].some((name) => name in environment)
-  const path = join(folder, 'aichat.db')
-  if (!isElsewhere && !existsSync(path)) writeFileSync(path, content, { mode: 0o600 })
+  if (['DATABASE_URL', 'DATABASE_URL_FILE', 'AICHAT_HOME'].some((name) => name in environment)) return
+  // A mark beside the database or a half-made restore tells that there was one.
+  const isOld = readdirSync(folder).some((name) => name.startsWith('aichat.db') || name === 'replacement.json')
+  if (!isOld) writeFileSync(join(folder, 'aichat.db'), content, { mode: 0o600 })
 }
 
 async function migrated(): Promise<Uint8Array> {
