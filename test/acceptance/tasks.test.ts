@@ -1,5 +1,7 @@
+// With --all only: many processes.
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
@@ -16,6 +18,7 @@ import {
   openStandIn,
   type StandIn,
 } from '../helpers/providers/fake-provider.ts'
+import { placeEmptyDatabase } from '../helpers/storage/empty-database.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('ten tasks of daily use')
@@ -26,6 +29,35 @@ const tasks = new Map(
   [...tasksFile().matchAll(/^## \d+\. (.*)\n+```sh\n([\s\S]*?)```$/gm)].map(([, title, lines]) => [title!, lines!]),
 )
 const tried = new Set<string>()
+
+/** The provider, a site and the local runner of all tasks, and the settings with which each of them begins. */
+let standIns: readonly [provider: StandIn, pages: StandIn, runner: StandIn] | undefined
+const settings = mkdtempSync(join(tmpdir(), 'aichat-settings-'))
+test.before(async () => {
+  const page =
+    '<html><head><title>Team</title></head><body><nav>Cookies</nav><article><h1>Team</h1><p>Ada is 36 years old and writes programs for a machine that is not built yet, with great care.</p><p>Grace is 45 and writes a compiler, which nobody believes can work at all.</p></article></body></html>'
+  standIns = [
+    await openStandIn(answering),
+    await openStandIn((_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(page)),
+    await openStandIn(localRunner('You promised it to Ada.')),
+  ]
+  const provider = standIns[0]
+  placeEmptyDatabase(settings)
+  for (const [id, model] of [
+    ['anthropic', 'claude-sonnet-5'],
+    ['openai', 'gpt-4.1-mini'],
+  ] as const) {
+    const auth = { header: 'Authorization', prefix: 'Bearer ', key_env: 'STAND_IN_API_KEY' }
+    const input = JSON.stringify(pluginAt(provider.url, { id, auth, model_map: [model] }))
+    const options = { environment: { AICHAT_HOME: settings, HOME: settings, STAND_IN_API_KEY: 'sk-of-the-test' }, input }
+    const { code, stderr } = await runMain(['plugin', 'install', '--force', '--activate', '-'], options)
+    assert.is(code, 0, stderr)
+  }
+})
+test.after(async () => {
+  for (const standIn of standIns ?? []) await standIn.close()
+  rmSync(settings, { recursive: true, force: true })
+})
 
 test('the file names ten tasks', () => {
   assert.is(tasks.size, 10)
@@ -176,16 +208,10 @@ function task(title: string, check: (scene: Scene, lines: string) => Promise<voi
   test(title, () => scene((found) => check(found, lines)))
 }
 
-/** A folder to work in, a home with two providers of which one is active, and a local runner. */
+/** A folder to work in, and a home with two providers of which one is active. */
 async function scene(use: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn(answering)
-  const pages = await openStandIn((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' })
-    response.end(
-      '<html><head><title>Team</title></head><body><nav>Cookies</nav><article><h1>Team</h1><p>Ada is 36 years old and writes programs for a machine that is not built yet, with great care.</p><p>Grace is 45 and writes a compiler, which nobody believes can work at all.</p></article></body></html>',
-    )
-  })
-  const runner = await openStandIn(localRunner('You promised it to Ada.'))
+  const [provider, pages, runner] = standIns!
+  for (const { received } of standIns!) received.length = 0
   const home = openHome()
   const { folder } = home
   const work = join(folder, 'work')
@@ -226,16 +252,7 @@ async function scene(use: (scene: Scene) => Promise<void>): Promise<void> {
       ['diary.md', 'Dear diary, I promised a tale.\n'],
     ] as const)
       writeFileSync(join(work, name), text)
-    for (const [id, model] of [
-      ['anthropic', 'claude-sonnet-5'],
-      ['openai', 'gpt-4.1-mini'],
-    ] as const) {
-      const auth = { header: 'Authorization', prefix: 'Bearer ', key_env: 'STAND_IN_API_KEY' }
-      const input = JSON.stringify(pluginAt(provider.url, { id, auth, model_map: [model] }))
-      const options = { environment, input }
-      const { code, stderr } = await runMain(['plugin', 'install', '--force', '--activate', '-'], options)
-      assert.is(code, 0, stderr)
-    }
+    cpSync(settings, environment.AICHAT_HOME, { recursive: true })
     assert.is((await bash('git init -q . && git add diary.md')).code, 0)
     await use({
       home,
@@ -248,7 +265,6 @@ async function scene(use: (scene: Scene) => Promise<void>): Promise<void> {
       asked: () => questionIn(provider.received.at(-1)!.body),
     })
   } finally {
-    for (const standIn of [provider, pages, runner]) await standIn.close()
     home.remove()
   }
 }

@@ -9,7 +9,7 @@ import { openDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Ran, runMain } from '../helpers/program/terminal.ts'
 import { completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite('one command, three ways')
 
@@ -197,8 +197,8 @@ async function remote(): Promise<World> {
 }
 
 /**
- * The program, for the first step of each command, exit code and kind of output; the others run in this process, in the
- * same home.
+ * The program, for the first step of each exit code and kind of output, and in a whole run of each command; the others run in
+ * this process, in the same home.
  */
 async function program(): Promise<World> {
   const home = openHome({ ...common, ...cheapHashes })
@@ -207,7 +207,7 @@ async function program(): Promise<World> {
     name: 'the program',
     names: new Map(),
     run(words, input, code) {
-      const kinds = [words[0]!, String(code), words.includes('--json') ? 'as JSON' : 'as text']
+      const kinds = [String(code), words.includes('--json') ? 'as JSON' : 'as text', ...(isWholeRun ? [words[0]!] : [])]
       if (kinds.every((kind) => met.has(kind))) {
         const environment = { AICHAT_HOME: home.folder, HOME: home.folder, ...common }
         return runMain(words, options(environment, input))

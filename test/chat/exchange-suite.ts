@@ -9,12 +9,13 @@ import {
   checkRequestConversion,
   dialectOf,
   failsInside,
+  sampleOfCuts,
 } from '../helpers/chat/exchange-checks.ts'
 import { type Exchange, isChat, isStreamed } from '../helpers/chat/exchanges.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 
 /** Bytes that all cuts of a folder's streams may read together. */
-const mostRead = 400_000_000
+const mostRead = 200_000_000
 
 /**
  * The tests that every exchange with a provider must pass, recorded or written; skipped where there are none. A failure
@@ -44,10 +45,15 @@ export function exchangeSuite(name: string, exchanges: readonly Exchange[] | und
   each('an answer has its text, calls, finish reason and usage, or fails as it should', asked, checkAnswer)
   // Every byte, unless a folder holds so much that this would take long: then every so many.
   const step = Math.ceil(streams.reduce((sum, { answer }) => sum + answer.length ** 2, 1) / mostRead)
-  each('a stream cut at any byte, or coming byte by byte, reads the same', streams, (exchange) =>
-    checkCuts(exchange, step),
+  each('a stream cut at any byte, or coming byte by byte, reads the same', streams, (exchange) => {
+    const places = isWholeRun
+      ? Array.from({ length: Math.ceil(exchange.answer.length / step) }, (_, at) => at * step)
+      : []
+    checkCuts(exchange, new Set([...places, ...sampleOfCuts(exchange.answer)]))
+  })
+  each('a stream broken off after any event fails, unless its end had been read', streams, (exchange) =>
+    checkBreaks(exchange, !isWholeRun),
   )
-  each('a stream broken off after any event fails, unless its end had been read', streams, checkBreaks)
   for (const target of dialects)
     each(`an answer written in the dialect ${target.id} and read again is the same`, answered, (exchange) =>
       checkConversion(exchange, target),

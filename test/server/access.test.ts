@@ -44,6 +44,12 @@ const contract: readonly (readonly [RegExp, Access])[] = [
 const blocked = /^(?:POST \/api\/auth\/register|GET \/api\/users|POST \/api\/users|DELETE \/api\/users\/:id)$/
 
 const test = suite('who may ask what')
+let shared: Awaited<ReturnType<typeof people>>
+test.before(async () => {
+  shared = await people()
+})
+test.after(() => shared.daemon.close())
+
 const secret = 'k7Jq2vX9mZ4tB8nR5wY1cF6hL3pD0sAa'
 const routes = [
   ...operations,
@@ -63,7 +69,7 @@ test('every route stands in the contract, and the operations say the same', () =
 })
 
 test('each route × no token, expired, forged, user, other user, admin', async () => {
-  const { daemon, tokens, ids } = await people()
+  const { daemon, tokens, ids } = shared
   for (const route of routes) {
     const { method, path, access } = route
     const ask = (token: string | undefined, id = 'nope') => probe(daemon, route, token, id)
@@ -110,7 +116,6 @@ test('each route × no token, expired, forged, user, other user, admin', async (
     } else allowed(own.status, `${what}, user`)
     allowed((await ask(tokens.admin, ids.user)).status, `${what}, admin`)
   }
-  await daemon.close()
 })
 
 test('each route in single-user mode × no token, another user, the administrator', async () => {
@@ -150,7 +155,7 @@ test('while there is no user, a 401 says how to create the administrator', async
 })
 
 test('a refusal comes before a look at what was sent', async () => {
-  const { daemon, tokens, ids } = await people()
+  const { daemon, tokens, ids } = shared
   const broken = { headers: { 'content-type': 'text/plain' }, body: '{' }
   const path = `/api/users/${ids.other}`
   assert.is((await daemon.call('PUT', path, broken)).status, 401)
@@ -158,7 +163,6 @@ test('a refusal comes before a look at what was sent', async () => {
   assert.is((await daemon.call('PUT', '/api/users/none', { ...broken, token: tokens.admin })).status, 404)
   assert.is((await daemon.call('PUT', path, { ...broken, token: tokens.admin })).status, 415)
   assert.is((await daemon.call('PUT', path, { body: '{', token: tokens.admin })).status, 400)
-  await daemon.close()
 })
 
 test('a token that says more than the server could have issued is 401', async () => {
@@ -188,7 +192,7 @@ test('a token that says more than the server could have issued is 401', async ()
 })
 
 test('a token is taken from the header alone, and x-api-key on Anthropic’s routes', async () => {
-  const { daemon, tokens } = await people()
+  const { daemon, tokens } = shared
   const status = async (path: string, headers: Record<string, string>, method = 'GET') =>
     (await daemon.call(method, path, { headers, ...(method === 'POST' && { body: {} }) })).status
   assert.is(await status('/api/plugins', { authorization: `Bearer ${tokens.user}` }), 200)
@@ -211,7 +215,6 @@ test('a token is taken from the header alone, and x-api-key on Anthropic’s rou
     assert.is(await status(path, { 'x-api-key': 'sk-ant-something' }, 'POST'), 401)
   }
   assert.is(await status('/v1/chat/completions', { 'x-api-key': tokens.user! }, 'POST'), 401)
-  await daemon.close()
 })
 
 test.run()

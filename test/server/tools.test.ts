@@ -8,6 +8,9 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('tools in chats over HTTP')
 
+/** The pins of the server's tools by their names: the same in every installation. */
+const pins = new Map<string, string>()
+
 interface Setting extends UserDaemon {
   /** Allows tools for chats over HTTP, as `aichat mcp allow --service` does. */
   allow(...tools: readonly string[]): Promise<void>
@@ -24,13 +27,13 @@ function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<v
       await work({
         ...daemon,
         async allow(...tools) {
-          const server = await servers.open('tools')
-          for (const tool of await server.tools())
-            if (tools.includes(tool.name)) {
-              const pin = pinOf(server, tool)
-              servers.list.decide({ server: 'tools', tool: tool.name, pin, decision: 'always', service: true })
-            }
-          await server.close()
+          if (pins.size === 0) {
+            const server = await servers.open('tools')
+            for (const tool of await server.tools()) pins.set(tool.name, pinOf(server, tool))
+            await server.close()
+          }
+          for (const tool of tools)
+            servers.list.decide({ server: 'tools', tool, pin: pins.get(tool)!, decision: 'always', service: true })
         },
       })
     },

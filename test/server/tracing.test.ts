@@ -141,7 +141,8 @@ test('a collector that hangs, refuses or is not there costs no chat, and the ser
     return true
   })
   const { port } = hanging.address() as { port: number }
-  for (const url of [`http://127.0.0.1:${port}`, refusing.url, 'http://127.0.0.1:9']) {
+  // Each of them ends at the end of the service's own time: all three at once.
+  const tried = [`http://127.0.0.1:${port}`, refusing.url, 'http://127.0.0.1:9'].map(async (url) => {
     const environment = { ...soon, OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '60000' }
     let stderr = ''
     await withChats(plain, environment, async (daemon, _provider, token) => {
@@ -151,7 +152,8 @@ test('a collector that hangs, refuses or is not there costs no chat, and the ser
       stderr = daemon.output.stderr
     })
     assert.not.match(stderr, /go away/)
-  }
+  })
+  await Promise.all(tried)
   assert.ok(sockets.size > 0)
   for (const socket of sockets) socket.destroy()
   hanging.close()
@@ -206,9 +208,10 @@ test('a share of the traces is kept where a ratio says so, and none of a caller 
 })
 
 test('settings that make no sense are told at the start, without their values, and end nothing', async () => {
+  const collector = await openCollector()
   const environment = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector-with-key:4317',
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
     OTEL_EXPORTER_OTLP_HEADERS: 'secret-without-name,bad name=secret-too',
     OTEL_BSP_SCHEDULE_DELAY: 'soon',
@@ -221,12 +224,14 @@ test('settings that make no sense are told at the start, without their values, a
       assert.match(stderr, new RegExp(`"level":"warn","msg":"OTEL_\\w*${name}`))
     assert.not.match(stderr, /collector-with-key|secret-/)
   })
+  await collector.close()
 })
 
 test('without a collector nothing of OpenTelemetry is loaded but the interface that prom-client has', async () => {
+  const collector = await openCollector()
   for (const [environment, isLoaded] of [
     [{}, false],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, true],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, true],
   ] as const) {
     // NODE_DEBUG=esm names every module that is loaded.
     const daemon = await spawnDaemon({ NODE_DEBUG: 'esm', ...environment })
@@ -236,6 +241,7 @@ test('without a collector nothing of OpenTelemetry is loaded but the interface t
     assert.is(/@opentelemetry\/(?!api\/)/.test(daemon.output.stderr), isLoaded)
     removeHome(daemon)
   }
+  await collector.close()
 })
 
 test.run()

@@ -1,8 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { WorkerState } from '../../src/app/crew.ts'
 import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -45,23 +42,64 @@ export interface WorkerDaemon extends SpawnedDaemon {
   requested(id: string): Promise<Record<string, unknown>>
 }
 
+/** A service of two workers that several tests use, one after the other. */
+export interface WorkerService {
+  /** Does something with it, with a client at each worker; its provider answers in this way meanwhile. */
+  use(answer: Answer, work: (daemon: WorkerDaemon) => Promise<void>): Promise<void>
+  stop: SpawnedDaemon['stop']
+  close(): Promise<void>
+}
+
+/** Opens a service for one piece of work. */
 export async function withWorkers(
   answer: Answer,
   work: (daemon: WorkerDaemon) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const provider = await openStandIn(answer)
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
-  const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456', ...environment }, home, ['--workers', '2'])
+  const service = await openWorkers(environment)
+  try {
+    await service.use(answer, work)
+  } finally {
+    await service.close()
+  }
+}
+
+export async function openWorkers(environment: Record<string, string> = {}): Promise<WorkerService> {
+  let answering: Answer = (_, response) => void response.destroy()
+  const provider = await openStandIn((request, response) => answering(request, response))
+  const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456', ...environment }, undefined, ['--workers', '2'])
+  const login = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
+  const { token } = login.body as { token: string }
+  const plugin = pluginAt(provider.url, { retry: { attempts: 1 } })
+  for (const [path, body] of [['install', plugin], ['activate/custom']] as const) {
+    const answer = await daemon.call('POST', `/api/plugins/${path}`, { token, body })
+    if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+  let used = 0
+  return {
+    async use(answer, work) {
+      answering = answer
+      await useWorkers(daemon, provider, token, ++used, work)
+    },
+    stop: daemon.stop,
+    async close() {
+      if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.stop('SIGKILL')
+      await provider.close()
+      removeHome(daemon)
+    },
+  }
+}
+
+/** Does something with a service and a new client at each of its workers; `use` is the number of this use. */
+async function useWorkers(
+  daemon: SpawnedDaemon,
+  provider: StandIn,
+  token: string,
+  use: number,
+  work: (daemon: WorkerDaemon) => Promise<void>,
+): Promise<void> {
   const agents: Agent[] = []
   try {
-    const login = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
-    const { token } = login.body as { token: string }
-    const plugin = pluginAt(provider.url, { retry: { attempts: 1 } })
-    for (const [path, body] of [['install', plugin], ['activate/custom']] as const) {
-      const answer = await daemon.call('POST', `/api/plugins/${path}`, { token, body })
-      if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    }
     const workers = async () => {
       for (;;) {
         const { status, body } = await daemon.call('GET', '/api/status', { token })
@@ -95,16 +133,13 @@ export async function withWorkers(
       const pid = (await workers()).find(({ worker }: { worker: number }) => worker === line['worker'])?.pid
       return { ...client, pid }
     }
-    const first = await clientOf('first-client')
-    let second = await clientOf('second-client')
+    const first = await clientOf(`${use}-first`)
+    let second = await clientOf(`${use}-second`)
     // A connection of another client may have ended a moment ago: the next one is dealt to the other worker.
-    for (let again = 0; second.pid === first.pid; again++) second = await clientOf(`second-client-${again}`)
+    for (let again = 0; second.pid === first.pid; again++) second = await clientOf(`${use}-second-${again}`)
     await work({ ...daemon, provider, token, first, second, workers, logged, requested })
   } finally {
     for (const agent of agents) agent.destroy()
-    if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.stop('SIGKILL')
-    await provider.close()
-    removeHome(daemon)
   }
 }
 

@@ -1,17 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openHome } from '../helpers/program/command.ts'
-import { DaemonEnded, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { runMain } from '../helpers/program/terminal.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
-import { type Client, textOf, withWorkers } from './worker-daemon.ts'
+import { type Client, openWorkers, textOf, type WorkerService } from './worker-daemon.ts'
 
 const test = suite('a service of two workers')
+
+let service: WorkerService
+test.before(async () => {
+  service = await openWorkers()
+})
+test.after(() => service.close())
+const withWorkers: WorkerService['use'] = (answer, work) => service.use(answer, work)
 
 const model = 'custom-model'
 const messages = [{ role: 'user', content: 'x' }]
@@ -146,6 +151,7 @@ test('limits hold for both together: requests a minute, at a time, and of a plug
     const statuses = (await Promise.all(running)).map(({ status }) => status).sort()
     assert.equal(statuses, [200, 200, 200, 429, 429])
     assert.is((await ask(second)).status, 200)
+    for (const subject of ['user:ada', 'plugin:custom']) await first.call('DELETE', `/api/limits/${subject}`)
   })
 })
 
@@ -168,6 +174,10 @@ test('circuits are those of each worker, and both report them; counters are sums
   const fails: Answer = (_, response) =>
     isDown ? json(response, 500, { error: { message: 'down' } }) : json(response, 200, completion('Hello'))
   return withWorkers(fails, async ({ first, second, provider }) => {
+    const plugin = pluginAt(provider.url, { id: 'failing', model_map: ['failing-model'], retry: { attempts: 1 } })
+    assert.is((await first.call('POST', '/api/plugins/install', { body: plugin })).status, 201)
+    assert.is((await first.call('POST', '/api/plugins/activate/failing')).status, 200)
+    const chat = { body: { model: 'failing-model', messages } }
     for (let failures = 0; failures < 5; failures++)
       assert.not.equal((await first.call('POST', '/v1/chat/completions', chat)).status, 200)
     const asked = provider.received.length
@@ -177,76 +187,18 @@ test('circuits are those of each worker, and both report them; counters are sums
     assert.is((await second.call('POST', '/v1/chat/completions', chat)).status, 200)
     for (const client of [first, second]) {
       const { plugins } = (await client.call('GET', '/api/plugins/status/all')).body
-      const { circuit, last_used_at } = plugins.find(({ id }: { id: string }) => id === 'custom')
+      const { circuit, last_used_at } = plugins.find(({ id }: { id: string }) => id === 'failing')
       assert.is(circuit, 'open')
       assert.type(last_used_at, 'number')
       const { text } = await client.call('GET', '/metrics')
-      assert.match(text, 'aichat_circuits{target="custom",model="custom-model",state="open"} 1')
-      assert.match(text, 'aichat_chat_attempts_total{target="custom",outcome="answered",class=""} 1')
+      assert.match(text, 'aichat_circuits{target="failing",model="failing-model",state="open"} 1')
+      assert.match(text, 'aichat_chat_attempts_total{target="failing",outcome="answered",class=""} 1')
       assert.match(text, /aichat_worker_up\{worker="1"\} 1\n[\s\S]*aichat_worker_up\{worker="2"\} 1\n/)
       assert.match(text, /^aichat_users 1$/m)
       assert.match(text, /^aichat_build_info\{.*\} 1$/m)
       assert.match(text, /^process_start_time_seconds \d+$/m)
     }
-  })
-})
-
-test('a killed worker costs its own requests alone, and another one takes its place', () => {
-  const open: ServerResponse[] = []
-  const [role, hel, lo, end, done] = completionEvents(['Hel', 'lo'])
-  const streams: Answer = (request, response) => {
-    if (!JSON.parse(request.body).stream) return json(response, 200, completion('Hello'))
-    open.push(response.writeHead(200, { 'content-type': 'text/event-stream' }))
-    response.write(`${role}${hel}`)
-  }
-  return withWorkers(streams, async ({ first, second, url, token, workers, logged, child, stop }) => {
-    const streamed = { body: { model, messages, stream: true } }
-    const [lost, kept] = await Promise.all(
-      [first, second].map((client) => client.open('POST', '/v1/chat/completions', streamed)),
-    )
-    const load = { isOn: true, failed: [] as string[], answered: 0 }
-    // The connection of `second` is busy with its stream: each of these has one of its own.
-    const anew = async () => {
-      while (load.isOn) {
-        const response = await fetch(`${url}/v1/chat/completions`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' },
-          body: JSON.stringify({ model, messages }),
-        }).catch((reason: Error) => reason)
-        if (response instanceof Error) load.failed.push(`${response.message}: ${response.cause}`)
-        else if (response.status === 200) load.answered += (await response.text()) ? 1 : 0
-        else load.failed.push(`${response.status}: ${await response.text()}`)
-      }
-    }
-    const before = sumOf((await fetched(`${url}/metrics`)).text, 'aichat_chats_total')
-    const cut = textOf(lost!).then(
-      () => 'whole',
-      () => 'cut',
-    )
-    process.kill(first.pid, 'SIGKILL')
-    assert.is(await cut, 'cut')
-    const running = [anew(), anew(), anew(), anew()]
-    const [line] = await logged('a worker serves again')
-    assert.is.not(line!['pid'], first.pid)
-    load.isOn = false
-    await Promise.all(running)
-    assert.equal(load.failed, [])
-    assert.ok(load.answered > 0)
-    const told = await workers()
-    assert.equal(told.map(({ phase, restarts }) => [phase, restarts]).sort(), [
-      ['ready', 0],
-      ['ready', 1],
-    ])
-    for (const response of open) response.end(`${lo}${end}${done}`)
-    assert.match(await textOf(kept!), /"Hel"[\s\S]*"lo"[\s\S]*\[DONE\]/)
-    const chats = async () => sumOf((await fetched(`${url}/metrics`)).text, 'aichat_chats_total')
-    let after = await chats()
-    // A worker that is too busy to answer in time is told with its counts of before.
-    for (const begun = performance.now(); after < before + load.answered && performance.now() - begun < 20_000; )
-      after = await chats()
-    assert.ok(after >= before + load.answered, `${before} ${after} ${load.answered}`)
-    assert.is(child.exitCode, null)
-    assert.is(await stop(), 0)
+    assert.is((await first.call('POST', '/api/plugins/activate/custom')).status, 200)
   })
 })
 
@@ -308,7 +260,7 @@ test('a worker that is asked to stop finishes its answers, and another one takes
     (_, response) => {
       held = response
     },
-    async ({ first, logged, workers, stop }) => {
+    async ({ first, logged, workers }) => {
       const answer = first.call('POST', '/v1/chat/completions', chat)
       while (!held) await workers()
       process.kill(first.pid, 'SIGTERM')
@@ -316,43 +268,12 @@ test('a worker that is asked to stop finishes its answers, and another one takes
       json(held, 200, completion('Hello'))
       assert.is((await answer).status, 200)
       await logged('a worker serves again')
-      assert.is(await stop(), 0)
     },
   )
 })
 
-test('workers whose owner is killed finish their answers and end', () => {
-  let held: ServerResponse | undefined
-  return withWorkers(
-    (_, response) => {
-      held = response
-    },
-    async ({ first, second, workers, stop }) => {
-      const answer = first.call('POST', '/v1/chat/completions', chat)
-      while (!held) await workers()
-      await stop('SIGKILL')
-      json(held, 200, completion('Hello'))
-      assert.is((await answer).status, 200)
-      for (const { pid } of [first, second])
-        while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
-    },
-  )
-})
-
-test('a service whose workers end at their start again and again ends with the reason', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-dying-'))
-  const script = join(folder, 'dying.cjs')
-  writeFileSync(script, "if (process.argv[2] === '__worker') process.kill(process.pid, 'SIGKILL')\n")
-  try {
-    await spawnDaemon({ NODE_OPTIONS: `--require ${script}` }, undefined, ['--workers', '2'])
-    assert.unreachable('no worker can serve')
-  } catch (reason) {
-    assert.instance(reason, DaemonEnded)
-    assert.is((reason as DaemonEnded).code, 69)
-    assert.match((reason as DaemonEnded).message, /Worker [12] ended at its start: SIGKILL/)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+test('the service ends when it is asked to, with its workers', async () => {
+  assert.is(await service.stop(), 0)
 })
 
 test('wrong numbers of workers are refused, and a worker without a service', async () => {
@@ -377,23 +298,3 @@ test('wrong numbers of workers are refused, and a worker without a service', asy
 })
 
 test.run()
-
-/** Without a connection that is kept: its worker may be killed before the next request finds that it has ended. */
-async function fetched(url: string): Promise<{ readonly text: string }> {
-  return { text: await (await fetch(url, { headers: { connection: 'close' } })).text() }
-}
-
-/** The sum of a metric over its labels. */
-function sumOf(text: string, name: string): number {
-  const rows = text.split('\n').filter((line) => line.startsWith(`${name}{`))
-  return rows.reduce((sum, row) => sum + Number(row.slice(row.lastIndexOf(' '))), 0)
-}
-
-/** Whether a process is there and is no zombie. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}

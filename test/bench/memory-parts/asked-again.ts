@@ -12,11 +12,15 @@ export interface Asked {
 }
 
 /**
- * Tells a persona the facts and asks for each of them, several times over, each time in a chat of its own.
+ * Tells a persona facts and asks for each of them, several times over, each time in a chat of its own.
  * @param answer the model's answer to a message
  * @returns for each round, the questions in their order
  */
-export async function wordsInPrompts(rounds: number, answer: (said: string) => string): Promise<readonly Asked[][]> {
+export async function wordsInPrompts(
+  rounds: number,
+  answer: (said: string) => string,
+  facts = companionFacts,
+): Promise<readonly Asked[][]> {
   const asked: Asked[][] = []
   await withUsers(
     async ({ ada, persona, provider }) => {
@@ -26,10 +30,10 @@ export async function wordsInPrompts(rounds: number, answer: (said: string) => s
         const { status } = await ada('POST', '/api/chat', body)
         if (status !== 200) throw new Error(`a chat was answered ${status}`)
       }
-      for (const [fact] of companionFacts) await say(fact)
+      for (const [fact] of facts) await say(fact)
       for (let round = 0; round < rounds; round++) {
         const questions: Asked[] = []
-        for (const [fact, question] of companionFacts) {
+        for (const [fact, question] of facts) {
           await say(question)
           const { messages } = JSON.parse(provider.received.at(-1)!.body)
           const lines = messages.length > 1 ? String(messages[0].content).split('\n') : []

@@ -7,7 +7,7 @@ import { piecesOf, reply, request } from '../../helpers/chat/arbitraries.ts'
 import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
 import { factsOf, factsOfReply } from '../../helpers/chat/facts.ts'
 import { fc } from '../../helpers/properties.ts'
-import { suite } from '../../helpers/suite.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 
 const endpoints: Record<Dialect['id'], string> = {
   'openai-chat': 'https://example.org/v1/chat/completions',
@@ -16,6 +16,9 @@ const endpoints: Record<Dialect['id'], string> = {
   gemini: 'https://example.org/v1beta/models/{model}:generateContent',
   ollama: 'http://127.0.0.1:11434/api/chat',
 }
+
+/** Examples of each property. */
+const numRuns = isWholeRun ? 200 : 40
 
 const test = suite('properties of every dialect')
 
@@ -34,7 +37,7 @@ for (const dialect of dialects) {
           JSON.parse(JSON.stringify(written)),
         )
       }),
-      { numRuns: 300 },
+      { numRuns },
     )
   })
 
@@ -55,7 +58,7 @@ for (const dialect of dialects) {
         const thought = answer.choices[0]?.message.reasoning_content
         assert.is(collected.choices[0]?.message.reasoning_content, thought, 'its thoughts')
       }),
-      { numRuns: 300 },
+      { numRuns },
     )
   })
 }

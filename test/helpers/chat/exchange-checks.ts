@@ -159,42 +159,74 @@ export function checkAnswer(exchange: Exchange): void {
   if (reasoning !== undefined) assert.is(reply.choices[0]?.message.reasoning_content, reasoning)
 }
 
-/** A stream cut in two at every byte, or at every so many, or arriving byte by byte, reads the same. */
-export function checkCuts(exchange: Exchange, step = 1): void {
+/** A stream cut in two at these places, or arriving byte by byte, reads the same. */
+export function checkCuts(exchange: Exchange, places: Iterable<number>): void {
   const dialect = dialectOf(exchange)
   const request = requestOf(exchange)
   const { answer } = exchange
   const outcome = (pieces: readonly Buffer[]) => JSON.stringify(outcomeOf(dialect, request, pieces))
   const whole = outcome([answer])
-  for (let at = 0; at <= answer.length; at += step)
+  for (const at of places)
     if (outcome([answer.subarray(0, at), answer.subarray(at)]) !== whole)
       assert.unreachable(`cut at byte ${at}: another answer`)
   const bytes = Array.from({ length: answer.length }, (_, at) => answer.subarray(at, at + 1))
   assert.is(outcome(bytes), whole, 'byte by byte')
 }
 
-/** A stream broken off after any event fails, unless the dialect's end came before. */
-export function checkBreaks(exchange: Exchange): void {
+/**
+ * A sample of the places at which a stream can be cut: the edges and some places within the first event of each kind, and each
+ * kind of place within a character.
+ */
+export function sampleOfCuts(answer: Buffer): readonly number[] {
+  const inEvents = firstsOfKinds(answer).flatMap(([start, end]) => [
+    start,
+    ...[0.1, 0.35, 0.6, 0.85].map((part) => start + Math.floor((end - start) * part)),
+    end - 1,
+    end,
+  ])
+  const inCharacters = new Map<string, number>()
+  for (let at = 1, before = 1; at < answer.length; at++) {
+    before = (answer[at]! & 0xc0) === 0x80 ? before + 1 : 1
+    // The first byte of a character tells its length, this one its place in it.
+    const kind = `${answer[at - before + 1]! >> 4} ${before}`
+    if (before > 1 && !inCharacters.has(kind)) inCharacters.set(kind, at)
+  }
+  return [0, ...inEvents, ...inCharacters.values(), answer.length]
+}
+
+/** The first line of each kind in a stream, by the bytes where it begins and ends: lines of a kind differ in values alone. */
+function firstsOfKinds(answer: Buffer): readonly (readonly [start: number, end: number])[] {
+  const kinds = new Map<string, readonly [number, number]>()
+  for (const { 0: line, index } of answer.toString('latin1').matchAll(/[^\r\n]+(?:\r?\n)*/g)) {
+    const kind = line.replace(/(:\s*)"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g, '$1')
+    if (!kinds.has(kind)) kinds.set(kind, [index, index + line.length])
+  }
+  return [...kinds.values()]
+}
+
+/** A stream broken off after any event, or with `sampled` after the first one of each kind, fails, unless its end came before. */
+export function checkBreaks(exchange: Exchange, sampled = false): void {
   const dialect = dialectOf(exchange)
   const request = requestOf(exchange)
   const breaks = breaksOf(exchange.answer)
   assert.ok(breaks.length > 1, 'the stream has events')
+  const firsts = new Set(firstsOfKinds(exchange.answer).flat())
+  const [kind] = failuresOf(exchange)
   for (const at of breaks) {
+    if (sampled && !firsts.has(at) && at !== breaks.at(-1)) continue
     const begun = exchange.answer.subarray(0, at)
     const failure = failureOf(() => decode(dialect, request, [begun]))
-    const own = failsItself(exchange, at)
+    const own = failsItself(dialect, kind, begun.toString('utf8'))
     if (own === undefined && hasEnded(dialect.id, begun.toString('utf8')))
       assert.is(failure, undefined, `broken off at byte ${at}, after the end`)
     else assert.ok(failure && ['cut', own].includes(failure.kind), `broken off at byte ${at}`)
   }
 }
 
-/** A stream that holds an error fails with that, once it has come whole. */
-function failsItself(exchange: Exchange, at: number): DialectError['kind'] | undefined {
-  const [kind] = failuresOf(exchange)
+/** A stream that holds an error of this kind fails with that, once it has come whole. */
+function failsItself({ id }: Dialect, kind: DialectError['kind'] | undefined, begun: string) {
   if (!kind || kind === 'cut') return undefined
-  const begun = exchange.answer.subarray(0, at).toString('utf8')
-  if (kind === 'broken' && isSpliced(dialectOf(exchange).id, begun)) return kind
+  if (kind === 'broken' && isSpliced(id, begun)) return kind
   return begun.includes(kind === 'reported' ? '"error"' : 'broken') ? kind : undefined
 }
 

@@ -8,6 +8,7 @@ import type { LoginAnswer } from '../../../src/accounts/logins.ts'
 import { terminated } from '../../../src/cli/terminal/io.ts'
 import { identifyBy } from '../../../src/server/guards.ts'
 import { cheapHashes } from '../cheap-bcrypt.ts'
+import { placeEmptyDatabase } from '../storage/empty-database.ts'
 import { aichatCommand } from './command.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { runMain } from './terminal.ts'
@@ -131,6 +132,7 @@ export async function spawnDaemon(
   home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
   flags: readonly string[] = workerFlags,
 ): Promise<SpawnedDaemon> {
+  placeEmptyDatabase(home, environment)
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'serve', 'api', '--port', '0', ...flags], {
     env: {
@@ -187,6 +189,7 @@ export async function serveHere(
   environment: Record<string, string> = {},
   home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
 ): Promise<ServingDaemon> {
+  placeEmptyDatabase(home, environment)
   const stopping = new AbortController()
   const output = { stdout: '', stderr: '' }
   let told = () => {}

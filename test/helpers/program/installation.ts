@@ -11,6 +11,7 @@ import { createServer, type ServerParts } from '../../../src/server/http-server.
 import type { Identify } from '../../../src/server/identity.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import '../cheap-bcrypt.ts'
+import { placeEmptyDatabase } from '../storage/empty-database.ts'
 
 /** An installation of its own in an empty folder. */
 export interface Installation {
@@ -26,6 +27,7 @@ export interface Installation {
 
 export function openInstallation(environment: Record<string, string> = {}, waits: Waits = {}): Installation {
   const home = mkdtempSync(join(tmpdir(), 'aichat-test-'))
+  placeEmptyDatabase(home, environment)
   // Nothing listens on the discard port: no runner unless a test names one.
   const app = composeApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }), {
     waits,
