@@ -1,5 +1,8 @@
-import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { haveProgram } from '../helpers/debian.ts'
 
 /** Debian's browser. */
@@ -11,6 +14,9 @@ export const haveBrowser: boolean = haveProgram('chromium') && existsSync(progra
 /** A browser, and the problems of its pages: the entries of a developer console. */
 export interface TestBrowser {
   open(url: string, options?: BrowserContextOptions): Promise<Visit>
+  /** Closes all pages. */
+  clear(): Promise<void>
+  /** Leaves the browser to the next file of this process. */
   close(): Promise<void>
 }
 
@@ -22,22 +28,22 @@ export interface Visit {
   readonly troubles: string[]
 }
 
-/** Starts one browser for the tests of a file. */
+/** The debugger's address of the browser that this process has started. */
+let started: Promise<string> | undefined
+
+/** Connects to the browser of this process, which the first file starts: a start takes as long as most tests. */
 export async function openBrowser(): Promise<TestBrowser> {
-  const browser: Browser = await chromium.launch({
-    executablePath: program,
-    // The sandbox refuses to run as root, which tests in containers do.
-    args: [
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      '--disable-gpu',
-      '--use-fake-device-for-media-stream',
-      '--use-fake-ui-for-media-stream',
-      '--autoplay-policy=no-user-gesture-required',
-    ],
-  })
+  started ??= startBrowser()
+  const browser = await chromium.connectOverCDP(await started)
+  const contexts = new Set<BrowserContext>()
+  const clear = async () => {
+    for (const context of contexts) await context.close()
+    contexts.clear()
+  }
   return {
     async open(url, options = {}) {
       const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options })
+      contexts.add(context)
       const page = await context.newPage()
       page.setDefaultTimeout(30_000)
       const troubles: string[] = []
@@ -57,6 +63,55 @@ export async function openBrowser(): Promise<TestBrowser> {
       await page.goto(url)
       return { page, context, troubles }
     },
-    close: () => browser.close(),
+    clear,
+    async close() {
+      await clear()
+      await browser.close()
+    },
   }
+}
+
+/** Starts the browser, which ends with this process and does not keep it running. Resolves with its debugger's address. */
+async function startBrowser(): Promise<string> {
+  const profile = mkdtempSync(join(tmpdir(), 'aichat-browser-'))
+  const child = spawn(
+    program,
+    [
+      '--headless',
+      '--remote-debugging-port=0',
+      `--user-data-dir=${profile}`,
+      // The sandbox refuses to run as root, which tests in containers do.
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-gpu',
+      // Of its own it asks hosts of its maker for updates, and slows pages that are not in front.
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-background-timer-throttling',
+      '--disable-backgrounding-occluded-windows',
+      '--disable-renderer-backgrounding',
+      '--disable-dev-shm-usage',
+      '--no-first-run',
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+      '--autoplay-policy=no-user-gesture-required',
+      'about:blank',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  process.once('exit', () => {
+    child.kill('SIGKILL')
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const address = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.once('exit', () => reject(new Error(`The browser ended:\n${text}`)))
+    child.stderr.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      const listening = /^DevTools listening on (ws:\S+)/m.exec(text)
+      if (listening) resolve(listening[1]!)
+    })
+  })
+  child.unref()
+  ;(child.stderr as unknown as { unref(): void }).unref()
+  return address
 }

@@ -1,15 +1,14 @@
+// With --all only: a browser.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { pluginAt } from '../helpers/program/installation.ts'
-import { type Answer, openStandIn } from '../helpers/providers/fake-provider.ts'
-import { suite } from '../helpers/suite.ts'
-import { haveBrowser, type Visit } from './browser.ts'
+import { type Answer, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
+import type { Visit } from './browser.ts'
 import { openCuttableWay } from './cuttable.ts'
-import { type Furniture, furnish } from './furniture.ts'
-import { type Scene, withScene } from './scene.ts'
+import { type Furnished, sceneSuite } from './scene.ts'
 import { goTo, logIn } from './visits.ts'
 
-const test = suite('a chat in the console')
+const test = sceneSuite('a chat in the console')
 
 interface Chunk {
   readonly delta: object
@@ -53,8 +52,7 @@ const writer: Answer = async ({ body }, response) => {
 /** The questions that got no answer at first. */
 const heard = new Set<string>()
 
-interface Talk extends Furniture {
-  readonly scene: Scene
+interface Talk {
   readonly visit: Visit
   readonly writer: string
   /** The bodies that the provider got. */
@@ -67,44 +65,44 @@ interface Talk extends Furniture {
   readonly saved: () => Promise<readonly (readonly string[])[]>
 }
 
-/** A chat with a persona whose provider is the writer. */
-async function withTalk(work: (talk: Talk) => Promise<void>, urlOf = async ({ url }: Scene) => url): Promise<void> {
-  const provider = await openStandIn(writer)
-  try {
-    await withScene(async (scene) => {
-      const furniture = await furnish(scene, 3)
-      const { token } = furniture.admin
-      await scene.installation.app.plugins.install(pluginAt(provider.url, { id: 'writer', model_map: ['w'] }))
-      for (const subject of ['all', 'user:ada']) await scene.call('DELETE', `/api/limits/${subject}`, { token })
-      const made = await scene.call('POST', '/api/personas', { token, body: { name: 'Writer', model: 'writer:w' } })
-      const visit = await logIn({ ...scene, url: await urlOf(scene) }, 'ada')
-      await goTo(visit, `personas/${made.body.id}`, 'Writer')
-      await work({
-        ...furniture,
-        scene,
-        visit,
-        writer: made.body.id,
-        asked: () => provider.received.map(({ body }) => JSON.parse(body)),
-        async ask(text) {
-          await visit.page.getByLabel('Message').fill(text)
-          await visit.page.keyboard.press('Enter')
-        },
-        async saved() {
-          const { sessions } = (await scene.call('GET', `/api/sessions?persona=${made.body.id}`, { token })).body
-          return Promise.all(
-            sessions.map(async ({ id }: { id: string }) => {
-              const { messages } = (await scene.call('GET', `/api/sessions/${id}`, { token })).body
-              return messages.map(
-                ({ role, content, cut }: { role: string; content: string | null; cut?: true }) =>
-                  `${role}: ${content?.slice(0, 12)}${cut ? ' (cut)' : ''}`,
-              )
-            }),
+/** The address of the writer. */
+let provider: StandIn | undefined
+test.after(() => provider?.close())
+
+/** A chat with a new persona whose provider is the writer, at the scene's address or another. */
+async function openTalk(scene: Furnished, url = scene.url): Promise<Talk> {
+  const { token } = scene.admin
+  if (!provider) {
+    provider = await openStandIn(writer)
+    await scene.installation.app.plugins.install(pluginAt(provider.url, { id: 'writer', model_map: ['w'] }))
+    for (const subject of ['all', 'user:ada']) await scene.call('DELETE', `/api/limits/${subject}`, { token })
+  }
+  const { received } = provider
+  const before = received.length
+  const { id } = (await scene.call('POST', '/api/personas', { token, body: { name: 'Writer', model: 'writer:w' } }))
+    .body
+  const visit = await logIn({ ...scene, url }, 'ada')
+  await goTo(visit, `personas/${id}`, 'Writer')
+  return {
+    visit,
+    writer: id,
+    asked: () => received.slice(before).map(({ body }) => JSON.parse(body)),
+    async ask(text) {
+      await visit.page.getByLabel('Message').fill(text)
+      await visit.page.keyboard.press('Enter')
+    },
+    async saved() {
+      const { sessions } = (await scene.call('GET', `/api/sessions?persona=${id}`, { token })).body
+      return Promise.all(
+        sessions.map(async (session: { id: string }) => {
+          const { messages } = (await scene.call('GET', `/api/sessions/${session.id}`, { token })).body
+          return messages.map(
+            ({ role, content, cut }: { role: string; content: string | null; cut?: true }) =>
+              `${role}: ${content?.slice(0, 12)}${cut ? ' (cut)' : ''}`,
           )
-        },
-      })
-    })
-  } finally {
-    await provider.close()
+        }),
+      )
+    },
   }
 }
 
@@ -117,200 +115,193 @@ async function untilSaved({ saved }: Talk, wanted: readonly (readonly string[])[
   assert.equal(await saved(), wanted)
 }
 
-if (haveBrowser)
-  test('a question and the beginning of its answer stay after Stop and after a reload, in one conversation', () =>
-    withTalk(async (talk) => {
-      const { page, troubles } = talk.visit
-      const stop = page.getByRole('button', { name: 'Stop' })
-      await talk.ask('slow one')
+test('a question and the beginning of its answer stay after Stop and after a reload, in one conversation', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles } = talk.visit
+  const stop = page.getByRole('button', { name: 'Stop' })
+  await talk.ask('slow one')
+  await page.getByText('word by word').first().waitFor()
+  await stop.click()
+  const first = ['user: slow one', 'assistant: word by word (cut)']
+  await untilSaved(talk, [first])
+  await talk.ask('short')
+  await page.getByText('A short answer.').waitFor()
+  const second = [...first, 'user: short', 'assistant: A short answ']
+  await untilSaved(talk, [second])
+  await talk.ask('slow two')
+  await page.locator('.message').nth(5).getByText('word by word').waitFor()
+  await page.reload()
+  const third = [...second, 'user: slow two', 'assistant: word by word (cut)']
+  await untilSaved(talk, [third])
+  // The address names the conversation, whose end was written while the page was loaded again.
+  await page.reload()
+  await page.getByText('slow two').waitFor()
+  await talk.ask('slow three')
+  await page.locator('.message').nth(7).getByText('word by word').waitFor()
+  await stop.click()
+  await page.locator('.message').last().getByText('The answer was stopped').waitFor()
+  await untilSaved(talk, [[...third, 'user: slow three', 'assistant: word by word (cut)']])
+  assert.equal(troubles, [])
+})
+
+test('a question that is sent again behind a broken connection stands in the conversation once', async (scene) => {
+  const way = await openCuttableWay(scene.url)
+  try {
+    const talk = await openTalk(scene, way.url)
+    const { page } = talk.visit
+    for (const earlier of [[], ['user: short', 'assistant: A short answ']]) {
+      if (earlier.length > 0) {
+        await page.getByRole('button', { name: 'New conversation' }).click()
+        await talk.ask('short')
+        await page.getByText('A short answer.').waitFor()
+      }
+      await talk.ask('slow')
       await page.getByText('word by word').first().waitFor()
-      await stop.click()
-      const first = ['user: slow one', 'assistant: word by word (cut)']
-      await untilSaved(talk, [first])
-      await talk.ask('short')
-      await page.getByText('A short answer.').waitFor()
-      const second = [...first, 'user: short', 'assistant: A short answ']
-      await untilSaved(talk, [second])
-      await talk.ask('slow two')
-      await page.locator('.message').nth(5).getByText('word by word').waitFor()
-      await page.reload()
-      const third = [...second, 'user: slow two', 'assistant: word by word (cut)']
-      await untilSaved(talk, [third])
-      // The address names the conversation, whose end was written while the page was loaded again.
-      await page.reload()
-      await page.getByText('slow two').waitFor()
-      await talk.ask('slow three')
-      await page.locator('.message').nth(7).getByText('word by word').waitFor()
-      await stop.click()
-      await page.locator('.message').last().getByText('The answer was stopped').waitFor()
-      await untilSaved(talk, [[...third, 'user: slow three', 'assistant: word by word (cut)']])
-      assert.equal(troubles, [])
-    }))
-
-if (haveBrowser) {
-  let way: Awaited<ReturnType<typeof openCuttableWay>> | undefined
-  test('a question that is sent again behind a broken connection stands in the conversation once', async () => {
-    try {
-      await withTalk(
-        async (talk) => {
-          const { page } = talk.visit
-          for (const earlier of [[], ['user: short', 'assistant: A short answ']]) {
-            if (earlier.length > 0) {
-              await page.getByRole('button', { name: 'New conversation' }).click()
-              await talk.ask('short')
-              await page.getByText('A short answer.').waitFor()
-            }
-            await talk.ask('slow')
-            await page.getByText('word by word').first().waitFor()
-            way!.cut()
-            await page.getByRole('alert').getByText('broke off').waitFor()
-            const end = ['user: slow', 'assistant: word by word (cut)']
-            const whole = [...earlier, ...end]
-            const before = earlier.length > 0 ? [end] : []
-            await untilSaved(talk, [whole, ...before])
-            way!.open()
-            await page.getByRole('button', { name: 'Try again' }).click()
-            await page.getByText('word by word').first().waitFor()
-            await page.getByRole('button', { name: 'Stop' }).click()
-            await page.locator('.message').getByText('The answer was stopped').waitFor()
-            await untilSaved(talk, [whole, ...before])
-          }
-        },
-        async ({ url }) => {
-          way = await openCuttableWay(url)
-          return way.url
-        },
-      )
-    } finally {
-      await way?.close()
-    }
-  })
-
-  test('refused, filtered, cut and empty answers look so, also when they are opened again; thinking is folded up', () =>
-    withTalk(async (talk) => {
-      const { page, troubles } = talk.visit
-      const shown = {
-        refused: /I cannot help with that\.[\s\S]*refused[\s\S]*The model refused/,
-        filtered: /First you[\s\S]*filtered[\s\S]*A filter of the provider/,
-        long: /One, two, three[\s\S]*cut[\s\S]*is incomplete/,
-        empty: /empty[\s\S]*The model answered nothing/,
-        thinking: /^(?![\s\S]*Leaves)[\s\S]*Thinking[\s\S]*Pour it over\./,
-      }
-      const check = async () => {
-        for (const [at, pattern] of Object.values(shown).entries())
-          assert.match(await page.locator('.message.assistant').nth(at).innerText(), pattern)
-        await page.locator('summary', { hasText: 'Thinking' }).click()
-        await page.getByText('Leaves before water.').waitFor()
-      }
-      for (const [at, word] of Object.keys(shown).entries()) {
-        await talk.ask(word)
-        await page.locator('.message-foot').nth(at).waitFor()
-        const status = await page.locator('.chat [role=status].unseen').innerText()
-        assert.is(/is complete/.test(status), word === 'thinking', `${word}: ${status}`)
-      }
-      await check()
-      await page.reload()
-      await page.locator('.message-foot').nth(4).waitFor()
-      await check()
-      assert.equal(troubles, [])
-    }))
-
-  test('a question stands without an answer after Stop, a reload and a closed tab before its first word, and is asked again once', () =>
-    withTalk(async (talk) => {
-      const { page, context, troubles } = talk.visit
-      const askUnheard = async (text: string) => {
-        const { length } = talk.asked()
-        await talk.ask(text)
-        while (talk.asked().length === length) await sleep(20)
-      }
-      const answered = (text: string) => [`user: ${text}`, 'assistant: A short answ']
-      await askUnheard('later 1')
+      way.cut()
+      await page.getByRole('alert').getByText('broke off').waitFor()
+      const end = ['user: slow', 'assistant: word by word (cut)']
+      const whole = [...earlier, ...end]
+      const before = earlier.length > 0 ? [end] : []
+      await untilSaved(talk, [whole, ...before])
+      way.open()
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('word by word').first().waitFor()
       await page.getByRole('button', { name: 'Stop' }).click()
-      await page.locator('.message').getByText('the question stands without an answer').waitFor()
-      await untilSaved(talk, [['user: later 1']])
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await page.getByText('A short answer.').waitFor()
-      await untilSaved(talk, [answered('later 1')])
+      await page.locator('.message').getByText('The answer was stopped').waitFor()
+      await untilSaved(talk, [whole, ...before])
+    }
+  } finally {
+    await way.close()
+  }
+})
 
-      // A second question, whose address is known.
-      await askUnheard('later 2')
-      await page.reload()
-      await untilSaved(talk, [[...answered('later 1'), 'user: later 2']])
-      await page.reload()
-      await page.getByText('This question has no answer').waitFor()
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await page.getByText('A short answer.').nth(1).waitFor()
-      const first = [...answered('later 1'), ...answered('later 2')]
-      await untilSaved(talk, [first])
+test('refused, filtered, cut and empty answers look so, also when they are opened again; thinking is folded up', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles } = talk.visit
+  const shown = {
+    refused: /I cannot help with that\.[\s\S]*refused[\s\S]*The model refused/,
+    filtered: /First you[\s\S]*filtered[\s\S]*A filter of the provider/,
+    long: /One, two, three[\s\S]*cut[\s\S]*is incomplete/,
+    empty: /empty[\s\S]*The model answered nothing/,
+    thinking: /^(?![\s\S]*Leaves)[\s\S]*Thinking[\s\S]*Pour it over\./,
+  }
+  const check = async () => {
+    for (const [at, pattern] of Object.values(shown).entries())
+      assert.match(await page.locator('.message.assistant').nth(at).innerText(), pattern)
+    await page.locator('summary', { hasText: 'Thinking' }).click()
+    await page.getByText('Leaves before water.').waitFor()
+  }
+  for (const [at, word] of Object.keys(shown).entries()) {
+    await talk.ask(word)
+    await page.locator('.message-foot').nth(at).waitFor()
+    const status = await page.locator('.chat [role=status].unseen').innerText()
+    assert.is(/is complete/.test(status), word === 'thinking', `${word}: ${status}`)
+  }
+  await check()
+  await page.reload()
+  await page.locator('.message-foot').nth(4).waitFor()
+  await check()
+  assert.equal(troubles, [])
+})
 
-      // A first question, whose conversation is found beside the next one; another is asked in its place.
-      await page.getByRole('button', { name: 'New conversation' }).click()
-      await askUnheard('later 3')
-      const tab = await context.newPage()
-      // An open tab shares its login.
-      await tab.goto(page.url())
-      await tab.getByLabel('Message').waitFor()
-      await page.close()
-      await untilSaved(talk, [['user: later 3'], first])
-      await tab.reload()
-      await tab.getByRole('link', { name: 'later 3' }).click()
-      await tab.getByText('This question has no answer').waitFor()
-      await tab.getByLabel('Message').fill('short')
-      await tab.keyboard.press('Enter')
-      await tab.getByText('A short answer.').waitFor()
-      await untilSaved(talk, [['user: later 3', ...answered('short')], first])
-      assert.is(await tab.getByRole('button', { name: 'Try again' }).count(), 0)
-      assert.equal(
-        talk
-          .asked()
-          .at(-1)!
-          .messages.map(({ content }) => content),
-        ['later 3', '[This question was not answered.]', 'short'],
-      )
-      assert.equal(troubles, [])
-    }))
+test('a question stands without an answer after Stop, a reload and a closed tab before its first word, and is asked again once', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, context, troubles } = talk.visit
+  const askUnheard = async (text: string) => {
+    const { length } = talk.asked()
+    await talk.ask(text)
+    while (talk.asked().length === length) await sleep(20)
+  }
+  const answered = (text: string) => [`user: ${text}`, 'assistant: A short answ']
+  await askUnheard('later 1')
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.locator('.message').getByText('the question stands without an answer').waitFor()
+  await untilSaved(talk, [['user: later 1']])
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('A short answer.').waitFor()
+  await untilSaved(talk, [answered('later 1')])
 
-  test('a picture goes with its own question, the page says so, and it can be attached again', () =>
-    withTalk(async (talk) => {
-      const { page } = talk.visit
-      const note = page.getByText('the model does not see it again')
-      const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-      await page
-        .getByLabel('Pictures', { exact: true })
-        .setInputFiles({ name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') })
-      await talk.ask('short: who is it?')
-      await page.locator('.message-foot').first().waitFor()
-      await note.waitFor()
-      await page.getByRole('button', { name: 'Attach it again' }).click()
-      await note.waitFor({ state: 'detached' })
-      await talk.ask('short: which colour?')
-      await page.locator('.message-foot').nth(1).waitFor()
-      for (const { messages } of talk.asked())
-        assert.match(JSON.stringify(messages.at(-1)), /data:image\/png;base64,iVBOR/)
-      await page.reload()
-      await note.waitFor()
-      assert.is(await page.getByRole('button', { name: 'Attach it again' }).count(), 0)
-    }))
+  // A second question, whose address is known.
+  await askUnheard('later 2')
+  await page.reload()
+  await untilSaved(talk, [[...answered('later 1'), 'user: later 2']])
+  await page.reload()
+  await page.getByText('This question has no answer').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('A short answer.').nth(1).waitFor()
+  const first = [...answered('later 1'), ...answered('later 2')]
+  await untilSaved(talk, [first])
 
-  test('a conversation is found behind hundreds of newer ones, of this persona and of others', () =>
-    withTalk(async ({ scene, visit: { page }, admin: { token }, writer: persona }) => {
-      const begin = async (name: string, other?: string) => {
-        const { status } = await scene.call('POST', '/api/sessions', {
-          token,
-          body: { name, ...(other !== 'none' && { persona }) },
-        })
-        assert.is(status, 201)
-      }
-      await begin('The oldest')
-      for (let at = 0; at < 120; at++) await begin(`newer ${at}`)
-      for (let at = 0; at < 100; at++) await begin(`other ${at}`, 'none')
-      await page.reload()
-      await page.getByText('newer 119').waitFor()
-      assert.is(await page.getByText('other 1').count(), 0)
-      await page.getByRole('button', { name: 'Show older ones' }).click()
-      await page.getByText('The oldest').waitFor()
-      assert.is(await page.getByRole('button', { name: 'Show older ones' }).count(), 0)
-    }))
-}
+  // A first question, whose conversation is found beside the next one; another is asked in its place.
+  await page.getByRole('button', { name: 'New conversation' }).click()
+  await askUnheard('later 3')
+  const tab = await context.newPage()
+  // An open tab shares its login.
+  await tab.goto(page.url())
+  await tab.getByLabel('Message').waitFor()
+  await page.close()
+  await untilSaved(talk, [['user: later 3'], first])
+  await tab.reload()
+  await tab.getByRole('link', { name: 'later 3' }).click()
+  await tab.getByText('This question has no answer').waitFor()
+  await tab.getByLabel('Message').fill('short')
+  await tab.keyboard.press('Enter')
+  await tab.getByText('A short answer.').waitFor()
+  await untilSaved(talk, [['user: later 3', ...answered('short')], first])
+  assert.is(await tab.getByRole('button', { name: 'Try again' }).count(), 0)
+  assert.equal(
+    talk
+      .asked()
+      .at(-1)!
+      .messages.map(({ content }) => content),
+    ['later 3', '[This question was not answered.]', 'short'],
+  )
+  assert.equal(troubles, [])
+})
+
+test('a picture goes with its own question, the page says so, and it can be attached again', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page } = talk.visit
+  const note = page.getByText('the model does not see it again')
+  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  await page
+    .getByLabel('Pictures', { exact: true })
+    .setInputFiles({ name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') })
+  await talk.ask('short: who is it?')
+  await page.locator('.message-foot').first().waitFor()
+  await note.waitFor()
+  await page.getByRole('button', { name: 'Attach it again' }).click()
+  await note.waitFor({ state: 'detached' })
+  await talk.ask('short: which colour?')
+  await page.locator('.message-foot').nth(1).waitFor()
+  for (const { messages } of talk.asked()) assert.match(JSON.stringify(messages.at(-1)), /data:image\/png;base64,iVBOR/)
+  await page.reload()
+  await note.waitFor()
+  assert.is(await page.getByRole('button', { name: 'Attach it again' }).count(), 0)
+})
+
+test('a conversation is found behind hundreds of newer ones, of this persona and of others', async (scene) => {
+  const { token } = scene.admin
+  const {
+    visit: { page },
+    writer: persona,
+  } = await openTalk(scene)
+  const begin = async (name: string, other?: string) => {
+    const { status } = await scene.call('POST', '/api/sessions', {
+      token,
+      body: { name, ...(other !== 'none' && { persona }) },
+    })
+    assert.is(status, 201)
+  }
+  await begin('The oldest')
+  for (let at = 0; at < 120; at++) await begin(`newer ${at}`)
+  for (let at = 0; at < 100; at++) await begin(`other ${at}`, 'none')
+  await page.reload()
+  await page.getByText('newer 119').waitFor()
+  assert.is(await page.getByText('other 1').count(), 0)
+  await page.getByRole('button', { name: 'Show older ones' }).click()
+  await page.getByText('The oldest').waitFor()
+  assert.is(await page.getByRole('button', { name: 'Show older ones' }).count(), 0)
+})
 
 test.run()

@@ -1,10 +1,8 @@
+// With --all only: a browser.
 import * as assert from 'uvu/assert'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
-import { suite } from '../helpers/suite.ts'
-import { haveBrowser } from './browser.ts'
-import { furnish } from './furniture.ts'
-import { withScene } from './scene.ts'
+import { sceneSuite } from './scene.ts'
 import { goTo, logIn } from './visits.ts'
 
 /** A picture of one pixel. */
@@ -13,121 +11,113 @@ const picture = Buffer.from(
   'base64',
 )
 
-const test = suite('files, proposals and lists in the console')
+const test = sceneSuite('files, proposals and lists in the console')
 
-if (haveBrowser)
-  test('memories of a file come in with progress, and a picture goes to the model', () =>
-    withScene(async (scene) => {
-      const { persona } = await furnish(scene, 3)
-      const visit = await logIn(scene, 'ada')
-      const { page, troubles } = visit
-      await goTo(visit, `personas/${persona}/memories`, 'Mia')
-      await page.getByText(/^\d+ memories, newest first/).waitFor()
-      await page.getByRole('button', { name: 'Import', exact: true }).click()
-      await page.evaluate(`(() => {
+test('a proposed memory is accepted, another rejected; both are gone from the list of proposals', async (scene) => {
+  const { persona, admin } = scene
+  const visit = await logIn(scene, 'ada')
+  const { page, troubles } = visit
+  await goTo(visit, `personas/${persona}/memories`, 'Mia')
+  await page.getByRole('heading', { name: 'Proposed memories (2)' }).waitFor()
+  const proposal = (text: string) => page.getByRole('listitem').filter({ hasText: text })
+  await proposal('Minka is a cat.').getByRole('button', { name: 'Accept' }).click()
+  await page.getByRole('heading', { name: 'Proposed memories (1)' }).waitFor()
+  await page.getByRole('button', { name: 'Minka is a cat.' }).waitFor()
+  await page.getByText('4 memories').waitFor()
+  await proposal('The printer is warm.').getByRole('button', { name: 'Reject' }).click()
+  await page.getByRole('heading', { name: /Proposed/ }).waitFor({ state: 'detached' })
+  const list = async (status: string) =>
+    (await scene.call('GET', `/api/personas/${persona}/memory/proposals?status=${status}`, admin)).body.total
+  assert.equal([await list('open'), await list('accepted'), await list('rejected')], [0, 1, 1])
+  assert.equal(troubles, [])
+})
+
+test('memories of a file come in with progress, and a picture goes to the model', async (scene) => {
+  const { persona } = scene
+  const visit = await logIn(scene, 'ada')
+  const { page, troubles } = visit
+  await goTo(visit, `personas/${persona}/memories`, 'Mia')
+  await page.getByText(/^\d+ memories, newest first/).waitFor()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.evaluate(`(() => {
         window.shares = []
         const look = () => window.shares.push(document.querySelector('dialog progress')?.getAttribute('value') ?? 'reading')
         new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true })
       })()`)
-      const lines = Array.from({ length: 1500 }, (_, at) => JSON.stringify({ content: `Imported note ${at}` }))
-      const buffer = Buffer.from(lines.join('\n'))
-      await page.getByLabel('File').setInputFiles({ name: 'notes.jsonl', mimeType: 'application/jsonl', buffer })
-      const dialog = page.getByRole('dialog')
-      await dialog.getByRole('button', { name: 'Import' }).click()
-      await dialog.getByText('1,500 memories').waitFor()
-      assert.ok(((await page.evaluate('window.shares')) as string[]).length > 0, 'the progress was shown')
-      await dialog.getByRole('button', { name: 'Close' }).last().click()
-      await page.getByText('1,503 memories').waitFor()
+  const lines = Array.from({ length: 1500 }, (_, at) => JSON.stringify({ content: `Imported note ${at}` }))
+  const buffer = Buffer.from(lines.join('\n'))
+  await page.getByLabel('File').setInputFiles({ name: 'notes.jsonl', mimeType: 'application/jsonl', buffer })
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByText('1,500 memories').waitFor()
+  assert.ok(((await page.evaluate('window.shares')) as string[]).length > 0, 'the progress was shown')
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await page.getByText('1,504 memories').waitFor()
 
-      // Not a file of memories: the reason is shown, nothing comes in.
-      await page.getByRole('button', { name: 'Import', exact: true }).click()
-      await page.getByLabel('File').setInputFiles({ name: 'x.bin', mimeType: 'x/y', buffer: Buffer.alloc(70_000, 7) })
-      await dialog.getByRole('button', { name: 'Import' }).click()
-      await dialog.getByRole('alert').waitFor()
-      await page.keyboard.press('Escape')
+  // Not a file of memories: the reason is shown, nothing comes in.
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByLabel('File').setInputFiles({ name: 'x.bin', mimeType: 'x/y', buffer: Buffer.alloc(70_000, 7) })
+  await dialog.getByRole('button', { name: 'Import' }).click()
+  await dialog.getByRole('alert').waitFor()
+  await page.keyboard.press('Escape')
 
-      await goTo(visit, `personas/${persona}`, 'Mia')
-      await page
-        .getByLabel('Pictures', { exact: true })
-        .setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: picture })
-      await page.getByRole('button', { name: 'Remove dot.png' }).waitFor()
-      await page.getByLabel('Message').fill('What is this?')
-      await page.keyboard.press('Enter')
-      await page.locator('.message.user img').waitFor()
-      await page.getByRole('heading', { name: 'Tea for two' }).waitFor()
-      assert.is(Number(await page.evaluate(`document.querySelector('.message.user img').naturalWidth`)), 1)
-      assert.match(scene.provider.received.at(-1)!.body, `data:image/png;base64,${picture.toString('base64')}`)
+  await goTo(visit, `personas/${persona}`, 'Mia')
+  await page
+    .getByLabel('Pictures', { exact: true })
+    .setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: picture })
+  await page.getByRole('button', { name: 'Remove dot.png' }).waitFor()
+  await page.getByLabel('Message').fill('What is this?')
+  await page.keyboard.press('Enter')
+  await page.locator('.message.user img').waitFor()
+  await page.getByRole('heading', { name: 'Tea for two' }).waitFor()
+  assert.is(Number(await page.evaluate(`document.querySelector('.message.user img').naturalWidth`)), 1)
+  assert.match(scene.provider.received.at(-1)!.body, `data:image/png;base64,${picture.toString('base64')}`)
 
-      // The conversation is found again in the list, and deleted there.
-      const conversation = page.locator('.conversations').getByRole('link')
-      await conversation.waitFor()
-      await page.getByRole('button', { name: 'New conversation' }).click()
-      await page.locator('.message').first().waitFor({ state: 'detached' })
-      await conversation.click()
-      await page.locator('.message.user').getByText('What is this?').waitFor()
-      await page.getByRole('button', { name: /^Delete What/ }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-      await conversation.waitFor({ state: 'detached' })
-      assert.is(await page.locator('.message').count(), 0)
-      assert.equal(troubles, [])
-    }))
+  // The conversation is found again in the list, and deleted there.
+  const conversation = page.locator('.conversations').getByRole('link')
+  await conversation.waitFor()
+  await page.getByRole('button', { name: 'New conversation' }).click()
+  await page.locator('.message').first().waitFor({ state: 'detached' })
+  await conversation.click()
+  await page.locator('.message.user').getByText('What is this?').waitFor()
+  await page.getByRole('button', { name: /^Delete What/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await conversation.waitFor({ state: 'detached' })
+  assert.is(await page.locator('.message').count(), 0)
+  assert.equal(troubles, [])
+})
 
-if (haveBrowser)
-  test('a proposed memory is accepted, another rejected; both are gone from the list of proposals', () =>
-    withScene(async (scene) => {
-      const { persona, admin } = await furnish(scene, 3)
-      const visit = await logIn(scene, 'ada')
-      const { page, troubles } = visit
-      await goTo(visit, `personas/${persona}/memories`, 'Mia')
-      await page.getByRole('heading', { name: 'Proposed memories (2)' }).waitFor()
-      const proposal = (text: string) => page.getByRole('listitem').filter({ hasText: text })
-      await proposal('Minka is a cat.').getByRole('button', { name: 'Accept' }).click()
-      await page.getByRole('heading', { name: 'Proposed memories (1)' }).waitFor()
-      await page.getByRole('button', { name: 'Minka is a cat.' }).waitFor()
-      await page.getByText('4 memories').waitFor()
-      await proposal('The printer is warm.').getByRole('button', { name: 'Reject' }).click()
-      await page.getByRole('heading', { name: /Proposed/ }).waitFor({ state: 'detached' })
-      const list = async (status: string) =>
-        (await scene.call('GET', `/api/personas/${persona}/memory/proposals?status=${status}`, admin)).body.total
-      assert.equal([await list('open'), await list('accepted'), await list('rejected')], [0, 1, 1])
-      assert.equal(troubles, [])
-    }))
-
-if (haveBrowser)
-  test('a list of models is taken only after its difference was shown', async () => {
-    const provider = await openStandIn((_, response) =>
-      json(response, 200, { object: 'list', data: ['custom-model', 'newer-model'].map((id) => ({ id })) }),
+test('a list of models is taken only after its difference was shown', async (scene) => {
+  const provider = await openStandIn((_, response) =>
+    json(response, 200, { object: 'list', data: ['custom-model', 'newer-model'].map((id) => ({ id })) }),
+  )
+  try {
+    const { plugins } = scene.installation.app
+    await plugins.install(
+      pluginAt(provider.url, {
+        id: 'listed',
+        name: 'Listed',
+        model_map: ['custom-model', 'older-model'],
+        models_source: { url: `${provider.url}/v1/models` },
+      }),
     )
-    try {
-      await withScene(async (scene) => {
-        await furnish(scene, 1)
-        const { plugins } = scene.installation.app
-        await plugins.install(
-          pluginAt(provider.url, {
-            id: 'listed',
-            name: 'Listed',
-            model_map: ['custom-model', 'older-model'],
-            models_source: { url: `${provider.url}/v1/models` },
-          }),
-        )
-        const visit = await logIn(scene, 'ada')
-        const { page, troubles } = visit
-        await goTo(visit, 'plugins/listed', 'Listed')
-        await page.getByText('older-model').waitFor()
-        const models = async () => [...(await plugins.get('listed')).model_map]
-        await page.getByRole('button', { name: 'Refresh' }).click()
-        const dialog = page.getByRole('dialog')
-        await dialog.getByText('+ newer-model').waitFor()
-        await dialog.getByText('− older-model').waitFor()
-        assert.equal(await models(), ['custom-model', 'older-model'], 'nothing is taken yet')
-        await dialog.getByRole('button', { name: 'Take the new lists' }).click()
-        await page.getByText('newer-model').waitFor()
-        assert.equal(await models(), ['custom-model', 'newer-model'])
-        assert.equal(troubles, [])
-      })
-    } finally {
-      await provider.close()
-    }
-  })
+    const visit = await logIn(scene, 'ada')
+    const { page, troubles } = visit
+    await goTo(visit, 'plugins/listed', 'Listed')
+    await page.getByText('older-model').waitFor()
+    const models = async () => [...(await plugins.get('listed')).model_map]
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('+ newer-model').waitFor()
+    await dialog.getByText('− older-model').waitFor()
+    assert.equal(await models(), ['custom-model', 'older-model'], 'nothing is taken yet')
+    await dialog.getByRole('button', { name: 'Take the new lists' }).click()
+    await page.getByText('newer-model').waitFor()
+    assert.equal(await models(), ['custom-model', 'newer-model'])
+    assert.equal(troubles, [])
+  } finally {
+    await provider.close()
+  }
+})
 
 test.run()

@@ -1,132 +1,90 @@
+// With --all only: a browser.
 import * as assert from 'uvu/assert'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completionEvents, openStandIn } from '../helpers/providers/fake-provider.ts'
-import { suite } from '../helpers/suite.ts'
-import { haveBrowser } from './browser.ts'
 import { openCuttableWay } from './cuttable.ts'
-import { furnish } from './furniture.ts'
-import { withScene } from './scene.ts'
+import { sceneSuite } from './scene.ts'
 import { goTo, logIn } from './visits.ts'
 
-const test = suite('a console whose server, login or network goes away')
+const test = sceneSuite('a console whose server, login or network goes away')
 
-if (haveBrowser)
-  test('an answer that breaks off says so and can be asked for again; a view recovers when the server is back', () =>
-    withScene(async (scene) => {
-      const { persona } = await furnish(scene, 3)
-      const way = await openCuttableWay(scene.url)
-      try {
-        const visit = await logIn({ ...scene, url: way.url }, 'ada')
-        const { page } = visit
-        await goTo(visit, `personas/${persona}`, 'Mia')
-        await page.getByLabel('Message').fill('go on')
-        await page.keyboard.press('Enter')
-        await page.getByText('Word after word').first().waitFor()
-        way.cut()
-        const answer = page.locator('.message.assistant').last()
-        await answer.getByRole('alert').waitFor()
-        assert.match(await answer.innerText(), /Word after word[\s\S]*The answer broke off and is incomplete/)
-        await page.evaluate(`location.hash = '#/now'`)
-        await page.getByRole('alert').getByText('The server does not answer').waitFor()
-        way.open()
-        await page.getByRole('alert').waitFor({ state: 'detached' })
+test('an answer that breaks off says so and can be asked for again; a view recovers when the server is back', async (scene) => {
+  const { persona } = scene
+  const way = await openCuttableWay(scene.url)
+  try {
+    const visit = await logIn({ ...scene, url: way.url }, 'ada')
+    const { page } = visit
+    await goTo(visit, `personas/${persona}`, 'Mia')
+    await page.getByLabel('Message').fill('go on')
+    await page.keyboard.press('Enter')
+    await page.getByText('Word after word').first().waitFor()
+    way.cut()
+    const answer = page.locator('.message.assistant').last()
+    await answer.getByRole('alert').waitFor()
+    assert.match(await answer.innerText(), /Word after word[\s\S]*The answer broke off and is incomplete/)
+    await page.evaluate(`location.hash = '#/now'`)
+    await page.getByRole('alert').getByText('The server does not answer').waitFor()
+    way.open()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
 
-        // A part of the page that was not fetched yet.
-        way.cut()
-        await page.evaluate(`location.hash = '#/voices'`)
-        await page.getByText('This part of the page cannot be fetched').waitFor()
-        way.open()
-        await page.getByRole('button', { name: 'Load the page again' }).click()
-        await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
+    // A part of the page that was not fetched yet.
+    way.cut()
+    await page.evaluate(`location.hash = '#/voices'`)
+    await page.getByText('This part of the page cannot be fetched').waitFor()
+    way.open()
+    await page.getByRole('button', { name: 'Load the page again' }).click()
+    await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
 
-        // The page comes from the browser's cache, the server does not answer.
-        await page.route('**/api/**', (route) => route.abort())
-        await page.reload()
-        await page.getByRole('alert').getByText('The server does not answer').waitFor()
-        await page.unroute('**/api/**')
-        await page.getByRole('button', { name: 'Try again' }).click()
-        await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
-      } finally {
-        await way.close()
-      }
-    }))
+    // The page comes from the browser's cache, the server does not answer.
+    await page.route('**/api/**', (route) => route.abort())
+    await page.reload()
+    await page.getByRole('alert').getByText('The server does not answer').waitFor()
+    await page.unroute('**/api/**')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
+  } finally {
+    await way.close()
+  }
+})
 
-if (haveBrowser)
-  test('a logout in another tab and a login that has ended lead to the entrance, and nothing of the person stays', () =>
-    withScene(async (scene) => {
-      const { persona, admin } = await furnish(scene, 3)
-      const visit = await logIn(scene, 'ada')
-      const { page, context } = visit
-      await goTo(visit, `personas/${persona}/memories`, 'Mia')
-      await page.getByText('Minka').first().waitFor()
-      const tab = await context.newPage()
-      await tab.goto(`${scene.url}/console`)
-      await tab.getByRole('button', { name: 'Log out' }).click()
-      await page.getByRole('heading', { name: 'Log in' }).waitFor()
-      assert.not.match(await page.content(), /Mia|Minka|ada/)
-      assert.equal(await context.cookies(), [])
-
-      // Both tabs stand at the entrance: the login of one is that of the other.
-      await page.getByLabel('User name').fill('ada')
-      await page.getByLabel('Password').fill(goodPassword)
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Mia' }).waitFor()
-      await tab.getByRole('heading', { name: 'Now' }).waitFor()
-
-      // The password was changed elsewhere, which ends this login.
-      const body = { current_password: goodPassword, new_password: `${goodPassword}2` }
-      const changed = await scene.call('POST', '/api/auth/change-password', { token: admin.token, body })
-      assert.is(changed.status, 200)
-      await tab.getByText('You are logged out').waitFor()
-      await page.evaluate(`location.hash = '#/usage'`)
-      await page.getByRole('heading', { name: 'Log in' }).waitFor()
-      assert.not.match(await page.content(), /Mia|Minka/)
-    }))
-
-if (haveBrowser)
-  test('an answer of 5 MB is shown to its end, and the page can be used meanwhile', async () => {
-    const line = `${'word '.repeat(19_999)}\n\n`
-    const pieces = Array.from({ length: 50 }, () => line.match(/[\s\S]{1,2000}/g)!).flat()
-    const writer = await openStandIn((_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(completionEvents([...pieces, 'and this is the end']).join(''))
-    })
-    try {
-      await withScene(async (scene) => {
-        const { admin } = await furnish(scene, 3)
-        await scene.installation.app.plugins.install(pluginAt(writer.url, { id: 'writer', model_map: ['w'] }))
-        for (const subject of ['all', 'user:ada'])
-          await scene.call('DELETE', `/api/limits/${subject}`, { token: admin.token })
-        const body = { name: 'Writer', model: 'writer:w' }
-        const { id } = (await scene.call('POST', '/api/personas', { token: admin.token, body })).body
-        const visit = await logIn(scene, 'ada', { viewport: { width: 360, height: 740 } })
-        const { page, troubles } = visit
-        await goTo(visit, `personas/${id}`, 'Writer')
-        await page.getByLabel('Message').fill('write')
-        await page.keyboard.press('Enter')
-        await page.getByLabel('Message').fill('the next one')
-        await page.getByText('and this is the end').waitFor({ timeout: 60_000 })
-        await page.getByRole('button', { name: 'Send' }).waitFor()
-        assert.is(await page.getByLabel('Message').inputValue(), 'the next one')
-        const shown = Number(await page.evaluate(`document.querySelector('.message.assistant').textContent.length`))
-        assert.ok(shown > 4_990_000, `${shown} characters are shown`)
-        const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-        assert.ok(overflow <= 0, `${overflow} px wider than the window`)
-        assert.equal(troubles, [])
-      })
-    } finally {
-      await writer.close()
-    }
+test('an answer of 5 MB is shown to its end, and the page can be used meanwhile', async (scene) => {
+  const line = `${'word '.repeat(19_999)}\n\n`
+  const pieces = Array.from({ length: 50 }, () => line.match(/[\s\S]{1,2000}/g)!).flat()
+  const writer = await openStandIn((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(completionEvents([...pieces, 'and this is the end']).join(''))
   })
+  try {
+    const { admin } = scene
+    await scene.installation.app.plugins.install(pluginAt(writer.url, { id: 'writer', model_map: ['w'] }))
+    for (const subject of ['all', 'user:ada'])
+      await scene.call('DELETE', `/api/limits/${subject}`, { token: admin.token })
+    const body = { name: 'Writer', model: 'writer:w' }
+    const { id } = (await scene.call('POST', '/api/personas', { token: admin.token, body })).body
+    const visit = await logIn(scene, 'ada', { viewport: { width: 360, height: 740 } })
+    const { page, troubles } = visit
+    await goTo(visit, `personas/${id}`, 'Writer')
+    await page.getByLabel('Message').fill('write')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Message').fill('the next one')
+    await page.getByText('and this is the end').waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    assert.is(await page.getByLabel('Message').inputValue(), 'the next one')
+    const shown = Number(await page.evaluate(`document.querySelector('.message.assistant').textContent.length`))
+    assert.ok(shown > 4_990_000, `${shown} characters are shown`)
+    const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+    assert.ok(overflow <= 0, `${overflow} px wider than the window`)
+    assert.equal(troubles, [])
+  } finally {
+    await writer.close()
+  }
+})
 
-if (haveBrowser)
-  test('a sentence that the server refuses to speak leaves no audio device open', () =>
-    withScene(async (scene) => {
-      await furnish(scene, 1)
-      const visit = await logIn(scene, 'ada')
-      const { page } = visit
-      await page.addInitScript(`
+test('a sentence that the server refuses to speak leaves no audio device open', async (scene) => {
+  const visit = await logIn(scene, 'ada')
+  const { page } = visit
+  await page.addInitScript(`
         window.contexts = []
         window.AudioContext = class extends AudioContext {
           constructor() {
@@ -134,15 +92,46 @@ if (haveBrowser)
             contexts.push(this)
           }
         }`)
-      await page.reload()
-      await page.getByRole('navigation', { name: 'Views' }).waitFor()
-      await goTo(visit, 'voices', 'Voices')
-      await page.route('**/api/speech', (route) =>
-        route.fulfill({ status: 429, json: { error: 'Too many sentences at a time', code: 'busy' } }),
-      )
-      await page.getByRole('button', { name: 'Listen to Ryan' }).click()
-      await page.getByRole('alert').getByText('Too many sentences at a time').waitFor()
-      await page.waitForFunction(`contexts.length === 1 && contexts[0].state === 'closed'`)
-    }))
+  await page.reload()
+  await page.getByRole('navigation', { name: 'Views' }).waitFor()
+  await goTo(visit, 'voices', 'Voices')
+  await page.route('**/api/speech', (route) =>
+    route.fulfill({ status: 429, json: { error: 'Too many sentences at a time', code: 'busy' } }),
+  )
+  await page.getByRole('button', { name: 'Listen to Ryan' }).click()
+  await page.getByRole('alert').getByText('Too many sentences at a time').waitFor()
+  await page.waitForFunction(`contexts.length === 1 && contexts[0].state === 'closed'`)
+})
+
+// The last: it changes the password.
+test('a logout in another tab and a login that has ended lead to the entrance, and nothing of the person stays', async (scene) => {
+  const { persona, admin } = scene
+  const visit = await logIn(scene, 'ada')
+  const { page, context } = visit
+  await goTo(visit, `personas/${persona}/memories`, 'Mia')
+  await page.getByText('Minka').first().waitFor()
+  const tab = await context.newPage()
+  await tab.goto(`${scene.url}/console`)
+  await tab.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  assert.not.match(await page.content(), /Mia|Minka|ada/)
+  assert.equal(await context.cookies(), [])
+
+  // Both tabs stand at the entrance: the login of one is that of the other.
+  await page.getByLabel('User name').fill('ada')
+  await page.getByLabel('Password').fill(goodPassword)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Mia' }).waitFor()
+  await tab.getByRole('heading', { name: 'Now' }).waitFor()
+
+  // The password was changed elsewhere, which ends this login.
+  const body = { current_password: goodPassword, new_password: `${goodPassword}2` }
+  const changed = await scene.call('POST', '/api/auth/change-password', { token: admin.token, body })
+  assert.is(changed.status, 200)
+  await tab.getByText('You are logged out').waitFor()
+  await page.evaluate(`location.hash = '#/usage'`)
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  assert.not.match(await page.content(), /Mia|Minka/)
+})
 
 test.run()

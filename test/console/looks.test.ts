@@ -1,21 +1,24 @@
+// With --all only: a browser.
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { packageFolder } from '../../src/app/package-folder.ts'
-import { suite } from '../helpers/suite.ts'
-import { haveBrowser, type Visit } from './browser.ts'
-import { type Furniture, furnish } from './furniture.ts'
-import { type Scene, withScene } from './scene.ts'
+import type { Visit } from './browser.ts'
+import { type Furnished, sceneSuite } from './scene.ts'
 import { goTo, logIn } from './visits.ts'
 
 /** The screenshots, for a person to look at. */
 const folder = join(packageFolder('dist'), 'screenshots')
-const widths = [
-  [360, 740],
-  [1440, 900],
-] as const
-const themes = ['light', 'dark'] as const
+const viewports = [
+  { width: 360, height: 740 },
+  { width: 1440, height: 900 },
+]
+
+/** What axe looks for: WCAG 2.2 AA, and what a theme may change of it. */
+const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const contrast = ['color-contrast']
 
 interface Place {
   readonly name: string
@@ -25,52 +28,87 @@ interface Place {
   readonly prepare?: (visit: Visit) => Promise<void>
 }
 
-const test = suite('how the console looks')
+const test = sceneSuite('how the console looks', 240)
 
-if (haveBrowser)
-  test('every view in light and dark, on a phone and on a desk: complete, readable by machines, within the window', () =>
-    withScene(async (scene) => {
-      const furniture = await furnish(scene)
-      mkdirSync(folder, { recursive: true })
-      for (const [width, height] of widths)
-        for (const colorScheme of themes) {
-          const entrance = await scene.browser.open(scene.url, { viewport: { width, height }, colorScheme })
-          await entrance.page.getByRole('heading', { name: 'Log in' }).waitFor()
-          await examine(entrance, `login-${colorScheme}-${width}`)
-          await entrance.context.close()
-          const visit = await logIn(scene, 'ada', { viewport: { width, height }, colorScheme })
-          for (const { name, place, heading, prepare } of placesOf(scene, furniture)) {
-            await goTo(visit, place, heading)
-            await prepare?.(visit).catch(async (reason) => {
-              await visit.page.screenshot({ path: join(folder, `failed-${name}.png`) })
-              throw reason
-            })
-            await examine(visit, `${name}-${colorScheme}-${width}`)
-            await visit.page.keyboard.press('Escape')
-          }
-          assert.equal(visit.troubles, [])
-          await visit.context.close()
-        }
-    }))
+for (const viewport of viewports)
+  test(`every view, ${viewport.width} pixels wide, in light and dark: complete, readable by machines, within the window`, async (scene) => {
+    mkdirSync(folder, { recursive: true })
+    const options = { viewport, colorScheme: 'light', reducedMotion: 'reduce' } as const
+    const entrance = await scene.browser.open(scene.url, options)
+    await entrance.page.getByRole('heading', { name: 'Log in' }).waitFor()
+    await examine(entrance, 'login')
+    const visit = await logIn(scene, 'ada', options)
+    for (const { name, place, heading, prepare } of placesOf(scene)) {
+      await goTo(visit, place, heading)
+      await prepare?.(visit).catch(async (reason) => {
+        await visit.page.screenshot({ path: join(folder, `failed-${name}.png`) })
+        throw reason
+      })
+      await examine(visit, name)
+      await visit.page.keyboard.press('Escape')
+    }
+    assert.equal(visit.troubles, [])
+  })
+
+test('in another language, 3,840 pixels wide: numbers, dates and distances in time are those of the browser', async (scene) => {
+  const options = { viewport: { width: 3840, height: 2160 }, locale: 'de-DE', timezoneId: 'Asia/Tokyo' }
+  const visit = await logIn(scene, 'ada', options)
+  const { page, troubles } = visit
+  const texts: Record<string, string> = {}
+  for (const [name, place, heading, shown] of [
+    ['now', 'now', 'Now', 'Local runner'],
+    ['memories', `personas/${scene.persona}/memories`, 'Mia', 'Minka'],
+    ['usage', 'usage', 'Usage', 'second-model'],
+    ['keys', 'usage/keys', 'Usage', 'night job'],
+    ['users', 'users', 'Users', '(you)'],
+    ['voices', 'voices', 'Voices', 'Ryan'],
+  ] as const) {
+    await goTo(visit, place, heading)
+    await page.getByText(shown).first().waitFor()
+    texts[name] = await page.locator('main').innerText()
+    await fits(page, name)
+  }
+  assert.match(texts['usage']!, /\d\d\d\.\d\d\d/, 'thousands with a point')
+  assert.match(texts['usage']!, /\d,\d\d\s\$/, 'dollars behind the number')
+  assert.match(texts['usage']!, /\d\d\.\d\d\.\d{4}/, 'days with points')
+  assert.match(texts['memories']!, /vor \d+ (?:Sekunden|Minuten|Stunden)/)
+  assert.match(texts['users']!, /\d\d\.\d\d\.\d{4}/)
+  const size = Number(await page.evaluate(`parseFloat(getComputedStyle(document.body).fontSize)`))
+  assert.ok(size >= 18, 'letters grow with the screen')
+  assert.equal(troubles, [])
+})
 
 test.run()
 
-/** Takes the picture, asks axe, and looks for content that runs out of the window. */
+/** Takes the picture in both themes, asks axe, and looks for content that runs out of the window. */
 async function examine({ page }: Visit, name: string): Promise<void> {
-  await page.screenshot({ path: join(folder, `${name}.png`) })
+  await fits(page, name)
+  for (const [colorScheme, rules] of [
+    ['dark', contrast],
+    ['light', standards],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    const picture = `${name}-${colorScheme}-${page.viewportSize()!.width}`
+    await page.screenshot({ path: join(folder, `${picture}.png`) })
+    assert.equal(await axeFindings(page, rules), [], picture)
+  }
+}
+
+async function fits(page: Page, name: string): Promise<void> {
   const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
   assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the window`)
-  assert.equal(await axeFindings(page), [], name)
 }
 
 /**
- * The findings of axe-core against WCAG 2.2 AA. The page's policy takes no script in markup: it is evaluated by the
- * debugger.
+ * The findings of axe-core. The page's policy takes no script in markup: it is evaluated by the debugger, once for all views
+ * of a page.
  */
-async function axeFindings(page: Visit['page']): Promise<readonly string[]> {
-  const { source } = createRequire(import.meta.url)('axe-core') as { source: string }
-  await page.evaluate(source)
-  return page.evaluate(async () => {
+async function axeFindings(page: Page, rules: readonly string[]): Promise<readonly string[]> {
+  if (!(await page.evaluate(`'axe' in globalThis`))) {
+    const { source } = createRequire(import.meta.url)('axe-core') as { source: string }
+    await page.evaluate(source)
+  }
+  return page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as {
       axe: {
         run(
@@ -78,16 +116,14 @@ async function axeFindings(page: Visit['page']): Promise<readonly string[]> {
         ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
       }
     }
-    const { violations } = await axe.run({
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    })
+    const { violations } = await axe.run({ runOnly })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
     )
-  })
+  }, rules)
 }
 
-function placesOf({ call }: Scene, { persona, admin: { token } }: Furniture): readonly Place[] {
+function placesOf({ call, persona, admin: { token } }: Furnished): readonly Place[] {
   return [
     {
       name: 'chat',

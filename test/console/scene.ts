@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { openDaemon, type TestDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import {
   type Answer,
@@ -9,7 +9,9 @@ import {
   openStandIn,
   type StandIn,
 } from '../helpers/providers/fake-provider.ts'
-import { openBrowser, type TestBrowser } from './browser.ts'
+import { suite } from '../helpers/suite.ts'
+import { haveBrowser, openBrowser, type TestBrowser } from './browser.ts'
+import { type Furniture, furnish } from './furniture.ts'
 
 /** A daemon with its console, two providers and a browser. */
 export interface Scene extends TestDaemon {
@@ -55,32 +57,72 @@ const provider: Answer = async ({ body }, response) => {
   }
 }
 
-/** Does something in a scene and closes it. */
-export async function withScene(
-  work: (scene: Scene) => Promise<void>,
-  environment: Record<string, string> = {},
-): Promise<void> {
+/** Opens a scene without users. */
+async function openScene(): Promise<Scene> {
   const standIns = [await openStandIn(provider), await openStandIn(provider)] as const
   const browser = await openBrowser()
-  try {
-    await withDaemon(
-      async (daemon) => {
-        const [first, second] = standIns
-        const { plugins } = daemon.installation.app
-        const retry = { attempts: 1 }
-        await plugins.install(
-          pluginAt(second.url, { id: 'second', name: 'Second', model_map: ['second-model'], retry }),
-        )
-        await plugins.install(
-          pluginAt(first.url, { model_map: ['custom-model', 'other-model'], fallback: ['second'], retry }),
-        )
-        await plugins.activate('custom')
-        await work({ ...daemon, browser, provider: first, second })
-      },
-      { CUSTOM_API_KEY: 'sk-of-the-test', ...environment },
-    )
-  } finally {
-    await browser.close()
-    for (const standIn of standIns) await standIn.close()
+  const daemon = await openDaemon({ CUSTOM_API_KEY: 'sk-of-the-test' })
+  const [first, second] = standIns
+  const { plugins } = daemon.installation.app
+  const retry = { attempts: 1 }
+  await plugins.install(pluginAt(second.url, { id: 'second', name: 'Second', model_map: ['second-model'], retry }))
+  await plugins.install(
+    pluginAt(first.url, { model_map: ['custom-model', 'other-model'], fallback: ['second'], retry }),
+  )
+  await plugins.activate('custom')
+  return {
+    ...daemon,
+    browser,
+    provider: first,
+    second,
+    async close() {
+      await browser.close()
+      await daemon.close()
+      for (const standIn of standIns) await standIn.close()
+    },
   }
+}
+
+/** Does something in a scene without users and closes it. */
+export async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  const scene = await openScene()
+  try {
+    await work(scene)
+  } finally {
+    await scene.close()
+  }
+}
+
+/** A scene with users and their records. */
+export interface Furnished extends Scene, Furniture {}
+
+/** A suite whose tests share one furnished scene, which the first of them opens; skipped where no browser is. */
+export interface SceneSuite {
+  (title: string, work: (scene: Furnished) => Promise<void>): void
+  /** A test that opens its own scene, or none. */
+  alone(title: string, work: () => Promise<void>): void
+  after(close: () => Promise<unknown> | undefined): void
+  run(): void
+}
+
+export function sceneSuite(name: string, memories = 3): SceneSuite {
+  const inner = suite(name)
+  const test = haveBrowser ? inner : inner.skip
+  let opened: Promise<Furnished> | undefined
+  const open = async () => {
+    const scene = await openScene()
+    return { ...scene, ...(await furnish(scene, memories)) }
+  }
+  inner.after.each(async () => (await opened)?.browser.clear())
+  inner.after(async () => (await opened)?.close())
+  const shared = (title: string, work: (scene: Furnished) => Promise<void>) =>
+    void test(title, async () => {
+      opened ??= open()
+      await work(await opened)
+    })
+  return Object.assign(shared, {
+    alone: (title: string, work: () => Promise<void>) => void test(title, work),
+    after: (close: () => Promise<unknown> | undefined) => void inner.after(async () => void (await close())),
+    run: () => void inner.run(),
+  })
 }

@@ -1,178 +1,177 @@
+// With --all only: a browser.
 import * as assert from 'uvu/assert'
 import { writeWav } from '../../speech/audio/wav.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'
-import { suite } from '../helpers/suite.ts'
-import { haveBrowser } from './browser.ts'
-import { withScene } from './scene.ts'
+import { sceneSuite, withScene } from './scene.ts'
 import { goTo } from './visits.ts'
 
-const test = suite('a walk through the console')
+const test = sceneSuite('a walk through the console')
 
-if (haveBrowser)
-  test('from first-time setup to a voice that is heard, without a complaint of the browser', () =>
-    withScene(async ({ browser, url, call }) => {
-      const visit = await browser.open(url)
-      const { page, context, troubles } = visit
-      const button = (name: string | RegExp) => page.getByRole('button', { name })
+test.alone('from first-time setup to a voice that is heard, without a complaint of the browser', () =>
+  withScene(async ({ browser, url, call }) => {
+    const visit = await browser.open(url)
+    const { page, context, troubles } = visit
+    const button = (name: string | RegExp) => page.getByRole('button', { name })
 
-      // First-time setup: a weak password is refused with every reason, a good one creates the administrator.
-      await page.getByRole('heading', { name: 'Set up aichat' }).waitFor()
-      await page.getByLabel('Password').fill('weak')
-      await page.keyboard.press('Enter')
-      await page.getByRole('alert').getByText('digit').waitFor()
-      await page.getByLabel('Password').fill(goodPassword)
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Now' }).waitFor()
-      assert.is(await page.evaluate('document.cookie + JSON.stringify(localStorage)'), '{}')
+    // First-time setup: a weak password is refused with every reason, a good one creates the administrator.
+    await page.getByRole('heading', { name: 'Set up aichat' }).waitFor()
+    await page.getByLabel('Password').fill('weak')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('digit').waitFor()
+    await page.getByLabel('Password').fill(goodPassword)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Now' }).waitFor()
+    assert.is(await page.evaluate('document.cookie + JSON.stringify(localStorage)'), '{}')
 
-      // Logout and login; the login outlives a reload, and a second tab is logged in, too.
-      await button('Log out').click()
-      await page.getByRole('heading', { name: 'Log in' }).waitFor()
-      await page.getByLabel('User name').fill('admin')
-      await page.getByLabel('Password').fill(goodPassword)
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Now' }).waitFor()
-      await page.reload()
-      await page.getByRole('heading', { name: 'Now' }).waitFor()
-      const tab = await context.newPage()
-      await tab.goto(`${url}/console`)
-      await tab.getByRole('heading', { name: 'Now' }).waitFor()
-      await tab.close()
+    // Logout and login; the login outlives a reload, and a second tab is logged in, too.
+    await button('Log out').click()
+    await page.getByRole('heading', { name: 'Log in' }).waitFor()
+    await page.getByLabel('User name').fill('admin')
+    await page.getByLabel('Password').fill(goodPassword)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Now' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Now' }).waitFor()
+    const tab = await context.newPage()
+    await tab.goto(`${url}/console`)
+    await tab.getByRole('heading', { name: 'Now' }).waitFor()
+    await tab.close()
 
-      // A persona, a whole answer with Markdown, and one that is stopped.
-      await goTo(visit, 'personas', 'Personas')
-      await button('New persona').click()
-      await page.getByLabel('Name').fill('Mia')
-      await page.getByLabel('Model', { exact: true }).fill('custom-model')
-      await button('Create').click()
-      await page.getByRole('heading', { level: 1, name: 'Mia' }).waitFor()
-      await page.getByLabel('Message').fill('My cat is called Minka, and I like green tea.')
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Tea for two' }).waitFor()
-      await page.getByRole('cell', { name: 'green' }).waitFor()
-      await page.getByLabel('Message').fill('go on and on')
-      await page.keyboard.press('Enter')
-      await page.getByText('Word after word and on and on').waitFor()
-      const shown = await (await context.newPage()).goto(`${url}/console`)
-      assert.is(shown?.status(), 200)
-      await button('Stop').click()
-      await page.getByText('stopped', { exact: true }).waitFor()
+    // A persona, a whole answer with Markdown, and one that is stopped.
+    await goTo(visit, 'personas', 'Personas')
+    await button('New persona').click()
+    await page.getByLabel('Name').fill('Mia')
+    await page.getByLabel('Model', { exact: true }).fill('custom-model')
+    await button('Create').click()
+    await page.getByRole('heading', { level: 1, name: 'Mia' }).waitFor()
+    await page.getByLabel('Message').fill('My cat is called Minka, and I like green tea.')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Tea for two' }).waitFor()
+    await page.getByRole('cell', { name: 'green' }).waitFor()
+    await page.getByLabel('Message').fill('go on and on')
+    await page.keyboard.press('Enter')
+    await page.getByText('Word after word and on and on').waitFor()
+    const shown = await (await context.newPage()).goto(`${url}/console`)
+    assert.is(shown?.status(), 200)
+    await button('Stop').click()
+    await page.getByText('stopped', { exact: true }).waitFor()
 
-      // A fallback is seen in Now, with its reason in the story.
-      await page.getByLabel('Message').fill('fail')
-      await page.keyboard.press('Enter')
-      await page.getByText('fell back').waitFor()
-      await goTo(visit, 'now', 'Now')
-      await page.getByRole('row').filter({ hasText: 'fell back' }).getByRole('link').click()
-      const story = page.getByRole('dialog')
-      await story.getByText('The model is overloaded').waitFor()
-      await story.getByText('second-model answered').waitFor()
-      await page.keyboard.press('Escape')
-      await page.getByRole('row').filter({ hasText: 'cancelled' }).waitFor()
+    // A fallback is seen in Now, with its reason in the story.
+    await page.getByLabel('Message').fill('fail')
+    await page.keyboard.press('Enter')
+    await page.getByText('fell back').waitFor()
+    await goTo(visit, 'now', 'Now')
+    await page.getByRole('row').filter({ hasText: 'fell back' }).getByRole('link').click()
+    const story = page.getByRole('dialog')
+    await story.getByText('The model is overloaded').waitFor()
+    await story.getByText('second-model answered').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('row').filter({ hasText: 'cancelled' }).waitFor()
 
-      // A key: its secret is shown once, used, seen in usage, and revoked in mid-stream.
-      await goTo(visit, 'usage/keys', 'Usage')
-      await button('New key').click()
-      await page.getByLabel('Name').fill('editor')
-      await button('Create').click()
-      const secret = await page.locator('code.secret').innerText()
-      await button('Done').click()
-      assert.not.match(await page.content(), secret)
-      const used = await call('POST', '/api/chat', {
-        token: secret,
-        body: { messages: [{ role: 'user', content: 'tea' }] },
-      })
-      assert.is(used.status, 200)
-      const stream = await fetch(`${url}/api/chat`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ messages: [{ role: 'user', content: 'go on' }], stream: true }),
-      })
-      await page.getByRole('link', { name: 'Spend' }).click()
-      await page.getByLabel('By', { exact: true }).selectOption('key')
-      await page.getByRole('row').filter({ hasText: 'editor' }).waitFor()
-      await page.getByRole('link', { name: 'API keys' }).click()
-      await button('Revoke editor').click()
-      await button(/^Revoke$/).click()
-      assert.match(await stream.text(), 'event: error')
-      await page.getByRole('row').filter({ hasText: 'revoked' }).waitFor()
+    // A key: its secret is shown once, used, seen in usage, and revoked in mid-stream.
+    await goTo(visit, 'usage/keys', 'Usage')
+    await button('New key').click()
+    await page.getByLabel('Name').fill('editor')
+    await button('Create').click()
+    const secret = await page.locator('code.secret').innerText()
+    await button('Done').click()
+    assert.not.match(await page.content(), secret)
+    const used = await call('POST', '/api/chat', {
+      token: secret,
+      body: { messages: [{ role: 'user', content: 'tea' }] },
+    })
+    assert.is(used.status, 200)
+    const stream = await fetch(`${url}/api/chat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'go on' }], stream: true }),
+    })
+    await page.getByRole('link', { name: 'Spend' }).click()
+    await page.getByLabel('By', { exact: true }).selectOption('key')
+    await page.getByRole('row').filter({ hasText: 'editor' }).waitFor()
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await button('Revoke editor').click()
+    await button(/^Revoke$/).click()
+    assert.match(await stream.text(), 'event: error')
+    await page.getByRole('row').filter({ hasText: 'revoked' }).waitFor()
 
-      // A memory is found, edited and deleted.
-      const personas = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Personas' })
-      await personas.click()
-      await page.getByRole('link', { name: 'Mia' }).click()
-      await page.getByRole('link', { name: 'Memories' }).click()
-      const search = page.getByLabel('Search the memories')
-      await search.fill('cat')
-      await page.getByRole('button', { name: /Minka/ }).first().click()
-      await page.getByLabel('Text').fill('The cat is called Minka and is eleven.')
-      await page.getByLabel(/^Pinned/).check()
-      await button('Save').click()
-      await page
-        .getByRole('button', { name: /is eleven/ })
-        .first()
-        .click()
-      await button('Delete for good').click()
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: /is eleven/ }).waitFor({ state: 'detached' })
+    // A memory is found, edited and deleted.
+    const personas = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Personas' })
+    await personas.click()
+    await page.getByRole('link', { name: 'Mia' }).click()
+    await page.getByRole('link', { name: 'Memories' }).click()
+    const search = page.getByLabel('Search the memories')
+    await search.fill('cat')
+    await page.getByRole('button', { name: /Minka/ }).first().click()
+    await page.getByLabel('Text').fill('The cat is called Minka and is eleven.')
+    await page.getByLabel(/^Pinned/).check()
+    await button('Save').click()
+    await page
+      .getByRole('button', { name: /is eleven/ })
+      .first()
+      .click()
+    await button('Delete for good').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /is eleven/ }).waitFor({ state: 'detached' })
 
-      // Undoes a learned preference.
-      const { token } = (await call('POST', '/api/auth/login', { body: { username: 'admin', password: goodPassword } }))
-        .body
-      await call('POST', '/api/personas/Mia/state/adaptation', {
-        token,
-        body: {
-          adaptation_type: 'explicit_instruction',
-          trigger_event: 'user_instruction',
-          changes: [{ preference: 'units', value: 'metric' }],
-        },
-      })
-      await page.getByRole('link', { name: 'Learned' }).click()
-      await button('Undo').click()
-      await page.getByText('undone', { exact: true }).waitFor()
+    // Undoes a learned preference.
+    const { token } = (await call('POST', '/api/auth/login', { body: { username: 'admin', password: goodPassword } }))
+      .body
+    await call('POST', '/api/personas/Mia/state/adaptation', {
+      token,
+      body: {
+        adaptation_type: 'explicit_instruction',
+        trigger_event: 'user_instruction',
+        changes: [{ preference: 'units', value: 'metric' }],
+      },
+    })
+    await page.getByRole('link', { name: 'Learned' }).click()
+    await button('Undo').click()
+    await page.getByText('undone', { exact: true }).waitFor()
 
-      // A backup is made, and the stored persona verified.
-      await page.getByRole('link', { name: 'Backup' }).click()
-      await button('Back up now').click()
-      await button('Restore').waitFor()
-      await button('Verify').click()
-      await page.getByText('unchanged').waitFor()
+    // A backup is made, and the stored persona verified.
+    await page.getByRole('link', { name: 'Backup' }).click()
+    await button('Back up now').click()
+    await button('Restore').waitFor()
+    await button('Verify').click()
+    await page.getByText('unchanged').waitFor()
 
-      // A plugin pasted with three mistakes: each beside its line, none installed.
-      await goTo(visit, 'plugins', 'Plugins and models')
-      await button('Install').click()
-      await page.getByLabel('Document').fill(threeMistakes)
-      for (const line of [2, 5, 6]) await button(`Line ${line}`).waitFor()
-      assert.is(await page.locator('.problems li.bad').count(), 3)
-      assert.ok(
-        await button(/^Install$/)
-          .last()
-          .isDisabled(),
-      )
-      await button('Line 5').click()
-      assert.match(await page.evaluate('getSelection().toString()'), 'ftp:')
-      await page.keyboard.press('Escape')
+    // A plugin pasted with three mistakes: each beside its line, none installed.
+    await goTo(visit, 'plugins', 'Plugins and models')
+    await button('Install').click()
+    await page.getByLabel('Document').fill(threeMistakes)
+    for (const line of [2, 5, 6]) await button(`Line ${line}`).waitFor()
+    assert.is(await page.locator('.problems li.bad').count(), 3)
+    assert.ok(
+      await button(/^Install$/)
+        .last()
+        .isDisabled(),
+    )
+    await button('Line 5').click()
+    assert.match(await page.evaluate('getSelection().toString()'), 'ftp:')
+    await page.keyboard.press('Escape')
 
-      // A voice is heard as it streams; the sound that is kept is no silence.
-      await goTo(visit, 'voices', 'Voices')
-      await button('Listen to Ryan').click()
-      const audio = page.getByLabel('The spoken sentence')
-      await audio.waitFor({ timeout: 60_000 })
-      const loudest = await page.evaluate(loudestSample)
-      assert.ok(Number(loudest) > 0.05, `the loudest sample is ${loudest}`)
+    // A voice is heard as it streams; the sound that is kept is no silence.
+    await goTo(visit, 'voices', 'Voices')
+    await button('Listen to Ryan').click()
+    const audio = page.getByLabel('The spoken sentence')
+    await audio.waitFor({ timeout: 60_000 })
+    const loudest = await page.evaluate(loudestSample)
+    assert.ok(Number(loudest) > 0.05, `the loudest sample is ${loudest}`)
 
-      // A voice of a recording speaks the sentence, too; the microphone of the browser is a fake one that beeps.
-      await button('Record').click()
-      await button('End the recording').click()
-      await page.getByText('record at least 3 seconds').waitFor()
-      const recording = { name: 'voice.wav', mimeType: 'audio/wav', buffer: voiceOf(4) }
-      await page.getByLabel('or a sound file').setInputFiles(recording)
-      await button('Speak the sentence with this voice').click()
-      await page.getByText('First sound after').waitFor()
-      await audio.waitFor()
+    // A voice of a recording speaks the sentence, too; the microphone of the browser is a fake one that beeps.
+    await button('Record').click()
+    await button('End the recording').click()
+    await page.getByText('record at least 3 seconds').waitFor()
+    const recording = { name: 'voice.wav', mimeType: 'audio/wav', buffer: voiceOf(4) }
+    await page.getByLabel('or a sound file').setInputFiles(recording)
+    await button('Speak the sentence with this voice').click()
+    await page.getByText('First sound after').waitFor()
+    await audio.waitFor()
 
-      assert.equal(troubles, [])
-    }))
+    assert.equal(troubles, [])
+  }),
+)
 
 test.run()
 

@@ -6,7 +6,7 @@ import { createJsonMeter, longText, requestBounds } from '../../src/formats/json
 import { parseInTurns } from '../../src/formats/json-turns.ts'
 import type { HeavyWork } from '../../src/process/heavy-turns.ts'
 import { fc } from '../helpers/properties.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite('JSON parsed in turns')
 const MiB = 1024 * 1024
@@ -37,7 +37,7 @@ test('its value is that of JSON.parse, wherever the pieces are cut', () =>
       for (const text of [JSON.stringify(value), JSON.stringify({ a: value, b: 'é'.repeat(longText) }, null, 1)])
         assert.equal(await parsed(text, cuts), JSON.parse(text))
     }),
-    { numRuns: 300 },
+    { numRuns: isWholeRun ? 300 : 60 },
   ))
 
 test('of a name that is there twice the last field stays, in the place of the first, as JSON.parse has it', async () => {
@@ -80,7 +80,7 @@ test('what JSON.parse refuses is refused, with the place of the fault where JSON
         else assert.equal(found, expected)
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: isWholeRun ? 1000 : 200 },
   ))
 
 test('the place of a fault behind long texts is told as its byte', async () => {
@@ -101,10 +101,10 @@ test('a forbidden key is found beside long texts', async () => {
     assert.match(await outcome(() => parsed(text)), /forbidden key/)
 })
 
-test('no turn reads more than is allowed at once, of one text of 30 MiB and of thousands', async () => {
+test('no turn reads more than is allowed at once, of one text of 12 MiB and of thousands', async () => {
   for (const [value, escapes] of [
-    ['x'.repeat(30 * MiB), 1],
-    [Array(5000).fill('x'.repeat(6000)), 1],
+    ['x'.repeat(12 * MiB), 1],
+    [Array(2000).fill('x'.repeat(6000)), 1],
     [`${'\n'.repeat(MiB)}${'x'.repeat(8 * MiB)}`, 4],
     [[...Array(20).fill('漢'.repeat(50_000)), 'x'.repeat(9 * MiB)], 1],
   ] as const) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openReader } from '../../src/storage/sqlite/reader.ts'
-import { memoryOf, openShop } from '../helpers/personas/persona-shop.ts'
+import { memoryOf, newFolder, openShop } from '../helpers/personas/persona-shop.ts'
 import { type Installation, openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -203,11 +203,11 @@ http('a backup brings a persona back, by its id, as the newest, or as a package'
 })
 
 http('others are answered in the middle of a large import', async () => {
-  const shop = await openShop()
+  const shop = await openShop(newFolder(), { withoutChildren: true })
   const persona = await shop.stock('u9', 0)
   await shop.addMemories(
     persona,
-    Array.from({ length: 1200 }, (_, at) => memoryOf(at, 8)),
+    Array.from({ length: 300 }, (_, at) => memoryOf(at, 8)),
   )
   const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
   const bytes = new Uint8Array(readFileSync(path))

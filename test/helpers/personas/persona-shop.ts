@@ -8,7 +8,7 @@ import type { NewMemory, RetentionPolicy } from '../../../src/personas/memory/me
 import { type Backups, createBackups } from '../../../src/personas/package/backup.ts'
 import { createPersonaPackages, type PersonaPackages } from '../../../src/personas/package/packages.ts'
 import { openScratch } from '../../../src/personas/package/scratch.ts'
-import { createPackageWriter } from '../../../src/personas/package/write-package.ts'
+import { createPackageWriter, type PackageWriterTask, performTask } from '../../../src/personas/package/write-package.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { requireOwn } from '../../../src/personas/persona.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
@@ -38,7 +38,10 @@ export interface Shop {
 
 const keepAll: RetentionPolicy = { maxMemories: 1e9, maxAge: 1e15, cleanup: false, now: 0 }
 
-export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-packages-'))): Promise<Shop> {
+export const newFolder = () => mkdtempSync(join(tmpdir(), 'aichat-packages-'))
+
+/** Opens one, in a new folder unless one is given; `withoutChildren` does long work in this process, sooner than a child starts. */
+export async function openShop(folder = newFolder(), { withoutChildren = false } = {}): Promise<Shop> {
   const db = await openDatabase(join(folder, 'aichat.db'))
   const clock = { now: Date.UTC(2026, 5, 1) }
   const now = () => clock.now
@@ -51,8 +54,9 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-packa
   const producer = 'aichat test'
   const folders = { scratch: join(folder, 'scratch') }
   const tasks = childTasks(storage, { storage: settings, folders })
-  const writer = createPackageWriter({ archive, producer, runInChild: tasks.package })
-  const common = { archive, writer, now, newId, producer, runInChild: tasks.write }
+  const runInChild = withoutChildren ? (task: PackageWriterTask) => performTask(archive, task) : tasks.package
+  const writer = createPackageWriter({ archive, producer, runInChild })
+  const common = { archive, writer, now, newId, producer, ...(!withoutChildren && { runInChild: tasks.write }) }
   const backups = await createBackups({ ...common, store: storage.backups, files: storage.backupFiles, memories })
   const packages = createPersonaPackages({
     ...common,

@@ -1,3 +1,4 @@
+// With --all only: a killed process.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +16,7 @@ const killed = suite('memories of a process that is killed')
 
 const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./memory-killed-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
-const rounds = 12
+const rounds = 8
 
 /** The memories of each user's persona: id → category. */
 type Remembered = Map<string, Map<string, string>>

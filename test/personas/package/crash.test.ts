@@ -1,3 +1,4 @@
+// With --all only: a killed process.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
@@ -8,7 +9,7 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { holder, holderPattern, isHeld } from '../../../src/process/holders.ts'
 import { slice } from '../../../src/storage/shared/persona-slices.ts'
 import { openReader } from '../../../src/storage/sqlite/reader.ts'
-import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { memoryOf, newFolder, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const crashes = suite('crashes')
@@ -28,7 +29,7 @@ const middleMs = 40
 crashes(
   `leave a persona before or after, never between: kill -9 during imports and restores, ${rounds} rounds`,
   async () => {
-    let shop = await openShop()
+    let shop = await openShop(newFolder(), { withoutChildren: true })
     const { folder } = shop
     const persona = await shop.stock('u1', 60)
     const small = await shop.backups.create(persona)
@@ -58,7 +59,7 @@ crashes(
         // A process that was killed may take a moment to be gone.
         while (leftovers(folder).some(isHeld)) await soon()
         interrupted += Number(leftovers(folder).length > 0)
-        shop = await openShop(folder)
+        shop = await openShop(folder, { withoutChildren: true })
         seen.add(await check(shop, persona, [small.content_hash, large.content_hash]))
       }
       assert.is(seen.size, 2, 'both states should have been met')
@@ -96,10 +97,12 @@ async function check(shop: Shop, persona: Persona, hashes: readonly string[]): P
       shop.db.prepare('SELECT count(*) FROM memory').pluck().get(),
     )
   const ids = shop.db.prepare<[], string>('SELECT id FROM persona').pluck().all()
+  let hash: string | null = null
   for (const id of ids) {
-    const result = await shop.packages.verifyStored((await shop.find(id))!)
-    assert.equal(result.problems, [])
-    assert.ok(hashes.includes(result.content_hash!), `${id} is neither`)
+    const { problems, content_hash } = await shop.packages.verifyStored((await shop.find(id))!)
+    assert.equal(problems, [])
+    assert.ok(hashes.includes(content_hash!), `${id} is neither`)
+    if (id === persona.id) hash = content_hash
   }
   const files = new Set(readdirSync(join(shop.folder, 'backups')))
   assert.not(
@@ -118,7 +121,7 @@ async function check(shop: Shop, persona: Persona, hashes: readonly string[]): P
       )
       .run(id)
   shop.db.prepare('DELETE FROM persona WHERE id <> ?').run(persona.id)
-  return (await shop.packages.verifyStored(persona)).content_hash
+  return hash
 }
 
 function scratchFiles(folder: string): readonly string[] {
@@ -143,7 +146,7 @@ async function killAfter(child: ChildProcess, ms: number): Promise<void> {
 let bigPackage: Promise<{ readonly folder: string; readonly path: string }> | undefined
 
 async function makeBigPackage(): Promise<{ readonly folder: string; readonly path: string }> {
-  const shop = await openShop()
+  const shop = await openShop(newFolder(), { withoutChildren: true })
   const large = await shop.stock('u9', 0)
   await shop.addMemories(
     large,
@@ -167,7 +170,7 @@ async function crowded(folder: string): Promise<{
 }> {
   bigPackage ??= makeBigPackage()
   const { path: big } = await bigPackage
-  const shop = await openShop(folder)
+  const shop = await openShop(folder, { withoutChildren: true })
   const persona = await shop.stock('u1', 0)
   await shop.addMemories(
     persona,
@@ -179,7 +182,7 @@ async function crowded(folder: string): Promise<{
 }
 
 async function stillWhole(folder: string, persona: Persona, content: string | null): Promise<void> {
-  const shop = await openShop(folder)
+  const shop = await openShop(folder, { withoutChildren: true })
   assert.is(shop.db.pragma('integrity_check', { simple: true }), 'ok')
   assert.is(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 1)
   const result = await shop.packages.verifyStored(persona)
@@ -214,9 +217,7 @@ onSmallDisk('change nothing when the disk is full during an import or a restore'
 })
 
 crashes('change nothing when a file may not grow any further', async () => {
-  const shop = await openShop()
-  const { folder } = shop
-  shop.release()
+  const folder = newFolder()
   const { persona, backup, big, content } = await crowded(folder)
   try {
     // Whether the write fails or the system ends the process: 800 blocks of 1,024 bytes are less than either needs.

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { ExportFormat } from '../../../src/personas/package/exported-file.ts'
 import { type Document, put, resigned, signed } from '../../helpers/personas/package-forge.ts'
-import { openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { newFolder, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const foreignPackages = suite("packages of other programs, and other programs' eyes on ours")
 
 async function withShop(use: (shop: Shop) => Promise<void>): Promise<void> {
-  const shop = await openShop()
+  const shop = await openShop(newFolder(), { withoutChildren: true })
   try {
     await use(shop)
   } finally {

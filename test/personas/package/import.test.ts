@@ -6,7 +6,7 @@ import { maxContentLength } from '../../../src/personas/memory/memory.ts'
 import { packageLimits } from '../../../src/personas/package/format.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { type Document, put, resigned, signed } from '../../helpers/personas/package-forge.ts'
-import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { memoryOf, newFolder, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -15,7 +15,7 @@ const imports = suite('imports')
 const create = { mode: 'create', dry_run: false } as const
 
 async function inShop(use: (shop: Shop) => Promise<void>): Promise<void> {
-  const shop = await openShop()
+  const shop = await openShop(newFolder(), { withoutChildren: true })
   try {
     await use(shop)
   } finally {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Persona } from '../../../src/personas/persona.ts'
@@ -8,7 +7,7 @@ import { holder, isHeld } from '../../../src/process/holders.ts'
 import { slice } from '../../../src/storage/shared/persona-slices.ts'
 import { sweepStages } from '../../../src/storage/sqlite/persona-stage.ts'
 import { put, resigned } from '../../helpers/personas/package-forge.ts'
-import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { memoryOf, newFolder, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const large = suite('large personas')
@@ -19,17 +18,19 @@ const many = 9 * slice.memories
 const memories = (from: number, count: number) => Array.from({ length: count }, (_, at) => memoryOf(from + at, 24))
 
 /** A large persona and its package, made once; each test has a copy of the whole folder. */
-const original = await openShop()
+const original = await openShop(newFolder(), { withoutChildren: true })
 const persona = await original.stock('u1', 0)
 await original.addMemories(persona, memories(0, many))
 const exported = await original.packages.export(persona, { format: 'container', embeddings: true })
 original.release()
 large.after(() => rmSync(original.folder, { recursive: true, force: true }))
 
-async function withLarge(use: (shop: Shop, persona: Persona, path: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-packages-'))
+type Use = (shop: Shop, persona: Persona, path: string) => Promise<void>
+
+async function withLarge(use: Use, withoutChildren = false): Promise<void> {
+  const folder = newFolder()
   cpSync(original.folder, folder, { recursive: true })
-  const shop = await openShop(folder)
+  const shop = await openShop(folder, { withoutChildren })
   try {
     await use(shop, persona, join(folder, relative(original.folder, exported.path)))
   } finally {
@@ -43,6 +44,9 @@ const personasOf = (shop: Shop, owner: string) =>
   shop.db.prepare('SELECT id FROM persona WHERE user_id = ?').pluck().all(owner)
 const countOf = async (shop: Shop, persona: Persona | undefined) =>
   shop.db.prepare('SELECT memories FROM memory_scope WHERE persona_id = ?').pluck().get(persona!.id)
+
+/** The same, with the work of children in this process, which is sooner done. */
+const withLargeHere = (use: Use) => withLarge(use, true)
 
 /** Does something in the middle of it: when some slices are written and others are not. */
 async function midway<T>(shop: Shop, work: Promise<T>, interrupt: () => unknown): Promise<T> {
@@ -113,7 +117,7 @@ large('are imported, restored and merged by a child process, which ends afterwar
 )
 
 large('a long log is imported, replaced and restored in slices', () =>
-  withLarge(async (shop, persona, path) => {
+  withLargeHere(async (shop, persona, path) => {
     const document = JSON.parse(
       readFileSync((await shop.packages.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
     )
@@ -139,7 +143,7 @@ large('a long log is imported, replaced and restored in slices', () =>
 )
 
 large('a change while something is replaced stands in the backup of it', () =>
-  withLarge(async (shop, persona, path) => {
+  withLargeHere(async (shop, persona, path) => {
     const replacing = shop.packages.import('u1', path, into(persona, 'replace'))
     const { backup_id } = await midway(shop, replacing, () => shop.addMemories(persona, memories(many, 1)))
     assert.is(await countOf(shop, persona), many)
@@ -154,7 +158,7 @@ large('a change while something is replaced stands in the backup of it', () =>
 )
 
 large('a change during a merge is there afterwards, beside the merged memories', () =>
-  withLarge(async (shop, _persona, path) => {
+  withLargeHere(async (shop, _persona, path) => {
     const own = await shop.stock('u1', 0)
     await shop.addMemories(own, memories(many - 100, 200))
     const plain = await shop.packages.import('u1', path, { ...into(own, 'merge'), dry_run: true })
@@ -197,7 +201,7 @@ large('an aborted request leaves nothing behind', () =>
 )
 
 large('staged memories of a killed process are removed, those of a running one are not', () =>
-  withLarge(async (shop, persona) => {
+  withLargeHere(async (shop, persona) => {
     const whole = shop.dump()
     const leave = (owner: string) => {
       const id = randomUUID()

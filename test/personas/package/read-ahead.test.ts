@@ -12,8 +12,8 @@ import { suite } from '../../helpers/suite.ts'
 
 const early = suite('large packages that are verified while they are imported')
 
-/** With vectors of this length, packages larger than those that are kept in memory. */
-const [many, dimension] = [140, 16_384]
+/** With labels of this length, packages larger than those that are kept in memory. */
+const [many, dimension, labels] = [140, 48, 62_000]
 const asNew = { mode: 'create', dry_run: false } as const
 
 /** A large persona and its packages, made once; each test has a copy of the whole folder. */
@@ -21,7 +21,7 @@ const original = await openShop()
 const persona = await original.stock('u1', 0)
 await original.addMemories(
   persona,
-  Array.from({ length: many }, (_, at) => memoryOf(at, dimension)),
+  Array.from({ length: many }, (_, at) => ({ ...memoryOf(at, dimension), metadata: { filler: 'x'.repeat(labels) } })),
 )
 const forms = ['container', 'json'] as const
 const made = await Promise.all(
