@@ -8,7 +8,7 @@ const folders = ['src', 'speech', 'test']
 
 /** Compiles all modules below `root`, and removes the output of those that are gone. Throws where one has a syntax error. */
 export async function compileModules(root) {
-  const { build } = createRequire(join(root, 'package.json'))('esbuild')
+  const { build, stop } = createRequire(join(root, 'package.json'))('esbuild')
   const sources = folders.flatMap((folder) => modulesIn(root, folder))
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -32,6 +32,8 @@ export async function compileModules(root) {
     made.add(relative(join(root, 'dist'), path))
     writeFileSync(path, path.endsWith('.js') ? text.replace(importOfSource, '$1.js"') : text)
   }
+  // Its process keeps a gigabyte while it lives, and would live as long as the tests.
+  await stop()
   for (const folder of folders) removeOthers(join(root, 'dist'), folder, made)
 }
 
