@@ -47,11 +47,20 @@ async function withModel(run: (model: ChatModel) => Promise<void>): Promise<void
   }
 }
 
+let shared: ModelProcess | undefined
+all.after(() => shared?.close())
+
+/** Works with the process that all tests share, or with one of other options. */
 async function withProcess(
   run: (model: ModelProcess) => Promise<void>,
-  more: Partial<ModelProcessOptions> = {},
+  more?: Partial<ModelProcessOptions>,
 ): Promise<void> {
-  const model = createModelProcess({ kind: 'chat', name: 'tiny', folder, threads: 1, ...more })
+  const open = () => createModelProcess({ kind: 'chat', name: 'tiny', folder, threads: 1, ...more })
+  if (!more) {
+    shared ??= open()
+    return run(shared)
+  }
+  const model = open()
   try {
     await run(model)
   } finally {

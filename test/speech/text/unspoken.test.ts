@@ -3,7 +3,7 @@ import { spellPlainly } from '../../../speech/engines/flite/spelling.ts'
 import { sanitize } from '../../../speech/text/sanitize.ts'
 import { divideUnspoken } from '../../../speech/text/unspoken.ts'
 import { fc } from '../../helpers/properties.ts'
-import { suite } from '../../helpers/suite.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 
 const test = suite('what a voice cannot say')
 
@@ -39,7 +39,7 @@ test('an engine of other languages says their letters, and Chinese, Japanese and
 
 test('every character that counts as spoken is said or is punctuation: nothing is lost between the two', () => {
   const lost: string[] = []
-  for (let code = 0x21; code < 0x1_f800; code++) {
+  for (let code = 0x21; code < 0x1_f800; code += isWholeRun ? 1 : 7) {
     const character = String.fromCodePoint(code)
     if (!/[\p{L}\p{N}\p{S}]/u.test(character)) continue
     const clean = sanitize(`a ${character} b`)
