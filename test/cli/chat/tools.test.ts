@@ -21,8 +21,8 @@ interface Setting {
   aichat(...words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
 }
 
-/** Does something with a provider that answers these turns, and a server of tools in this process. */
-async function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<void>): Promise<void> {
+/** Does something with a provider that answers these turns, and a server of tools: in this process, or a program, which tells its changes. */
+async function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<void>, isProgram = false): Promise<void> {
   const provider = await openStandIn(scripted(turns))
   const tools = await openHttpToolServer()
   const home = openFastHome(environment)
@@ -34,7 +34,7 @@ async function withTools(turns: readonly Turn[], work: (setting: Setting) => Pro
   try {
     const document = JSON.stringify(pluginAt(provider.url))
     assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input: document })).code, 0)
-    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', '--url', tools.url)
+    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', ...(isProgram ? ['--', ...toolServerCommand] : ['--url', tools.url]))
     await work({ home, provider, aichat })
   } finally {
     await provider.close()
@@ -153,7 +153,7 @@ test('a tool that changed is blocked until it is allowed again, also in the midd
     const { stderr } = await aichat('chat', '--mcp', 'tools', 'Go')
     assert.equal(resultsIn(provider.received), ['changed', 'Error: The tool has changed since it was allowed'])
     assert.match(stderr, 'allow it first: aichat mcp allow tools shifty')
-  }))
+  }, true))
 
 test('what hangs, says too much, fails or makes no sense comes back to the model as an error', () =>
   withTools(
@@ -282,6 +282,7 @@ test('in a conversation a session lasts, and a changed tool is asked about again
         'Error: The user does not allow this call',
       ])
     },
+    true,
   ))
 
 test('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>

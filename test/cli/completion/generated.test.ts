@@ -23,7 +23,7 @@ const files = generated(program)
 
 /** A folder for the records of this file. */
 const folder = mkdtempSync(join(tmpdir(), 'aichat-generated-'))
-const environment = { PATH: process.env['PATH'], AICHAT_HOME: folder, HOME: folder }
+const environment = { PATH: process.env['PATH'] ?? '', AICHAT_HOME: folder, HOME: folder }
 
 /** A key that no completion may show. */
 const canary = 'sk-canary-0123456789'

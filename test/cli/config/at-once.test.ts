@@ -10,7 +10,7 @@ import { isWholeRun, suite } from '../../helpers/suite.ts'
 const test = suite('commands that change a small file at the same moment')
 
 /** The processes that change each file. */
-const numbers = Array.from({ length: isWholeRun ? 6 : 2 }, (_, index) => index + 1)
+const numbers = Array.from({ length: isWholeRun ? 4 : 2 }, (_, index) => index + 1)
 
 interface Change {
   readonly name: string
