@@ -49,7 +49,10 @@ test.before(async () => {
   ] as const) {
     const auth = { header: 'Authorization', prefix: 'Bearer ', key_env: 'STAND_IN_API_KEY' }
     const input = JSON.stringify(pluginAt(provider.url, { id, auth, model_map: [model] }))
-    const options = { environment: { AICHAT_HOME: settings, HOME: settings, STAND_IN_API_KEY: 'sk-of-the-test' }, input }
+    const options = {
+      environment: { AICHAT_HOME: settings, HOME: settings, STAND_IN_API_KEY: 'sk-of-the-test' },
+      input,
+    }
     const { code, stderr } = await runMain(['plugin', 'install', '--force', '--activate', '-'], options)
     assert.is(code, 0, stderr)
   }

@@ -6,7 +6,7 @@ import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { mcpRoutes } from '../../src/server/mcp-routes.ts'
 import { openDaemon, type TestDaemon } from '../helpers/program/daemon.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 
 type Access = 'public' | 'user' | 'admin' | 'self'
 
@@ -68,18 +68,20 @@ test('every route stands in the contract, and the operations say the same', () =
     assert.is(blockedInSingleUserMode, blocked.test(`${method} ${path}`), `${method} ${path}`)
 })
 
+const refusals = [
+  ['none', 'A token is missing'],
+  ['expired', 'The token has expired'],
+  ['forged', 'The token is not valid'],
+  ['noise', 'The token is not valid'],
+] as const
+
 test('each route × no token, expired, forged, user, other user, admin', async () => {
   const { daemon, tokens, ids } = shared
-  for (const route of routes) {
+  for (const [place, route] of routes.entries()) {
     const { method, path, access } = route
     const ask = (token: string | undefined, id = 'nope') => probe(daemon, route, token, id)
     const what = `${method} ${path}`
-    for (const [kind, message] of [
-      ['none', 'A token is missing'],
-      ['expired', 'The token has expired'],
-      ['forged', 'The token is not valid'],
-      ['noise', 'The token is not valid'],
-    ] as const) {
+    for (const [kind, message] of isWholeRun ? refusals : [refusals[0], refusals[1 + (place % 3)]!]) {
       const answer = await ask(tokens[kind])
       if (access === 'public') {
         assert.ok(answer.status < 500 && answer.status !== 401, `${what}, ${kind}: ${answer.status}`)

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { companionFacts } from '../bench/memory-parts/companion-facts.ts'
 import { wordsInPrompts, wrongAnswer } from '../bench/memory-parts/asked-again.ts'
+import { companionFacts } from '../bench/memory-parts/companion-facts.ts'
 import { withUsers } from '../helpers/program/user-daemon.ts'
 import { completion, json } from '../helpers/providers/fake-provider.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'

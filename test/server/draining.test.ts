@@ -4,7 +4,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type Answered, removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { type Answered, removeHome, type SpawnedDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -74,7 +74,7 @@ test('while the last answers go out it says that it stops, refuses new work, and
 })
 
 test('with nothing in flight it ends at once, also beside connections that are kept open', async () => {
-  const daemon = await spawnDaemon()
+  const daemon = await serveHere()
   try {
     for (let round = 0; round < 3; round++) assert.is((await daemon.call('GET', '/health')).status, 200)
     assert.is(await daemon.stop(), 0)

@@ -4,7 +4,7 @@ import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { mcpRoutes } from '../../src/server/mcp-routes.ts'
 import { completion, json, localRunner } from '../helpers/providers/fake-provider.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 type Decision = 'public' | 'closed' | readonly Scope[]
@@ -73,7 +73,7 @@ test('each route × each key of one scope, of all, and of all but those that are
       for (const scope of scopes) single.set(scope, await keyWith([scope]))
       const all = await keyWith(scopes)
       const personas = await keyWith(['personas', 'memory'])
-      for (const route of routes) {
+      for (const [place, route] of routes.entries()) {
         const { decision } = route
         const what = `${route.method} ${route.path}`
         const ask = (secret: string) => probe(daemon, route, secret)
@@ -88,9 +88,11 @@ test('each route × each key of one scope, of all, and of all but those that are
           assert.match(answer.headers.get('www-authenticate')!, /insufficient_scope/)
           continue
         }
-        for (const [scope, secret] of single) {
-          const answer = await ask(secret)
+        for (const [at, [scope, secret]] of [...single].entries()) {
           const opens = decision.every((needed) => needed === scope)
+          // A sample has the scopes that are needed, and another third of the others for each route.
+          if (!isWholeRun && !decision.includes(scope) && (place + at) % 3 !== 0) continue
+          const answer = await ask(secret)
           if (opens) assert.not([401, 403].includes(answer.status), `${what} with ${scope}: ${answer.status}`)
           else {
             assert.is(answer.status, 403, `${what} with ${scope}`)

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert'
 import { readTls } from '../../src/server/tls.ts'
 import { haveProgram } from '../helpers/debian.ts'
 import { openHome } from '../helpers/program/command.ts'
-import { removeHome, spawnDaemon } from '../helpers/program/daemon.ts'
+import { removeHome, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
 import { runMain } from '../helpers/program/terminal.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
@@ -53,6 +53,7 @@ test('commands reach it with the authority in NODE_EXTRA_CA_CERTS, and say so wi
   }))
 
 test('a new certificate is used from the reload on, and a bad pair leaves the old one', () =>
+  // A reload is a signal to the service: it has a process of its own.
   withHttps(async ({ url, folder, ca, reload }) => {
     makeCertificate(folder, 'other')
     writeFileSync(join(folder, 'cert.pem'), readFileSync(join(folder, 'other.pem')))
@@ -65,7 +66,7 @@ test('a new certificate is used from the reload on, and a bad pair leaves the ol
     assert.is((await get(`${url}/health`, readFileSync(join(folder, 'other.pem')))).status, 200)
     const refused = await get(`${url}/health`, ca).catch((reason: Error) => reason)
     assert.match((refused as Error).message, /self.signed|signature/i)
-  }))
+  }, spawnDaemon))
 
 test('files that cannot be used are refused with all problems, and a key that others can read is named', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-tls-'))
@@ -115,11 +116,14 @@ interface Https {
 }
 
 /** Runs work on a daemon with a certificate for 127.0.0.1 that it signed itself. */
-async function withHttps(work: (https: Https) => Promise<void>): Promise<void> {
+async function withHttps(
+  work: (https: Https) => Promise<void>,
+  start: typeof serveHere | typeof spawnDaemon = serveHere,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
   makeCertificate(folder, 'cert')
   writeFileSync(join(folder, 'key.pem'), readFileSync(join(folder, 'cert-key.pem')), { mode: 0o600 })
-  const daemon = await spawnDaemon(
+  const daemon = await start(
     { AICHAT_TLS_CERT: join(folder, 'cert.pem'), AICHAT_TLS_KEY: join(folder, 'key.pem') },
     folder,
   )
@@ -133,9 +137,8 @@ async function withHttps(work: (https: Https) => Promise<void>): Promise<void> {
       ca,
       reload: () => runMain(['service', 'reload'], { environment: { AICHAT_HOME: folder, HOME: folder } }),
     })
-    assert.is(await daemon.stop(), 0)
   } finally {
-    daemon.child.kill('SIGKILL')
+    assert.is(await daemon.stop(), 0)
     removeHome(daemon)
   }
 }
