@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { decryptFile, encryptFile } from '../../src/formats/age-file.ts'
 import { FileError } from '../../src/formats/file-error.ts'
-import { haveProgram } from '../helpers/debian.ts'
 import { suite } from '../helpers/suite.ts'
 
 const sealing = suite('age files')
@@ -78,37 +76,12 @@ sealing('are refused at once when they ask for too much work, or are sealed for 
   }
 })
 
-const withAge = haveProgram('script', 'bsdutils') && haveProgram('age') ? sealing : sealing.skip
-
-withAge('made by age open here', async () => {
-  const [made, back] = [fresh(), fresh()]
-  onTerminal(['age', '-p', '-o', made, plain], [passphrase, passphrase])
-  await decryptFile(made, back, passphrase)
-  assert.ok(content.equals(readFileSync(back)))
-})
-
-withAge('made here open with age', async () => {
-  const [made, back] = [fresh(), fresh()]
-  await encryptFile(plain, made, passphrase)
-  onTerminal(['age', '-d', '-o', back, made], [passphrase])
-  assert.ok(content.equals(readFileSync(back)))
-})
-
 sealing('leave nothing behind', () => rmSync(folder, { recursive: true, force: true }))
 
 function flipped(at: number): Buffer {
   const copy = Buffer.from(bytes)
   copy[at] = copy[at]! ^ 1
   return copy
-}
-
-/** age asks for passphrases on a terminal only, so it gets one. */
-function onTerminal(words: readonly string[], answers: readonly string[]): void {
-  const { status, stdout } = spawnSync('script', ['-qec', words.join(' '), '/dev/null'], {
-    input: answers.map((answer) => `${answer}\n`).join(''),
-    encoding: 'utf8',
-  })
-  assert.is(status, 0, stdout)
 }
 
 sealing.run()

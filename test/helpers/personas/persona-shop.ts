@@ -8,7 +8,11 @@ import type { NewMemory, RetentionPolicy } from '../../../src/personas/memory/me
 import { type Backups, createBackups } from '../../../src/personas/package/backup.ts'
 import { createPersonaPackages, type PersonaPackages } from '../../../src/personas/package/packages.ts'
 import { openScratch } from '../../../src/personas/package/scratch.ts'
-import { createPackageWriter, type PackageWriterTask, performTask } from '../../../src/personas/package/write-package.ts'
+import {
+  createPackageWriter,
+  type PackageWriterTask,
+  performTask,
+} from '../../../src/personas/package/write-package.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { requireOwn } from '../../../src/personas/persona.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
