@@ -55,7 +55,7 @@ export async function openLongTexts() {
     },
     leftovers: () => readdirSync(home.folder).filter((name) => /\.(?:part|state|words|lock|tmp)$/.test(name)),
     /** Before each test. */
-    reset: () => Object.assign(engine, usual),
+    reset: () => void Object.assign(engine, usual),
     async close() {
       await server.close()
       home.remove()
