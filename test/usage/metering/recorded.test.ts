@@ -70,7 +70,7 @@ test('every recorded answer is booked with the counts that it tells, and every r
     }
   }))
 
-/** Places at which one stream is cut. Half of the streams have no more; the first and the last are always among them. */
+/** Places at which one stream is cut, spread evenly; the first and the last are always among them. */
 const mostPlaces = isWholeRun ? 25 : 5
 
 /** Tokens: a few words have a frame of so many at the most, as the 9 that Claude counts for 1, 2 and 3. */
