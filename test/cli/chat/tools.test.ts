@@ -22,7 +22,11 @@ interface Setting {
 }
 
 /** Does something with a provider that answers these turns, and a server of tools: in this process, or a program, which tells its changes. */
-async function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<void>, isProgram = false): Promise<void> {
+async function withTools(
+  turns: readonly Turn[],
+  work: (setting: Setting) => Promise<void>,
+  isProgram = false,
+): Promise<void> {
   const provider = await openStandIn(scripted(turns))
   const tools = await openHttpToolServer()
   const home = openFastHome(environment)
@@ -34,7 +38,14 @@ async function withTools(turns: readonly Turn[], work: (setting: Setting) => Pro
   try {
     const document = JSON.stringify(pluginAt(provider.url))
     assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input: document })).code, 0)
-    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', ...(isProgram ? ['--', ...toolServerCommand] : ['--url', tools.url]))
+    await aichat(
+      'mcp',
+      'add',
+      'tools',
+      '--timeout-seconds',
+      '5',
+      ...(isProgram ? ['--', ...toolServerCommand] : ['--url', tools.url]),
+    )
     await work({ home, provider, aichat })
   } finally {
     await provider.close()
@@ -148,12 +159,16 @@ test('without a terminal, tools that were not allowed are neither offered nor ca
   ))
 
 test('a tool that changed is blocked until it is allowed again, also in the middle of a turn', () =>
-  withTools([[['tools__shift', {}]], [['tools__shifty', {}]], 'Done.'], async ({ aichat, provider }) => {
-    await aichat('mcp', 'allow', 'tools', 'shift', 'shifty')
-    const { stderr } = await aichat('chat', '--mcp', 'tools', 'Go')
-    assert.equal(resultsIn(provider.received), ['changed', 'Error: The tool has changed since it was allowed'])
-    assert.match(stderr, 'allow it first: aichat mcp allow tools shifty')
-  }, true))
+  withTools(
+    [[['tools__shift', {}]], [['tools__shifty', {}]], 'Done.'],
+    async ({ aichat, provider }) => {
+      await aichat('mcp', 'allow', 'tools', 'shift', 'shifty')
+      const { stderr } = await aichat('chat', '--mcp', 'tools', 'Go')
+      assert.equal(resultsIn(provider.received), ['changed', 'Error: The tool has changed since it was allowed'])
+      assert.match(stderr, 'allow it first: aichat mcp allow tools shifty')
+    },
+    true,
+  ))
 
 test('what hangs, says too much, fails or makes no sense comes back to the model as an error', () =>
   withTools(

@@ -29,8 +29,6 @@ async function killed(signal: 'SIGKILL' | 'SIGINT', chunk: number, args: readonl
   return { code, by, stderr }
 }
 
-
-
 test('40,000 characters, killed, stopped with Ctrl-C and resumed, have the bytes of a run that was not', async () => {
   const whole = await run('book.txt', '-o', path('whole.wav'), '--timestamps', path('whole.json'))
   assert.is(whole.code, 0, whole.stderr)

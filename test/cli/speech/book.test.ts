@@ -76,7 +76,6 @@ test('a second command for the same file is refused, and the first one finishes'
   assert.is((await run('short.txt', '-o', path('reused.wav'))).code, 0)
 })
 
-
 test('a part of a foreign script is left out and named, and chunks that were spoken again are counted', async () => {
   const foreign = `${sentences(120)}\n\n${'今天天气很好，我们出去走走。'.repeat(140)}\n\n${sentences(30)}`
   writeFileSync(path('mixed.txt'), foreign)
