@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

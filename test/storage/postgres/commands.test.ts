@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import * as assert from 'uvu/assert'
 import { closesInHandshake, openWay } from '../../helpers/postgres/faults.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
