@@ -135,8 +135,9 @@ async function whileLocked(table: string, work: (waiting: () => Promise<void>) =
   await db.transaction(async (tx) => {
     await tx.run(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`)
     await work(async () => {
-      const name = `'${table}'::regclass`
-      await until(async () => !!(await tx.row(`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = ${name}`)))
+      // Copies of one database have the same numbers of tables.
+      const place = `relation = '${table}'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+      await until(async () => !!(await tx.row(`SELECT 1 FROM pg_locks WHERE NOT granted AND ${place}`)))
     })
   })
   // The transactions of the killed end when they hear of its end.
