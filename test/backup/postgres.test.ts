@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

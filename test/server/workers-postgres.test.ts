@@ -1,3 +1,5 @@
+// With --all only: a fault of PostgreSQL.
+
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { ownPostgresSuite } from '../helpers/postgres/suite.ts'
@@ -141,7 +143,7 @@ test('a killed worker cuts its own stream alone, another one takes its place, an
 })
 
 test('of many that register at once at two services, one is the administrator', async () => {
-  const environment = { DATABASE_URL: await server().newDatabase(), JWT_SECRET: secret }
+  const environment = { DATABASE_URL: await server().newMigrated(), JWT_SECRET: secret }
   const services = await Promise.all([1, 2].map(() => serveHere(environment)))
   try {
     const register = async (at: number) => {
@@ -164,7 +166,7 @@ async function onPostgres(
   answer: Answer,
   work: (daemon: WorkerDaemon, database: string) => Promise<void>,
 ): Promise<void> {
-  const url = await server().newDatabase()
+  const url = await server().newMigrated()
   const environment = { DATABASE_URL: url, JWT_SECRET: secret }
   const whenReady = async (daemon: WorkerDaemon) => {
     // A worker learns of the plugin with its next look at the database.

@@ -7,7 +7,9 @@ import {
   callApi,
   goodPassword,
   removeHome,
+  type ServingDaemon,
   type SpawnedDaemon,
+  serveHere,
   spawnDaemon,
 } from '../program/daemon.ts'
 import { pluginAt } from '../program/installation.ts'
@@ -16,9 +18,9 @@ import { faultServer } from '../providers/fault-server.ts'
 import { openBalancer } from './balancer.ts'
 
 /** Several `aichat serve api` on one database, each with a data folder of its own, behind a balancer. */
-export interface Instances {
+export interface Instances<D extends ServingDaemon | SpawnedDaemon = ServingDaemon> {
   /** One that was started again takes the place of the one before. */
-  readonly all: readonly SpawnedDaemon[]
+  readonly all: readonly D[]
   /** The balancer's. */
   readonly url: string
   /** Asks through the balancer. */
@@ -27,7 +29,7 @@ export interface Instances {
   /** Creates the administrator `admin` and activates the provider's plugin at the first one; resolves with a token. */
   setUp(): Promise<string>
   /** Starts one again in its data folder after it was stopped. */
-  restart(index: number): Promise<SpawnedDaemon>
+  restart(index: number): Promise<D>
   close(): Promise<void>
 }
 
@@ -41,19 +43,31 @@ export interface InstancesOptions {
 /** The secret that instances of one database share. */
 const secret = 'a secret of the tests that all instances share'
 
-/** Starts them at once; ends those that did start and throws where one does not. */
-export async function openInstances(
+type Start<D> = (environment: Record<string, string>, home: string) => Promise<D>
+
+/** Starts them at once, in this process; ends those that did start and throws where one does not. */
+export function openInstances(databaseUrl: string, options: InstancesOptions = {}): Promise<Instances> {
+  return openAll(databaseUrl, options, serveHere)
+}
+
+/** The same with a process each, for tests that kill one. */
+export function spawnInstances(databaseUrl: string, options: InstancesOptions = {}): Promise<Instances<SpawnedDaemon>> {
+  return openAll(databaseUrl, options, spawnDaemon)
+}
+
+async function openAll<D extends ServingDaemon | SpawnedDaemon>(
   databaseUrl: string,
-  { count = 3, environment = {}, answer = faultServer() }: InstancesOptions = {},
-): Promise<Instances> {
+  { count = 3, environment = {}, answer = faultServer() }: InstancesOptions,
+  open: Start<D>,
+): Promise<Instances<D>> {
   const provider = await openStandIn(answer)
   const start = (home: string) =>
-    spawnDaemon({ DATABASE_URL: databaseUrl, JWT_SECRET: secret, CUSTOM_API_KEY: 'key', ...environment }, home)
+    open({ DATABASE_URL: databaseUrl, JWT_SECRET: secret, CUSTOM_API_KEY: 'key', ...environment }, home)
   const homes = Array.from({ length: count }, () => mkdtempSync(join(tmpdir(), 'aichat-instance-')))
   const started = await Promise.allSettled(homes.map(start))
-  const all = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value)
+  const all = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value as D)
   const balancer = await openBalancer(() => all.map(({ url }) => url))
-  const instances: Instances = {
+  const instances: Instances<D> = {
     all,
     url: balancer.url,
     call: callApi(balancer.url),
@@ -71,11 +85,12 @@ export async function openInstances(
       return token
     },
     async restart(index) {
-      all[index] = await start(homes[index]!)
-      return all[index]
+      const restarted = await start(homes[index]!)
+      all[index] = restarted
+      return restarted
     },
     async close() {
-      await Promise.all(all.map(({ child, stop }) => (isRunning(child) ? stop('SIGKILL') : undefined)))
+      await Promise.all(all.map(end))
       await balancer.close()
       await provider.close()
       for (const home of homes) removeHome({ home })
@@ -89,6 +104,7 @@ export async function openInstances(
   return instances
 }
 
-function isRunning({ exitCode, signalCode }: SpawnedDaemon['child']): boolean {
-  return exitCode === null && signalCode === null
+async function end(daemon: ServingDaemon | SpawnedDaemon): Promise<void> {
+  if (!('child' in daemon)) await daemon.stop()
+  else if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.stop('SIGKILL')
 }

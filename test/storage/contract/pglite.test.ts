@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { type InProcess, openInProcess } from '../../helpers/postgres/pglite.ts'
 import { suite } from '../../helpers/suite.ts'
 import { inProcessStorage } from './pglite.ts'

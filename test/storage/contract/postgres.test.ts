@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 import { postgresOn } from './postgres.ts'
 import { check, partOf } from './rule.ts'

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Databases } from '../../helpers/postgres/databases.ts'
 import { openQueries, type Queries } from '../../helpers/postgres/queries.ts'
 import { remember, reset } from '../../helpers/postgres/reset.ts'
@@ -18,7 +19,7 @@ export async function postgresOn(server: Databases): Promise<StorageUnderTest & 
       const folder = mkdtempSync(join(tmpdir(), 'aichat-contract-'))
       return {
         settings: { ...storageIn(folder), limits, url },
-        isIdle: async () => (await queries.query(`SELECT pid ${others} AND (${isBusy})`)).length === 0,
+        isIdle: () => isIdle(queries),
         async remove() {
           await leaveAlone(queries)
           await queries.query(reset)
@@ -31,7 +32,17 @@ export async function postgresOn(server: Databases): Promise<StorageUnderTest & 
 }
 
 const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
+/** Milliseconds that the end of a transaction takes at most, on a machine at its limits. */
+const longestEnd = 5000
+
 const isBusy = 'backend_xid IS NOT NULL OR backend_xmin IS NOT NULL'
+
+/** Whether others have no transaction open; one that was closed a moment ago has time to end at the server. */
+async function isIdle(queries: Queries): Promise<boolean> {
+  for (const begun = performance.now(); performance.now() - begun < longestEnd; await delay(10))
+    if ((await queries.query(`SELECT pid ${others} AND (${isBusy})`)).length === 0) return true
+  return false
+}
 
 /** Ends the sessions of others: a process that died in a rule may have left a transaction behind. */
 async function leaveAlone(queries: Queries): Promise<void> {

@@ -1,17 +1,20 @@
+// With --all only: a fault of PostgreSQL.
+
 import * as assert from 'uvu/assert'
+import { until as untilSo } from '../../helpers/eventually.ts'
 import { openWay } from '../../helpers/postgres/faults.ts'
 import { type Instances, openInstances } from '../../helpers/postgres/instances.ts'
 import { ownPostgresSuite } from '../../helpers/postgres/suite.ts'
-import type { Answered, SpawnedDaemon } from '../../helpers/program/daemon.ts'
+import type { Answered, ServingDaemon } from '../../helpers/program/daemon.ts'
 
 const { test, server, run } = ownPostgresSuite('an instance whose database goes away')
 
 const chat = { messages: [{ role: 'user', content: 'Hi' }] }
-const ask = (daemon: SpawnedDaemon, token: string): Promise<Answered> =>
+const ask = (daemon: ServingDaemon, token: string): Promise<Answered> =>
   daemon.call('POST', '/v1/chat/completions', { token, body: chat })
 
 test('chats of a checked login go on, all else is 503 with Retry-After, and all works again once it is back', async () => {
-  const database = await server().newDatabase()
+  const database = await server().newMigrated()
   await withInstance(database, {}, async (instances, way) => {
     const [daemon] = instances.all
     const token = await instances.setUp()
@@ -49,25 +52,25 @@ test('chats of a checked login go on, all else is 503 with Retry-After, and all 
 })
 
 test('with a grace of 0, no chat goes on, and the instance is not ready', async () => {
-  await withInstance(await server().newDatabase(), { AICHAT_DB_GRACE: '0' }, async (instances, way) => {
+  await withInstance(await server().newMigrated(), { AICHAT_DB_GRACE: '0' }, async (instances, way) => {
     const [daemon] = instances.all
     const token = await instances.setUp()
     assert.is((await ask(daemon!, token)).status, 200)
     way.cut()
     await until(daemon!, ({ body }) => body.database.reachable === false)
     // Accounts read within the last second stay valid.
-    for (;;) {
+    await untilSo(async () => {
       const { status } = await ask(daemon!, token)
-      if (status === 503) break
-      assert.is(status, 200)
-    }
+      if (status !== 503) assert.is(status, 200)
+      return status === 503
+    })
     const ready = await daemon!.call('GET', '/ready')
     assert.equal([ready.status, ready.body], [503, { status: 'database_away' }])
   })
 })
 
 test('a network that stalls ends statements under way, and requests fail in place of waiting', async () => {
-  await withInstance(await server().newDatabase(), {}, async (instances, way) => {
+  await withInstance(await server().newMigrated(), {}, async (instances, way) => {
     const [daemon] = instances.all
     const token = await instances.setUp()
     assert.is((await ask(daemon!, token)).status, 200)
@@ -83,7 +86,7 @@ test('a network that stalls ends statements under way, and requests fail in plac
 })
 
 test('a session that cannot be saved is answered, and says that it is not saved', async () => {
-  await withInstance(await server().newDatabase(), {}, async (instances, way) => {
+  await withInstance(await server().newMigrated(), {}, async (instances, way) => {
     const [daemon] = instances.all
     const token = await instances.setUp()
     way.cut()
@@ -102,7 +105,7 @@ test('a session that cannot be saved is answered, and says that it is not saved'
 })
 
 test('a database that stops and starts, and one that takes no writes for a while, are used again', async () => {
-  const instances = await openInstances(await server().newDatabase(), { count: 1 })
+  const instances = await openInstances(await server().newMigrated(), { count: 1 })
   try {
     const [daemon] = instances.all
     const token = await instances.setUp()
@@ -144,8 +147,8 @@ async function withInstance(
 }
 
 /** Asks an instance for its health until it is as expected. */
-async function until(daemon: SpawnedDaemon, isSo: (health: Answered) => boolean): Promise<void> {
-  while (!isSo(await daemon.call('GET', '/health')));
+async function until(daemon: ServingDaemon, isSo: (health: Answered) => boolean): Promise<void> {
+  await untilSo(async () => isSo(await daemon.call('GET', '/health')))
 }
 
 /** A well-formed token that was never checked. */

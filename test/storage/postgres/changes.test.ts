@@ -1,10 +1,10 @@
+// With --all only: PostgreSQL.
+
 import * as assert from 'uvu/assert'
 import { createChanges, type OwnChanges } from '../../../src/storage/postgres/changes.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { inOneQuery } from '../../../src/storage/postgres/in-one-query.ts'
-import { migrate } from '../../../src/storage/postgres/migrate.ts'
-import { migrations } from '../../../src/storage/postgres/migrations.ts'
-import type { Database } from '../../../src/storage/postgres/sql.ts'
+import { eventually } from '../../helpers/eventually.ts'
 import { closesInHandshake, openWay } from '../../helpers/postgres/faults.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
@@ -36,13 +36,13 @@ test('marks of other kinds stay as they are', async () => {
 })
 
 test('a listener whose connection is ended hears again, and a single end is no absence', async () => {
-  const url = await server().newDatabase()
+  const url = await server().newMigrated()
   await withTwo(async (one, two) => {
     let absences = 0
     two.onAway(() => void absences++)
     assert.ok((await server().terminate(new URL(url).pathname.slice(1))) >= 2)
     const heard = new Promise<void>((resolve) => two.onChange('accounts', resolve))
-    await until(() =>
+    await eventually(() =>
       write(one).then(
         () => true,
         () => undefined,
@@ -54,10 +54,10 @@ test('a listener whose connection is ended hears again, and a single end is no a
 })
 
 test('marks of accounts end a second after the last answer, those of plugins with the grace; both come back', async () => {
-  const url = await server().newDatabase()
+  const url = await server().newMigrated()
   const way = await openWay(server().port)
   let clock = 0
-  const db = await migrated(url)
+  const db = openDatabase(url)
   const distant = openDatabase(way.at(url))
   const changes = createChanges(distant, { graceMs: 30_000, now: () => clock + performance.now() })
   try {
@@ -89,7 +89,7 @@ test('marks of accounts end a second after the last answer, those of plugins wit
 
 test('a server that closes in the handshake is asked at most ten times a second, and every statement fails', async () => {
   const closing = await closesInHandshake()
-  const db = openDatabase(closing.at(await server().newDatabase()))
+  const db = openDatabase(closing.at(await server().newMigrated()))
   const changes = createChanges(db, { graceMs: 0 })
   try {
     const begun = performance.now()
@@ -125,16 +125,10 @@ test('rows that are asked for together take one query, each with its own row', a
 
 run()
 
-async function migrated(url: string): Promise<Database> {
-  const db = openDatabase(url)
-  await migrate(db, migrations)
-  return db
-}
-
 /** Two processes, as it were, that poll one database. */
 async function withTwo(work: (one: OwnChanges, two: OwnChanges) => Promise<void>, url?: string): Promise<void> {
-  const address = url ?? (await server().newDatabase())
-  const databases = [await migrated(address), openDatabase(address)] as const
+  const address = url ?? (await server().newMigrated())
+  const databases = [openDatabase(address), openDatabase(address)] as const
   const [one, two] = databases.map((db) => createChanges(db)) as [OwnChanges, OwnChanges]
   try {
     for (const changes of [one, two]) {
@@ -145,13 +139,5 @@ async function withTwo(work: (one: OwnChanges, two: OwnChanges) => Promise<void>
   } finally {
     for (const changes of [one, two]) await changes.close()
     for (const db of databases) await db.close()
-  }
-}
-
-async function until<R>(ask: () => Promise<R | undefined>): Promise<R> {
-  for (;;) {
-    const found = await ask()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setImmediate(resolve))
   }
 }

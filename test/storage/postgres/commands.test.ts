@@ -1,7 +1,9 @@
+// With --all only: PostgreSQL.
+
 import * as assert from 'uvu/assert'
 import { closesInHandshake, openWay } from '../../helpers/postgres/faults.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
-import { type Home, openHome } from '../../helpers/program/command.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
 
 const { test, server, run } = postgresSuite('commands on a shared database')
 
@@ -69,8 +71,10 @@ test('each mistake of the address ends a command with 78, a server that does not
 
 run()
 
+type Home = ReturnType<typeof openFastHome>
+
 async function withHome(given: Readonly<Record<string, string>>, work: (home: Home) => Promise<void>): Promise<void> {
-  const home = openHome(given)
+  const home = openFastHome(given)
   try {
     await work(home)
   } finally {

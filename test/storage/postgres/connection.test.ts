@@ -1,3 +1,5 @@
+// With --all only: a fault of PostgreSQL.
+
 import { EventEmitter, once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'

@@ -1,11 +1,13 @@
+// With --all only: a killed process.
+
 import * as assert from 'uvu/assert'
-import { openInstances } from '../../helpers/postgres/instances.ts'
+import { spawnInstances } from '../../helpers/postgres/instances.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 
 const { test, server, run } = postgresSuite('several instances behind a balancer')
 
 test('requests go to each in turn; one that was killed is answered for with 502 until it is started again', async () => {
-  const instances = await openInstances(await server().newDatabase(), { count: 2 })
+  const instances = await spawnInstances(await server().newMigrated(), { count: 2 })
   try {
     const statuses = async () => {
       const first = await instances.call('GET', '/health')

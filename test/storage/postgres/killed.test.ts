@@ -1,9 +1,12 @@
+// With --all only: a killed process.
+
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import type { Database } from '../../../src/storage/postgres/sql.ts'
-import { type Instances, openInstances } from '../../helpers/postgres/instances.ts'
+import { until } from '../../helpers/eventually.ts'
+import { type Instances, spawnInstances } from '../../helpers/postgres/instances.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
-import { type CallOptions, goodPassword } from '../../helpers/program/daemon.ts'
+import { type CallOptions, goodPassword, type SpawnedDaemon } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 
@@ -12,7 +15,7 @@ const { test, server, run } = postgresSuite('one of three instances that is kill
 const chat = { messages: [{ role: 'user', content: 'Hi' }] }
 const silent = 'silence after the first chunk'
 
-let instances: Instances
+let instances: Instances<SpawnedDaemon>
 let runner: StandIn
 let db: Database
 let token: string
@@ -22,9 +25,9 @@ let isHeld = true
 
 test('a stream is cut where its instance is killed, and the others go on, in its session too', async () => {
   runner = await openRunner()
-  const database = await server().newDatabase()
+  const database = await server().newMigrated()
   db = openDatabase(database)
-  instances = await openInstances(database, { environment: { OLLAMA_HOST: runner.host } })
+  instances = await spawnInstances(database, { environment: { OLLAMA_HOST: runner.host } })
   token = await instances.setUp()
   const [killed, other] = instances.all
   const plugin = { ...pluginAt(`${instances.provider.url}/${encodeURIComponent(silent)}`), id: 'silent' }
@@ -97,18 +100,18 @@ test('vectors that its instance did not write are made by another once the lease
   await ask(0, 'PUT', path, { body: { embedding_model: 'toy-embed' } })
   const started = instances.all[0]!.call('POST', `${path}/memory/search`, { token, body: { query: 'tea' } })
   started.catch(() => undefined)
-  while (batches === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => batches > 0)
   await instances.all[0]!.stop('SIGKILL')
   isHeld = false
   const lease = () => db.row<{ held_until: number }>('SELECT held_until FROM embedding_lease')
   assert.ok((await lease())!.held_until > Date.now() - 30_000)
   // As if its 30 s were over.
   await db.run('UPDATE embedding_lease SET held_until = 0')
-  for (;;) {
+  await until(async () => {
     await ask(1, 'POST', `${path}/memory/search`, { body: { query: 'tea' } })
     const { memories } = await ask(1, 'GET', `${path}/memory`)
-    if (memories.every(({ embedding_status }: { embedding_status: string }) => embedding_status === 'ready')) break
-  }
+    return memories.every(({ embedding_status }: { embedding_status: string }) => embedding_status === 'ready')
+  })
   assert.ok(batches > 1)
 })
 
@@ -132,14 +135,15 @@ async function whileLocked(table: string, work: (waiting: () => Promise<void>) =
   await db.transaction(async (tx) => {
     await tx.run(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`)
     await work(async () => {
-      const name = `'${table}'::regclass`
-      while (!(await tx.row(`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = ${name}`)));
+      // Copies of one database have the same numbers of tables.
+      const place = `relation = '${table}'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+      await until(async () => !!(await tx.row(`SELECT 1 FROM pg_locks WHERE NOT granted AND ${place}`)))
     })
   })
   // The transactions of the killed end when they hear of its end.
   const others = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL
     AND pid <> pg_backend_pid() AND xact_start < now() - interval '100 ms'`
-  while (await db.row(others));
+  await until(async () => !(await db.row(others)))
 }
 
 /** A runner with an embedding model that holds its first batch of several texts for ever. */

@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import * as assert from 'uvu/assert'
 import { openInstances } from '../../helpers/postgres/instances.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
@@ -42,7 +44,7 @@ interface Parts {
 }
 
 async function withInstances(work: (parts: Parts) => Promise<void>): Promise<void> {
-  const instances = await openInstances(await server().newDatabase())
+  const instances = await openInstances(await server().newMigrated())
   try {
     const token = await instances.setUp()
     await work({

@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +23,7 @@ interface Pair {
 
 async function withPair(work: (pair: Pair) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-postgres-memories-'))
-  const url = await server().newDatabase()
+  const url = await server().newMigrated()
   const sqlite = await openStorage(storageIn(join(folder, 'sqlite')))
   const postgres = await openStorage({ ...storageIn(join(folder, 'postgres')), url })
   try {

@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +41,7 @@ interface Place {
 }
 
 async function inDatabase(work: (place: Place) => Promise<void>): Promise<void> {
-  const url = await server().newDatabase()
+  const url = await server().newMigrated()
   const name = new URL(url).pathname.slice(1)
   const opened: Storage[] = []
   const folders: string[] = []

@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { havePgBouncer, openPgBouncer } from '../../helpers/postgres/pgbouncer.ts'

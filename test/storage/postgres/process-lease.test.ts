@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -94,7 +96,7 @@ run()
 
 async function using(work: (url: string, folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-lease-'))
-  const url = await server().newDatabase()
+  const url = await server().newMigrated()
   try {
     const storage = await openStorage({ ...storageIn(folder), url })
     await storage.close()

@@ -1,3 +1,5 @@
+// With --all only: a fault of PostgreSQL.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'

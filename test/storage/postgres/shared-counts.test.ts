@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +13,7 @@ import { assertSharedBudget } from '../../usage/limits/budget-processes.ts'
 const { test, server, run } = postgresSuite('what several machines count together')
 
 test('of a hundred wrong passwords at once at each of three instances five are judged, and a right one is told from none', async () => {
-  const instances = await openInstances(await server().newDatabase())
+  const instances = await openInstances(await server().newMigrated())
   try {
     const token = await instances.setUp()
     const guess = async (at: number, password: string) => {
@@ -37,7 +39,7 @@ test('of a hundred wrong passwords at once at each of three instances five are j
 test('three processes that reserve 25 times each at once get the ten that a budget has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-budgets-'))
   try {
-    await assertSharedBudget({ ...storageIn(folder), url: await server().newDatabase() }, 3)
+    await assertSharedBudget({ ...storageIn(folder), url: await server().newMigrated() }, 3)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,10 +1,13 @@
+// With --all only: PostgreSQL.
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { eventually } from '../../helpers/eventually.ts'
 import { type Instances, openInstances } from '../../helpers/postgres/instances.ts'
 import { ownPostgresSuite } from '../../helpers/postgres/suite.ts'
-import { callApi, goodPassword, type SpawnedDaemon } from '../../helpers/program/daemon.ts'
+import { callApi, goodPassword, type ServingDaemon } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { faultServer } from '../../helpers/providers/fault-server.ts'
 
@@ -15,13 +18,13 @@ const { test, server, run } = ownPostgresSuite('what instances on one database s
 const chat = { messages: [{ role: 'user', content: 'Hi' }] }
 
 let instances: Instances
-let one: SpawnedDaemon
-let two: SpawnedDaemon
+let one: ServingDaemon
+let two: ServingDaemon
 let token: string
 let database: string
 
 test('the first administrator of one is that of all, and the setup token is the same on each', async () => {
-  database = await server().newDatabase()
+  database = await server().newMigrated()
   instances = await openInstances(database, { count: 2, answer: faultServer() })
   one = instances.all[0]!
   two = instances.all[1]!
@@ -209,13 +212,4 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   } catch (reason) {
     return `${text} ${reason}`
   }
-}
-
-/** Asks until there is an answer; throws after 30 s: a change takes a second on a machine with nothing else to do. */
-async function eventually<R>(ask: () => Promise<R | undefined>): Promise<R> {
-  for (const begun = performance.now(); performance.now() - begun < 30_000; ) {
-    const found = await ask()
-    if (found !== undefined) return found
-  }
-  throw new Error('not seen within 30 s')
 }

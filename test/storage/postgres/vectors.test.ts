@@ -1,3 +1,5 @@
+// With --all only: PostgreSQL.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
