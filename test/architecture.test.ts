@@ -10,10 +10,12 @@ import {
   product,
   roomOf,
   sources,
+  textOf,
   upwardImports,
   within,
 } from './helpers/source-tree.ts'
 import { suite } from './helpers/suite.ts'
+import { reasonOf } from './runner/tiers.ts'
 
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech']
 const edge = [
@@ -279,6 +281,16 @@ test("every test file uses this project's suite, which reports our errors", () =
 test('property tests take their seed from one place, so that a suite that passed passes again', () => {
   const importers = sources.filter((file) => importsOf(file).some(({ to }) => to === 'fast-check'))
   assert.equal(importers, ['test/helpers/properties.ts'])
+})
+
+test('a file says why some of its tests run with --all only, and only where some do', () => {
+  const wrong = sources.filter((file) => {
+    if (!file.endsWith('.test.ts') || file === 'test/architecture.test.ts' || file === 'test/run.test.ts') return false
+    const code = codeOf(file)
+    const isSaid = reasonOf(textOf(file), 'tests') !== undefined
+    return isSaid ? !/\.whole\b|\bisWholeRun\b/.test(code) : /\.whole\b/.test(code)
+  })
+  assert.equal(wrong, [])
 })
 
 test.run()

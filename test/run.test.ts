@@ -129,10 +129,11 @@ test('runs the files with the word in their path', () => {
 
 test('leaves a file with a reason for --all out of the first tier, counts it by its reason, and runs it with --all or by its name', () => {
   const marked = `// With --all only: a browser: it takes pictures.\n${file("test('shown', () => {})")}`
-  const files = { 'a.test.js': file("test('one', () => {})"), 'b.test.js': marked, 'c.test.js': marked }
+  const partly = `// Some with --all only: a terminal.\n${file("test('one', () => {})")}`
+  const files = { 'a.test.js': partly, 'b.test.js': marked, 'c.test.js': marked }
   const first = run(files)
   assert.is(first.last, '1 passed, 0 failed, 0 skipped')
-  assert.match(first.output, '\n2 files run with --all only: a browser 2\n')
+  assert.match(first.output, '\n2 files run with --all only: a browser 2\nso do some tests of 1 files: a terminal 1\n')
   assert.is(run(files, {}, ['--all']).last, '3 passed, 0 failed, 0 skipped')
   assert.is(run(files, {}, ['b.test']).last, '1 passed, 0 failed, 0 skipped')
 })

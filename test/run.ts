@@ -79,7 +79,11 @@ const total = (field: 'passed' | 'failed' | 'skipped') =>
   [...results.values()].reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
 process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(cpu)}\n`)
-if (leftOut.length > 0) process.stdout.write(`${leftOutNote(leftOut.map(([, source]) => reasonOf(source)!))}\n`)
+if (isFirstTier) {
+  const whole = leftOut.map(([, source]) => reasonOf(source))
+  const parts = [...sources.values()].map((source) => reasonOf(source, 'tests'))
+  process.stdout.write(`${leftOutNote(whole.filter(isSome), parts.filter(isSome))}\n`)
+}
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
 if (unsteady.length > 0)
   process.stdout.write(`${unsteady.length} unsteady, passed at the second attempt: ${unsteady.join(' ')}\n`)
@@ -167,6 +171,10 @@ function start(): TestProcess {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
   const tier = isFirstTier ? 'first' : 'all'
   return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch, AICHAT_TEST_TIER: tier }, limitMs, postgres.answer)
+}
+
+function isSome<T>(value: T | undefined): value is T {
+  return value !== undefined
 }
 
 function cpuNote(seconds: number): string {

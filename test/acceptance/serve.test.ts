@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,7 +27,7 @@ test('says where it serves on stderr, nothing on stdout, and ends cleanly with e
   })
 })
 
-test('a terminal that goes is no reason to stop, where stdin is none', async () => {
+test.whole('a terminal that goes is no reason to stop, where stdin is none', async () => {
   await withDaemon(async ({ url, child, stop }) => {
     child.kill('SIGHUP')
     assert.equal(await (await fetch(`${url}/ready`)).json(), { status: 'ready' })
@@ -65,7 +66,7 @@ test('--pull asks the hub for missing weights before anything is served', async 
   assert.not.match(stderr, /serves voxb-tts on/)
 })
 
-test('a port where another aichat serves says so', async () => {
+test.whole('a port where another aichat serves says so', async () => {
   await withDaemon(async ({ url }) => {
     const { code, stderr } = await refused({}, ['api', '--port', new URL(url).port])
     assert.is(code, 69)

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 // In a process of its own: it needs the real bcrypt.
 import * as assert from 'uvu/assert'
 import { createPasswords, passwordProblems, randomPassword } from '../../src/accounts/passwords.ts'
@@ -41,7 +42,7 @@ test('a hash is bcrypt of cost 12 with a salt of its own', async () => {
   assert.ok(passwords.isWeakHash(one.replace('$12$', '$10$')))
 })
 
-test('bytes that bcrypt would not read do not match by being ignored', async () => {
+test.whole('bytes that bcrypt would not read do not match by being ignored', async () => {
   const passwords = createPasswords(2)
   const longest = `Aa1${'x'.repeat(69)}`
   const hash = await passwords.hash(longest)
@@ -50,7 +51,7 @@ test('bytes that bcrypt would not read do not match by being ignored', async () 
   assert.not.ok(await passwords.matches('Aa1\0anything', await passwords.hash('Aa1')))
 })
 
-test('nobody matches nothing, after a comparison at the cost of any other', async () => {
+test.whole('nobody matches nothing, after a comparison at the cost of any other', async () => {
   const compared: (readonly [password: string, cost: string | undefined])[] = []
   const { default: library } = await import('bcrypt')
   const passwords = createPasswords(1, async () => ({

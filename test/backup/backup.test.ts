@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
@@ -90,7 +91,7 @@ test('a restore brings all back, ends the logins, and keeps what was there', () 
     await after.stop()
   }))
 
-test('users, passwords and API keys that ended after the backup do not come alive again by a restore', () =>
+test.whole('users, passwords and API keys that ended after the backup do not come alive again by a restore', () =>
   withHome(async ({ aichat, run, path }) => {
     const key = await run('key create program --scope models')
     const stays = await run('key create other --scope models')
@@ -116,7 +117,8 @@ test('users, passwords and API keys that ended after the backup do not come aliv
     const asThen = await serveHere({}, path())
     assert.is((await asThen.call('POST', '/api/auth/login', { body: { username: 'bob', password } })).status, 200)
     await asThen.stop()
-  }))
+  }),
+)
 
 test('a restore refuses while a daemon has the data open, and changes nothing', () =>
   withHome(async ({ aichat, run, path }) => {
@@ -172,32 +174,36 @@ test('a restore that is refused in an empty place leaves the place empty', async
   }
 })
 
-test('what was there before restores is kept for its days, and removed by the next backup, restore or service', () =>
-  withHome(async ({ aichat, run, path }) => {
-    await run('backup create')
-    const old = (name: string) => {
-      mkdirSync(path(`before-restore-${name}`, 'plugins'), { recursive: true })
-      return `before-restore-${name}`
-    }
-    const asides = () => readdirSync(path()).filter((name) => /before-restore/.test(name))
-    const stamp = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-    const [young, past] = [old(stamp(29)), old(stamp(31))]
-    writeFileSync(path(`config.json.${past}`), '{}')
-    mkdirSync(path('before-restore-of-mine'))
-    await run('backup create')
-    assert.equal(asides(), ['before-restore-of-mine', young].sort())
-    const restored = await aichat(['--local', 'backup', 'restore', '--yes'], {
-      environment: { AICHAT_BACKUP_KEEP_BEFORE_RESTORE_DAYS: '28' },
-    })
-    assert.is(restored.code, 0, restored.stderr)
-    assert.match(restored.stderr, /the data from before is in \S+; it is removed after 28 days/)
-    assert.not(asides().includes(young))
-    assert.is(asides().filter((name) => /^before-restore-\d/.test(name)).length, 1)
-    const late = old(stamp(31))
-    const daemon = await serveHere({}, path())
-    while (asides().includes(late)) await new Promise((resolve) => setTimeout(resolve, 20))
-    await daemon.stop()
-  }))
+test.whole(
+  'what was there before restores is kept for its days, and removed by the next backup, restore or service',
+  () =>
+    withHome(async ({ aichat, run, path }) => {
+      await run('backup create')
+      const old = (name: string) => {
+        mkdirSync(path(`before-restore-${name}`, 'plugins'), { recursive: true })
+        return `before-restore-${name}`
+      }
+      const asides = () => readdirSync(path()).filter((name) => /before-restore/.test(name))
+      const stamp = (days: number) =>
+        new Date(Date.now() - days * 86_400_000).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+      const [young, past] = [old(stamp(29)), old(stamp(31))]
+      writeFileSync(path(`config.json.${past}`), '{}')
+      mkdirSync(path('before-restore-of-mine'))
+      await run('backup create')
+      assert.equal(asides(), ['before-restore-of-mine', young].sort())
+      const restored = await aichat(['--local', 'backup', 'restore', '--yes'], {
+        environment: { AICHAT_BACKUP_KEEP_BEFORE_RESTORE_DAYS: '28' },
+      })
+      assert.is(restored.code, 0, restored.stderr)
+      assert.match(restored.stderr, /the data from before is in \S+; it is removed after 28 days/)
+      assert.not(asides().includes(young))
+      assert.is(asides().filter((name) => /^before-restore-\d/.test(name)).length, 1)
+      const late = old(stamp(31))
+      const daemon = await serveHere({}, path())
+      while (asides().includes(late)) await new Promise((resolve) => setTimeout(resolve, 20))
+      await daemon.stop()
+    }),
+)
 
 test('a restore refuses, with its name, what the database of a backup holds beyond the schema, lacks, or has otherwise', () =>
   withHome(async ({ aichat, run, path }) => {
@@ -233,18 +239,21 @@ test('a restore refuses, with its name, what the database of a backup holds beyo
     }
   }))
 
-test('a damaged database is replaced by a restore, which then revokes all API keys, for none can be compared', () =>
-  withHome(async ({ aichat, run, path }) => {
-    await run('key create program --scope models')
-    await run('backup create')
-    writeFileSync(path('aichat.db'), 'this was a database')
-    const { code, stderr } = await aichat(['--local', 'backup', 'restore', '--yes'])
-    assert.is(code, 0, stderr)
-    assert.match(stderr, /1 API key was revoked/)
-    assert.match(await run('users list'), /bob/)
-  }))
+test.whole(
+  'a damaged database is replaced by a restore, which then revokes all API keys, for none can be compared',
+  () =>
+    withHome(async ({ aichat, run, path }) => {
+      await run('key create program --scope models')
+      await run('backup create')
+      writeFileSync(path('aichat.db'), 'this was a database')
+      const { code, stderr } = await aichat(['--local', 'backup', 'restore', '--yes'])
+      assert.is(code, 0, stderr)
+      assert.match(stderr, /1 API key was revoked/)
+      assert.match(await run('users list'), /bob/)
+    }),
+)
 
-test('an encrypted backup needs its passphrase, from stdin or from the secret of the installation', () =>
+test.whole('an encrypted backup needs its passphrase, from stdin or from the secret of the installation', () =>
   withHome(async ({ aichat, run, folder }) => {
     const name = await run('backup create --passphrase-stdin', 'a long passphrase\n')
     assert.match(name, /\.tar\.gz\.age$/)
@@ -253,7 +262,8 @@ test('an encrypted backup needs its passphrase, from stdin or from the secret of
     assert.equal([wrong.code, /passphrase is wrong/.test(wrong.stderr)], [65, true])
     const environment = { AICHAT_BACKUP_PASSPHRASE: 'a long passphrase', AICHAT_HOME: folder, HOME: folder }
     assert.is((await aichat(['--local', 'backup', 'verify'], { environment })).code, 0)
-  }))
+  }),
+)
 
 test('backups in a bucket of S3 are signed, listed over pages, verified, restored and removed', async () => {
   const s3 = await openS3('bucket')

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -57,7 +58,7 @@ test('a daemon backs up by its schedule and keeps as many as it is told, of its 
     { AICHAT_BACKUP_EVERY: '1h', AICHAT_BACKUP_KEEP: '2' },
   ))
 
-test('the schedule begins soon after the start, and its end leaves no work', () =>
+test.whole('the schedule begins soon after the start, and its end leaves no work', () =>
   withDaemon(
     async ({ installation: { app }, register }) => {
       await register('ada')
@@ -81,7 +82,8 @@ test('the schedule begins soon after the start, and its end leaves no work', () 
       assert.is((await (await app.backups()).list()).length, 1)
     },
     { AICHAT_BACKUP_EVERY: '1d' },
-  ))
+  ),
+)
 
 test('without a schedule in the settings none is kept', () =>
   withDaemon(async ({ installation: { app } }) => {

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
@@ -87,7 +88,7 @@ test('the help of a command loads the command tree and nothing of the core', () 
   assert.ok(modules.length > 20 && modules.length <= 45, modules.join(' '))
 })
 
-test('a command loads the store that it asks, and no other', async () => {
+test.whole('a command loads the store that it asks, and no other', async () => {
   const made = openHome()
   try {
     const words = ['setup', '--username', 'ada', '--password-stdin']
@@ -116,43 +117,46 @@ test('a command loads the store that it asks, and no other', async () => {
   }
 })
 
-test('each of the ten most used commands, and each Tab, loads the packages that it needs, and so much of the bundle', async () => {
-  const key = { CUSTOM_API_KEY: 'sk-canary-0123456789' }
-  const provider = await openStandIn((_request, response) => json(response, 200, completion('Read')))
-  const made = openHome(key)
-  try {
-    await furnish(made, provider.url)
-    const environment = {
-      ...{ PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, OLLAMA_HOST: '127.0.0.1:9' },
-      ...key,
+test.whole(
+  'each of the ten most used commands, and each Tab, loads the packages that it needs, and so much of the bundle',
+  async () => {
+    const key = { CUSTOM_API_KEY: 'sk-canary-0123456789' }
+    const provider = await openStandIn((_request, response) => json(response, 200, completion('Read')))
+    const made = openHome(key)
+    try {
+      await furnish(made, provider.url)
+      const environment = {
+        ...{ PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, OLLAMA_HOST: '127.0.0.1:9' },
+        ...key,
+      }
+      // The first tier starts the first and the last of them.
+      for (const { words, packages, files, kibibytes } of sampleOf(mostUsed)) {
+        const name = words.join(' ')
+        const loaded = await loadedBy(aichatCommand, words, environment)
+        assert.is(loaded.code, 0, name)
+        // From the sources, zod and others are packages too.
+        if (unbundled === aichatCommand) continue
+        assert.equal(loaded.packages, packages, name)
+        const { length } = loaded.files
+        assert.ok(length > 1 && length <= files, `${name}: ${length} files of the bundle`)
+        assert.ok(loaded.bytes <= kibibytes * 1024, `${name}: ${Math.ceil(loaded.bytes / 1024)} KiB of the bundle`)
+        // What heavy libraries are in the bundle is in files that their users alone import.
+        const held = loaded.files.map((path) => readFileSync(path, 'utf8')).join('\n')
+        for (const library of ['h3', 'prom-client', 'listhen', 'inquirer', 'conf', 'ky', 'jose', 'iconv-lite'])
+          assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
+      }
+      for (const { kind, packages, kibibytes } of sampleOf(behindTab)) {
+        const loaded = await loadedBy(aichatCommand, ['--timeout', '1s', '__complete', kind], environment)
+        assert.is(loaded.code, 0, kind)
+        if (unbundled === aichatCommand) continue
+        assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
+      }
+    } finally {
+      made.remove()
+      await provider.close()
     }
-    // The first tier starts the first and the last of them.
-    for (const { words, packages, files, kibibytes } of sampleOf(mostUsed)) {
-      const name = words.join(' ')
-      const loaded = await loadedBy(aichatCommand, words, environment)
-      assert.is(loaded.code, 0, name)
-      // From the sources, zod and others are packages too.
-      if (unbundled === aichatCommand) continue
-      assert.equal(loaded.packages, packages, name)
-      const { length } = loaded.files
-      assert.ok(length > 1 && length <= files, `${name}: ${length} files of the bundle`)
-      assert.ok(loaded.bytes <= kibibytes * 1024, `${name}: ${Math.ceil(loaded.bytes / 1024)} KiB of the bundle`)
-      // What heavy libraries are in the bundle is in files that their users alone import.
-      const held = loaded.files.map((path) => readFileSync(path, 'utf8')).join('\n')
-      for (const library of ['h3', 'prom-client', 'listhen', 'inquirer', 'conf', 'ky', 'jose', 'iconv-lite'])
-        assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
-    }
-    for (const { kind, packages, kibibytes } of sampleOf(behindTab)) {
-      const loaded = await loadedBy(aichatCommand, ['--timeout', '1s', '__complete', kind], environment)
-      assert.is(loaded.code, 0, kind)
-      if (unbundled === aichatCommand) continue
-      assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
-    }
-  } finally {
-    made.remove()
-    await provider.close()
-  }
-})
+  },
+)
 
 test('the tree for a command of the program has that command, and the whole tree the same one', () => {
   const cli = { io: { columns: 80 }, bind() {} } as unknown as Cli
@@ -305,7 +309,7 @@ test('a full disk on stdout is an I/O error', () => {
   }
 })
 
-test('verifying a package loads no schemas, no database and nothing that asks or answers', () => {
+test.whole('verifying a package loads no schemas, no database and nothing that asks or answers', () => {
   const { stderr, modules } = traced('persona', 'verify', `${import.meta.dirname}/../../package.json`)
   assert.match(stderr, /src\/personas\/package\/verify-file/)
   for (const library of ['zod', 'better-sqlite3', 'h3', 'undici', 'inquirer', 'markdown-it'])

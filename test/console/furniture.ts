@@ -1,6 +1,5 @@
 import type { LedgerRow } from '../../src/usage/ledger/ledger.ts'
-import { goodPassword } from '../helpers/program/daemon.ts'
-import type { Scene } from './scene.ts'
+import { goodPassword, type TestDaemon } from '../helpers/program/daemon.ts'
 
 /** The ids of the records in a furnished scene. */
 export interface Furniture {
@@ -19,8 +18,8 @@ const topics = [
 ]
 
 /** Two users, a persona with memories and learned traits, a month of usage, keys and a budget. */
-export async function furnish(scene: Scene, memories = 240): Promise<Furniture> {
-  const { accounts, call } = scene
+export async function furnish(daemon: TestDaemon, memories = 240): Promise<Furniture> {
+  const { accounts, call } = daemon
   const [ada, bob] = [
     await accounts.logins.register({ username: 'ada', password: goodPassword, email: 'ada@example.org' }, undefined),
     await accounts.logins.register({ username: 'bob', password: goodPassword }, undefined),
@@ -60,7 +59,7 @@ export async function furnish(scene: Scene, memories = 240): Promise<Furniture> 
         },
       })),
     })
-  const { personas, proposals } = await scene.installation.app.personas()
+  const { personas, proposals } = await daemon.installation.app.personas()
   const [source] = (await call('GET', `/api/personas/${mia.id}/memory?limit=1`, { token })).body.memories
   await proposals.offer(await personas.get(ada.user.id, mia.id), [
     { content: 'Minka is a cat.', confidence: 0.9, model: 'custom-model', memory_id: source.id },
@@ -83,7 +82,7 @@ export async function furnish(scene: Scene, memories = 240): Promise<Furniture> 
     body: { budgets: [{ amount_usd: '20', period: 'month' }], rpm: 120 },
   })
   await call('PUT', '/api/limits/all', { token, body: { budgets: [{ amount_usd: '5', period: 'day', hard: true }] } })
-  const store = await (await scene.installation.app.usage()).store()
+  const store = await (await daemon.installation.app.usage()).store()
   await store.append(usageOf({ users: [ada.user.id, bob.user.id], key: key.id, now }))
   return { admin: { id: ada.user.id, token }, user: { id: bob.user.id, token: bob.token }, persona: mia.id }
 }

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { parseJson } from '../../src/formats/json.ts'
@@ -8,7 +9,7 @@ import { suite } from '../helpers/suite.ts'
 const test = suite('JSON before it is parsed')
 const runs = { numRuns: 300, seed: 11 }
 
-test('values are counted as JSON.parse makes them, wherever the pieces are cut', () => {
+test.whole('values are counted as JSON.parse makes them, wherever the pieces are cut', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), fc.array(fc.nat(40), { minLength: 1 }), (value, cuts) => {
       const text = JSON.stringify(value, null, cuts[0]! % 3)

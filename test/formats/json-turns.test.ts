@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { bytesAtOnce, joinInTurns } from '../../src/formats/join-bytes.ts'
@@ -51,7 +52,7 @@ test('of a name that is there twice the last field stays, in the place of the fi
     assert.is(JSON.stringify(await parsed(text)), JSON.stringify(JSON.parse(text)))
 })
 
-test('long texts are cut between characters and escapes, whatever they are of', async () => {
+test.whole('long texts are cut between characters and escapes, whatever they are of', async () => {
   const length = bytesAtOnce + 100_000
   for (const unit of ['\\\\', '\\n', '\\u00e9', '漢', '\u{1f600}', '\\ud83d\\ude00', 'x\\/é', 'base64+/'])
     for (const start of ['', 'x', '\\n', 'xyz', 'é', 'long\\u0041'])
@@ -101,7 +102,7 @@ test('a forbidden key is found beside long texts', async () => {
     assert.match(await outcome(() => parsed(text)), /forbidden key/)
 })
 
-test('no turn reads more than is allowed at once, of one text of 12 MiB and of thousands', async () => {
+test.whole('no turn reads more than is allowed at once, of one text of 12 MiB and of thousands', async () => {
   for (const [value, escapes] of [
     ['x'.repeat(12 * MiB), 1],
     [Array(2000).fill('x'.repeat(6000)), 1],
@@ -127,7 +128,7 @@ test('no turn reads more than is allowed at once, of one text of 12 MiB and of t
   }
 })
 
-test('for a client who has gone it ends before the next turn', async () => {
+test.whole('for a client who has gone it ends before the next turn', async () => {
   for (const last of [1, 3, 20]) {
     let asked = 0
     const isOver = () => ++asked > last

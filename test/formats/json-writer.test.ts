@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { nextStage, weightOf, writeJson, writtenAtOnce } from '../../src/formats/json-writer.ts'
 import { fc } from '../helpers/properties.ts'
@@ -5,7 +6,7 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('JSON written in turns')
 
-test('its bytes are those of JSON.stringify', async () => {
+test.whole('its bytes are those of JSON.stringify', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (value) => {
       assert.is(await written(value), JSON.stringify(value))

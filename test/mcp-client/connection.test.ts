@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,7 +66,7 @@ test('tools are listed and called over stdio and HTTP', () =>
     assert.is((await server.call('none such', {}).catch(() => ({ isError: true }))).isError, true)
   }))
 
-test('a tool that hangs ends at the time limit, and one that says too much at once; the connection lives', () =>
+test.whole('a tool that hangs ends at the time limit, and one that says too much at once; the connection lives', () =>
   withBoth(
     async (server) => {
       await rejects(server.call('slow', {}), 'timeout', /no answer within 5 s/)
@@ -74,7 +75,8 @@ test('a tool that hangs ends at the time limit, and one that says too much at on
       assert.is((await server.call('long', {})).text.length, 200_000)
     },
     { timeout: 5 },
-  ))
+  ),
+)
 
 test('a call ends with its signal', () =>
   withBoth(async (server) => {
@@ -117,7 +119,7 @@ test('a server gets its own variables and none of our keys', () =>
     await server.close()
   }))
 
-test('a server that floods stderr or ends is told with its last words', () =>
+test.whole('a server that floods stderr or ends is told with its last words', () =>
   withServers(async (servers) => {
     addStdio(servers)
     const server = await servers.open('tools')
@@ -128,7 +130,8 @@ test('a server that floods stderr or ends is told with its last words', () =>
     await rejects(tired.call('crash', {}), 'unavailable', /the server is tired/)
     await rejects(tired.call('echo', { text: 'x' }), 'unavailable', /tools/)
     await tired.close()
-  }))
+  }),
+)
 
 test('a server that npm cannot start is told with npm’s error, not with its notices', () =>
   withServers(async (servers) => {

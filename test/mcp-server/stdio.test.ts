@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -7,7 +8,7 @@ import { callTool, readingTools, tourTools } from '../helpers/mcp/tool-tour.ts'
 import { aichatCommand, openHome } from '../helpers/program/command.ts'
 import { openDaemon } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite("a persona's memory on stdin and stdout")
 
@@ -42,7 +43,7 @@ const call = (id: number, name: string, given: object = {}) => ({
 const lines = (messages: readonly unknown[]) =>
   messages.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join('\n')
 
-for (const kind of clientKinds)
+for (const kind of isWholeRun ? clientKinds : (['v2'] as const))
   test(`the SDK ${kind} lists and calls every tool, and its name stays with what it adds`, async () => {
     const home = await homeWithMia()
     const client = await openStdioClient(kind, commandIn(home))
@@ -54,7 +55,7 @@ for (const kind of clientKinds)
     }
   })
 
-test('read-only, there are the tools that change nothing', async () => {
+test.whole('read-only, there are the tools that change nothing', async () => {
   const home = await homeWithMia()
   const client = await openStdioClient('v2', commandIn(home, '--persona', 'Mia', '--read-only'))
   const { tools } = await client.listTools()
@@ -147,7 +148,7 @@ test('a persona is needed: the only one, or the one that is named', async () => 
   home.remove()
 })
 
-test("it works on a daemon with a key of the scope `memory`, and reaches no other user's persona", async () => {
+test.whole("it works on a daemon with a key of the scope `memory`, and reaches no other user's persona", async () => {
   const daemon = await openDaemon()
   const register = async (username: string) =>
     (await daemon.call('POST', '/api/auth/register', { body: { username, password: 'Passw0rd' } })).body.token as string

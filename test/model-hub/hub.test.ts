@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -513,7 +514,7 @@ test('one of two that leaves does not stop the other; the last one does', () =>
     assert.ok(hub.find('tiny')?.verified)
   }))
 
-test('two processes that pull the same model share the work', () =>
+test.whole('two processes that pull the same model share the work', () =>
   scene(async ({ loopback, folder }) => {
     const self = import.meta.url
     const loader = self.endsWith('.ts') ? ['--import', 'tsx'] : []
@@ -526,7 +527,8 @@ test('two processes that pull the same model share the work', () =>
     // One fetches it; the other waits and finds it there.
     assert.is(loopback.store.received.length, 1)
     assert.equal(readFileSync(join(folder, 'acme/tiny/onnx/model.onnx')), weights)
-  }))
+  }),
+)
 
 test('the lock of a process that died is taken over', () =>
   scene(async ({ hub, folder }) => {

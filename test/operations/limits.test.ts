@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { type Installation, openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
@@ -77,7 +78,7 @@ limits('memories over all personas: the one too many is 413 and named, in every 
   }),
 )
 
-limits('bytes of memories, personas and backups count together', () =>
+limits.whole('bytes of memories, personas and backups count together', () =>
   withLimits({ AICHAT_LIMIT_STORED_BYTES_PER_USER: '40000' }, async (ask) => {
     const { id } = (await ask('POST', '', persona)).body
     const statuses: number[] = []

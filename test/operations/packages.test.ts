@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -113,7 +114,7 @@ http('a persona travels as a package of each form, and comes in as the caller’
   assert.is((await ask('POST', `/${id}/verify`, document)).body.valid, true)
 })
 
-http('a sealed package needs its passphrase, sent before it', async () => {
+http.whole('a sealed package needs its passphrase, sent before it', async () => {
   const id = await newPersona()
   assert.is((await ask('POST', `/${id}/export`, { passphrase: 'short' })).status, 400)
   const { bytes } = await ask('POST', `/${id}/export`, { passphrase: 'correct horse', format: 'container' })
@@ -234,7 +235,7 @@ http('others are answered in the middle of a large import', async () => {
   assert.equal(events, ['others', 'import'])
 })
 
-http('nobody touches somebody else’s persona, and learns nothing of what is not there', async () => {
+http.whole('nobody touches somebody else’s persona, and learns nothing of what is not there', async () => {
   const id = await newPersona()
   const calls: readonly (readonly [method: string, path: string, body?: unknown])[] = [
     ['GET', 'state'],

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -163,7 +164,7 @@ for (const frame of ['babble', 7, {}, { type: 'result', call: 999, result: 1 }, 
       assert.equal(ends, [['invalid frame', false]])
     }))
 
-test('a child feels backpressure: an item is taken only as fast as the parent reads', async () => {
+test.whole('a child feels backpressure: an item is taken only as fast as the parent reads', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-child-'))
   const report = join(folder, 'report')
   // More than any system holds in a pipe.

@@ -1,3 +1,4 @@
+// Some with --all only: a neural engine.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

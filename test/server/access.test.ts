@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { request } from 'node:http'
 import { SignJWT } from 'jose'
 import * as assert from 'uvu/assert'
@@ -120,7 +121,7 @@ test('each route × no token, expired, forged, user, other user, admin', async (
   }
 })
 
-test('each route in single-user mode × no token, another user, the administrator', async () => {
+test.whole('each route in single-user mode × no token, another user, the administrator', async () => {
   const { daemon, tokens, ids } = await people({ SINGLE_USER_MODE: 'true' })
   for (const route of routes) {
     const what = `${route.method} ${route.path}`

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { wordsInPrompts, wrongAnswer } from '../bench/memory-parts/asked-again.ts'
 import { companionFacts } from '../bench/memory-parts/companion-facts.ts'
@@ -7,25 +8,28 @@ import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite('asking a persona')
 
-test('makes it forget nothing: the user’s words are in the prompt at the first asking and later, whatever it answered', async () => {
-  // Two facts of each of the ten kinds.
-  const facts = companionFacts.filter((_, at) => isWholeRun || at % 3 === 0)
-  // A wrong answer is the harder case: it stands beside the user's words in every later search.
-  for (const answer of isWholeRun ? [() => 'ok', wrongAnswer] : [wrongAnswer]) {
-    const rounds = await wordsInPrompts(2, answer, facts)
-    const missed = rounds.map((questions) => questions.filter(({ isIn }) => !isIn).map(({ question }) => question))
-    // Four facts with wrongly typed words are not found by correctly typed ones; questions count in the size of the memory.
-    assert.ok(
-      missed.every((questions) => questions.length <= 5),
-      JSON.stringify(missed),
-    )
-    for (const questions of rounds)
-      assert.equal(
-        questions.filter(({ isIn, isBehindAnswer }) => isIn && isBehindAnswer),
-        [],
+test.whole(
+  'makes it forget nothing: the user’s words are in the prompt at the first asking and later, whatever it answered',
+  async () => {
+    // Two facts of each of the ten kinds.
+    const facts = companionFacts.filter((_, at) => isWholeRun || at % 3 === 0)
+    // A wrong answer is the harder case: it stands beside the user's words in every later search.
+    for (const answer of isWholeRun ? [() => 'ok', wrongAnswer] : [wrongAnswer]) {
+      const rounds = await wordsInPrompts(2, answer, facts)
+      const missed = rounds.map((questions) => questions.filter(({ isIn }) => !isIn).map(({ question }) => question))
+      // Four facts with wrongly typed words are not found by correctly typed ones; questions count in the size of the memory.
+      assert.ok(
+        missed.every((questions) => questions.length <= 5),
+        JSON.stringify(missed),
       )
-  }
-})
+      for (const questions of rounds)
+        assert.equal(
+          questions.filter(({ isIn, isBehindAnswer }) => isIn && isBehindAnswer),
+          [],
+        )
+    }
+  },
+)
 
 test('lets no wrong answer stand before or in place of what the user said', () =>
   withUsers(

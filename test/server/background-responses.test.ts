@@ -1,3 +1,4 @@
+// Some with --all only: a killed process.
 import { mkdtempSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -121,7 +122,7 @@ test('the end of its key ends it as failed', () =>
     { provider: () => {} },
   ))
 
-test('a daemon that stops, or is killed, leaves it failed, and of an answer with a client nothing', async () => {
+test.whole('a daemon that stops, or is killed, leaves it failed, and of an answer with a client nothing', async () => {
   const provider = await openStandIn(() => {})
   const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
   const environment = { CUSTOM_API_KEY: 'sk-test-123456' }
@@ -162,7 +163,7 @@ test('a daemon that stops, or is killed, leaves it failed, and of an answer with
   }
 })
 
-test('another daemon of the same data folder polls and cancels it, and says where its events are', async () => {
+test.whole('another daemon of the same data folder polls and cancels it, and says where its events are', async () => {
   const waiting: ServerResponse[] = []
   const provider = await openStandIn((_, response) => void waiting.push(response))
   const first = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456' })

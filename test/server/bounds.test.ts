@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { mostDetails } from '../../src/errors.ts'
@@ -163,7 +164,7 @@ test('a chat may have so much text, in one message or in many, and pictures besi
   }
 })
 
-test('a picture of 31 MiB still reaches the provider, byte for byte', async () => {
+test.whole('a picture of 31 MiB still reaches the provider, byte for byte', async () => {
   const provider = await openStandIn((_, response) => answer(response, 200, completion('Seen', 'custom-model')))
   const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
   try {

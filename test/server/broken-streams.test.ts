@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { APICallError, streamText } from 'ai'
 import * as assert from 'uvu/assert'
 import {
@@ -137,7 +138,7 @@ test('the last event of /api/chat is an error alone, with the provider’s names
   })
 })
 
-test('an answer with more calls than anyone makes ends as an error in each dialect', () => {
+test.whole('an answer with more calls than anyone makes ends as an error in each dialect', () => {
   const calls = [...Array(1_001).keys()].map((index) =>
     chunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name: 'f', arguments: '{}' } }] }),
   )

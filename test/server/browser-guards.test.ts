@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -190,7 +191,7 @@ test('a host is an address of this machine or a name of ours, and 0.0.0.0 and [:
   await daemon.close()
 })
 
-test('a speech server answers a shell, and no page of another site', async () => {
+test.whole('a speech server answers a shell, and no page of another site', async () => {
   const speech = await openSpeech('voxa-tts')
   const body = JSON.stringify({ input: 'Hi.' })
   for (const [headers, status] of [

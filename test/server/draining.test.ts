@@ -1,3 +1,4 @@
+// Some with --all only: a killed process.
 import { once } from 'node:events'
 import { existsSync, mkdtempSync } from 'node:fs'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -83,7 +84,7 @@ test('with nothing in flight it ends at once, also beside connections that are k
   }
 })
 
-test('at the end of its time a stream gets a last error event, and the database is whole', async () => {
+test.whole('at the end of its time a stream gets a last error event, and the database is whole', async () => {
   await withEndlessChat({ AICHAT_DRAIN_SECONDS: '0' }, async ({ daemon, chat, ended }) => {
     daemon.child.kill('SIGTERM')
     const answer = await chat
@@ -98,7 +99,7 @@ test('at the end of its time a stream gets a last error event, and the database 
 })
 
 for (const second of ['SIGTERM', 'SIGINT'] as const)
-  test(`a second signal, ${second}, ends it at once`, () =>
+  test.whole(`a second signal, ${second}, ends it at once`, () =>
     withEndlessChat({}, async ({ daemon, chat, ended }) => {
       daemon.child.kill('SIGTERM')
       while ((await anew(daemon.url, 'GET', '/ready')).status === 200);
@@ -106,7 +107,8 @@ for (const second of ['SIGTERM', 'SIGINT'] as const)
       assert.equal(await ended, [null, second], 'a shell sees 128 and the number of the signal')
       const cut = await chat.catch(() => undefined)
       assert.not.match(String(cut?.body), /DONE|event: error/)
-    }))
+    }),
+  )
 
 test.run()
 

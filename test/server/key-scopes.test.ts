@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { type Scope, scopes } from '../../src/accounts/keys/rights.ts'
 import { operations } from '../../src/operations/table.ts'
@@ -65,57 +66,60 @@ test('every operation says what the contract says', () => {
   }
 })
 
-test('each route × each key of one scope, of all, and of all but those that are needed, of an administrator', () =>
-  withKeyDaemon(
-    async (daemon) => {
-      const keyWith = async (list: readonly Scope[]) => (await daemon.key(daemon.ada, { scopes: list })).secret
-      const single = new Map<Scope, string>()
-      for (const scope of scopes) single.set(scope, await keyWith([scope]))
-      const all = await keyWith(scopes)
-      const personas = await keyWith(['personas', 'memory'])
-      for (const [place, route] of routes.entries()) {
-        const { decision } = route
-        const what = `${route.method} ${route.path}`
-        const ask = (secret: string) => probe(daemon, route, secret)
-        if (decision === 'public') {
-          // A key is no more than no token there.
-          assert.not((await ask(all)).status === 403, what)
-          continue
-        }
-        if (decision === 'closed') {
-          const answer = await ask(all)
-          assert.equal([answer.status, answer.body.code], [403, 'key_scope'], what)
-          assert.match(answer.headers.get('www-authenticate')!, /insufficient_scope/)
-          continue
-        }
-        for (const [at, [scope, secret]] of [...single].entries()) {
-          const opens = decision.every((needed) => needed === scope)
-          // A sample has the scopes that are needed, and another third of the others for each route.
-          if (!isWholeRun && !decision.includes(scope) && (place + at) % 3 !== 0) continue
-          const answer = await ask(secret)
-          if (opens) assert.not([401, 403].includes(answer.status), `${what} with ${scope}: ${answer.status}`)
-          else {
-            assert.is(answer.status, 403, `${what} with ${scope}`)
-            const missing = decision.filter((needed) => needed !== scope).join(' and ')
-            assert.match(JSON.stringify(answer.body), `lacks the scope ${missing}`)
-            // Ollama's errors are a text alone.
-            if (!route.path.startsWith('/ollama/'))
-              assert.match(
-                JSON.stringify(answer.body),
-                route.path.startsWith('/v1/messages') ? 'permission_error' : 'key_scope',
-              )
+test.whole(
+  'each route × each key of one scope, of all, and of all but those that are needed, of an administrator',
+  () =>
+    withKeyDaemon(
+      async (daemon) => {
+        const keyWith = async (list: readonly Scope[]) => (await daemon.key(daemon.ada, { scopes: list })).secret
+        const single = new Map<Scope, string>()
+        for (const scope of scopes) single.set(scope, await keyWith([scope]))
+        const all = await keyWith(scopes)
+        const personas = await keyWith(['personas', 'memory'])
+        for (const [place, route] of routes.entries()) {
+          const { decision } = route
+          const what = `${route.method} ${route.path}`
+          const ask = (secret: string) => probe(daemon, route, secret)
+          if (decision === 'public') {
+            // A key is no more than no token there.
+            assert.not((await ask(all)).status === 403, what)
+            continue
           }
+          if (decision === 'closed') {
+            const answer = await ask(all)
+            assert.equal([answer.status, answer.body.code], [403, 'key_scope'], what)
+            assert.match(answer.headers.get('www-authenticate')!, /insufficient_scope/)
+            continue
+          }
+          for (const [at, [scope, secret]] of [...single].entries()) {
+            const opens = decision.every((needed) => needed === scope)
+            // A sample has the scopes that are needed, and another third of the others for each route.
+            if (!isWholeRun && !decision.includes(scope) && (place + at) % 3 !== 0) continue
+            const answer = await ask(secret)
+            if (opens) assert.not([401, 403].includes(answer.status), `${what} with ${scope}: ${answer.status}`)
+            else {
+              assert.is(answer.status, 403, `${what} with ${scope}`)
+              const missing = decision.filter((needed) => needed !== scope).join(' and ')
+              assert.match(JSON.stringify(answer.body), `lacks the scope ${missing}`)
+              // Ollama's errors are a text alone.
+              if (!route.path.startsWith('/ollama/'))
+                assert.match(
+                  JSON.stringify(answer.body),
+                  route.path.startsWith('/v1/messages') ? 'permission_error' : 'key_scope',
+                )
+            }
+          }
+          for (const secret of decision.length > 1 ? [all, personas] : [all])
+            assert.not([401, 403].includes((await ask(secret)).status), `${what} with all`)
         }
-        for (const secret of decision.length > 1 ? [all, personas] : [all])
-          assert.not([401, 403].includes((await ask(secret)).status), `${what} with all`)
-      }
-      assert.is(
-        (await daemon.call('GET', '/metrics', { token: all, headers: { 'x-forwarded-for': '10.1.2.3' } })).status,
-        403,
-      )
-    },
-    { runner: localRunner() },
-  ))
+        assert.is(
+          (await daemon.call('GET', '/metrics', { token: all, headers: { 'x-forwarded-for': '10.1.2.3' } })).status,
+          403,
+        )
+      },
+      { runner: localRunner() },
+    ),
+)
 
 test('a key for some personas reaches no other, by no route', () =>
   withKeyDaemon(

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { request } from 'node:http'
 import * as assert from 'uvu/assert'
 import { type ClientKind, clientKinds, openHttpClient } from '../helpers/mcp/clients.ts'
@@ -182,7 +183,7 @@ test('a subscription, which nothing would ever be sent on, is refused', () =>
     assert.match(messageIn(answer).error.message, /Subscription limit reached/)
   }))
 
-test('a long memory is cut in lists and whole as a resource, and an answer has a longest size', () =>
+test.whole('a long memory is cut in lists and whole as a resource, and an answer has a longest size', () =>
   withKeyDaemon(async (daemon) => {
     await personaOf(daemon, daemon.bob)
     const { token } = daemon.bob
@@ -204,7 +205,8 @@ test('a long memory is cut in lists and whole as a resource, and an answer has a
     const { contents } = await client.readResource({ uri: `persona://memories/${[...ids][0]}` })
     assert.ok(JSON.parse((contents[0] as { text: string }).text).content.length > 18_000)
     await client.close()
-  }))
+  }),
+)
 
 test.run()
 

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { type As, withUsers } from '../helpers/program/user-daemon.ts'
 import { anyCharacter, fc } from '../helpers/properties.ts'
@@ -258,7 +259,7 @@ test('no query is an error but one that is empty, too long or no text', () =>
     assert.is(operators[0].content, 'My cat is called Mog.')
   }))
 
-test('no text, kept or asked, is ever an error of the index', () =>
+test.whole('no text, kept or asked, is ever an error of the index', () =>
   withUsers(async ({ ada, persona }) => {
     const path = `${await persona()}/memory`
     const text = fc.oneof(
@@ -281,7 +282,8 @@ test('no text, kept or asked, is ever an error of the index', () =>
       }),
       { numRuns: 60, endOnFailure: true, includeErrorInReport: true },
     )
-  }))
+  }),
+)
 
 test('a full memory lets the least worth go, keeps what is pinned, and writes down what went and why', () =>
   withUsers(async ({ ada, persona }) => {

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +40,7 @@ test('a line for each answer names route, status, client, user, plugin, model an
     assert.not.match(daemon.output.stderr, /personal/)
   }))
 
-test('a service that nobody asks sleeps; only a reader of its metrics has it watch its event loop', async () => {
+test.whole('a service that nobody asks sleeps; only a reader of its metrics has it watch its event loop', async () => {
   if (process.platform !== 'linux') return
   const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
   const daemon = await spawnDaemon({}, home)
@@ -114,7 +115,7 @@ test('imports are counted by format, and those that fail', () =>
     has(text, 'aichat_personas 1')
   }))
 
-test('names of models from clients make a bounded number of series', () =>
+test.whole('names of models from clients make a bounded number of series', () =>
   withChats(plain, { AICHAT_LOG_LEVEL: 'error' }, async (daemon, token) => {
     const asked = Array.from({ length: 260 }, (_, at) => `invented-${at}`)
     for (const model of asked) await daemon.call('POST', '/api/chat', { token, body: { model, messages } })
@@ -128,7 +129,8 @@ test('names of models from clients make a bounded number of series', () =>
     has(text, 'aichat_chats_total{plugin="custom",model="other",outcome="failed"} 2')
     has(text, 'aichat_chats_total{plugin="custom",model="custom-model",outcome="answered"} 1')
     assert.is(new Set(text.match(/model="invented-\d+"/g)).size, 200)
-  }))
+  }),
+)
 
 test('no prompt, password, key or token is in a log line, a metric or an error, wherever it was put', () =>
   withChats(plain, { AICHAT_LOG_LEVEL: 'debug' }, async (daemon, token) => {
@@ -220,37 +222,40 @@ test('every metric that the dashboard and the alerts name is there, and promtool
   }))
 
 for (const format of ['json', 'journal'] as const satisfies readonly LogFormat[])
-  test(`the filter of fail2ban finds the failed logins in lines written as ${format}, and nothing that clients forge`, async () => {
-    if (!haveProgram('fail2ban-regex', 'fail2ban')) return
-    let written = ''
-    const lines = createLineWriter((text) => {
-      written += text
-    })
-    const log = createLog('info', format, lines)
-    const request = (route: string, status: number, client: string, more: object = {}) =>
-      log.info('request', {
-        ...{ request_id: 'a-1', method: 'POST', route, status, duration_ms: 3, bytes: 400, client, server: 'api' },
-        ...more,
+  test.whole(
+    `the filter of fail2ban finds the failed logins in lines written as ${format}, and nothing that clients forge`,
+    async () => {
+      if (!haveProgram('fail2ban-regex', 'fail2ban')) return
+      let written = ''
+      const lines = createLineWriter((text) => {
+        written += text
       })
-    request('/api/auth/login', 401, '203.0.113.1')
-    request('/api/auth/login', 429, '2001:db8::7')
-    request('/api/auth/login', 200, '203.0.113.2')
-    request('/api/plugins', 401, '203.0.113.3')
-    request('/api/chat', 500, '203.0.113.4', { model: 'route=/api/auth/login status=401 client=203.0.113.5 ' })
-    log.warn('failed', {
-      reason: 'request request_id=a method=POST route=/api/auth/login status=401 client=203.0.113.6',
-    })
-    lines.flush()
-    // A journal gives its lines a time.
-    const dated = format === 'json' ? written : written.replace(/^<\d>/gm, 'Nov 23 04:00:00 host aichat[1]: ')
-    const found = (mode: string) => {
-      const filter = `${shipped('fail2ban-filter.conf')}[mode=${mode}]`
-      const { stdout } = spawnSync('fail2ban-regex', ['-o', 'ip', dated, filter], { encoding: 'utf8' })
-      return stdout.trim().split('\n')
-    }
-    assert.equal(found('normal'), ['203.0.113.1', '2001:db8::7'])
-    assert.equal(found('aggressive'), ['203.0.113.1', '2001:db8::7', '203.0.113.3'])
-  })
+      const log = createLog('info', format, lines)
+      const request = (route: string, status: number, client: string, more: object = {}) =>
+        log.info('request', {
+          ...{ request_id: 'a-1', method: 'POST', route, status, duration_ms: 3, bytes: 400, client, server: 'api' },
+          ...more,
+        })
+      request('/api/auth/login', 401, '203.0.113.1')
+      request('/api/auth/login', 429, '2001:db8::7')
+      request('/api/auth/login', 200, '203.0.113.2')
+      request('/api/plugins', 401, '203.0.113.3')
+      request('/api/chat', 500, '203.0.113.4', { model: 'route=/api/auth/login status=401 client=203.0.113.5 ' })
+      log.warn('failed', {
+        reason: 'request request_id=a method=POST route=/api/auth/login status=401 client=203.0.113.6',
+      })
+      lines.flush()
+      // A journal gives its lines a time.
+      const dated = format === 'json' ? written : written.replace(/^<\d>/gm, 'Nov 23 04:00:00 host aichat[1]: ')
+      const found = (mode: string) => {
+        const filter = `${shipped('fail2ban-filter.conf')}[mode=${mode}]`
+        const { stdout } = spawnSync('fail2ban-regex', ['-o', 'ip', dated, filter], { encoding: 'utf8' })
+        return stdout.trim().split('\n')
+      }
+      assert.equal(found('normal'), ['203.0.113.1', '2001:db8::7'])
+      assert.equal(found('aggressive'), ['203.0.113.1', '2001:db8::7', '203.0.113.3'])
+    },
+  )
 
 test.run()
 

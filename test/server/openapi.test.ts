@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
@@ -72,7 +73,7 @@ test('it has every route there is, each with its own name, and no other', async 
   assert.not.match(JSON.stringify(paths), /"\$ref":"(?!#\/components\/)/)
 })
 
-test('every status and media type that a route answers with is in it, however it is asked', async () => {
+test.whole('every status and media type that a route answers with is in it, however it is asked', async () => {
   const { paths } = document
   const admin = await daemon.register('admin')
   const user = await daemon.register('ada')

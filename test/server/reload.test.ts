@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -51,7 +52,7 @@ test('one bad setting leaves all as they were, and its reason goes to the caller
     assert.match((await service(home, 'status')).stdout, 'refused')
   }))
 
-test('a rotated secret ends its tokens, unless it is kept as the previous one', () =>
+test.whole('a rotated secret ends its tokens, unless it is kept as the previous one', () =>
   withService({ JWT_SECRET_FILE: 'jwt', JWT_SECRET_PREVIOUS_FILE: 'jwt-before' }, async ({ daemon, home, reload }) => {
     const { token } = await register(daemon, 'ada', 201)
     const me = async () => (await daemon.call('GET', '/api/auth/me', { token })).status
@@ -65,46 +66,50 @@ test('a rotated secret ends its tokens, unless it is kept as the previous one', 
     const login = await daemon.call('POST', '/api/auth/login', { body: { username: 'ada', password: 'Passw0rd' } })
     assert.is(login.status, 200)
     assert.not.match(daemon.output.stderr, secret('').slice(1), 'no secret is logged')
-  }))
+  }),
+)
 
-test('a key in a file is another after a reload, over the API too, and a plugin that breaks keeps its version before', async () => {
-  const keys: unknown[] = []
-  const provider = await openStandIn((request, response) => {
-    keys.push(request.headers.authorization)
-    response.writeHead(200, { 'content-type': 'application/json' })
-    const message = { role: 'assistant', content: 'Hi' }
-    response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }))
-  })
-  try {
-    await withService({ CUSTOM_API_KEY_FILE: 'key' }, async ({ daemon, home, reload }) => {
-      const { token } = await register(daemon, 'ada', 201)
-      const ask = (method: string, path: string, body?: unknown) => daemon.call(method, path, { token, body })
-      assert.is((await ask('POST', '/api/plugins/install', pluginAt(provider.url))).status, 201)
-      assert.is((await ask('POST', '/api/plugins/activate/custom')).status, 200)
-      const chat = async () => {
-        const { status } = await ask('POST', '/api/chat', { messages: [{ role: 'user', content: 'x' }] })
-        assert.is(status, 200)
-        return keys.at(-1)
-      }
-      assert.is(await chat(), 'Bearer sk-first-123456')
-      writeFileSync(join(home, 'key'), 'sk-second-123456')
-      assert.is(await chat(), 'Bearer sk-first-123456')
-      const reloaded = await ask('POST', '/api/service/reload')
-      assert.equal([reloaded.status, reloaded.body.secrets], [200, ['CUSTOM_API_KEY']])
-      assert.is(await chat(), 'Bearer sk-second-123456')
-      writeFileSync(join(home, 'plugins', 'custom.json'), '{')
-      const { code, stdout } = await reload()
-      assert.is(code, 1)
-      assert.match(stdout, /invalid plugin "custom"/)
-      assert.is(await chat(), 'Bearer sk-second-123456')
-      writeFileSync(join(home, 'key'), 'two words')
-      assert.is((await ask('POST', '/api/service/reload')).status, 503)
-      assert.is((await ask('GET', '/api/service')).body.last_reload.outcome, 'refused')
+test.whole(
+  'a key in a file is another after a reload, over the API too, and a plugin that breaks keeps its version before',
+  async () => {
+    const keys: unknown[] = []
+    const provider = await openStandIn((request, response) => {
+      keys.push(request.headers.authorization)
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const message = { role: 'assistant', content: 'Hi' }
+      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }))
     })
-  } finally {
-    await provider.close()
-  }
-})
+    try {
+      await withService({ CUSTOM_API_KEY_FILE: 'key' }, async ({ daemon, home, reload }) => {
+        const { token } = await register(daemon, 'ada', 201)
+        const ask = (method: string, path: string, body?: unknown) => daemon.call(method, path, { token, body })
+        assert.is((await ask('POST', '/api/plugins/install', pluginAt(provider.url))).status, 201)
+        assert.is((await ask('POST', '/api/plugins/activate/custom')).status, 200)
+        const chat = async () => {
+          const { status } = await ask('POST', '/api/chat', { messages: [{ role: 'user', content: 'x' }] })
+          assert.is(status, 200)
+          return keys.at(-1)
+        }
+        assert.is(await chat(), 'Bearer sk-first-123456')
+        writeFileSync(join(home, 'key'), 'sk-second-123456')
+        assert.is(await chat(), 'Bearer sk-first-123456')
+        const reloaded = await ask('POST', '/api/service/reload')
+        assert.equal([reloaded.status, reloaded.body.secrets], [200, ['CUSTOM_API_KEY']])
+        assert.is(await chat(), 'Bearer sk-second-123456')
+        writeFileSync(join(home, 'plugins', 'custom.json'), '{')
+        const { code, stdout } = await reload()
+        assert.is(code, 1)
+        assert.match(stdout, /invalid plugin "custom"/)
+        assert.is(await chat(), 'Bearer sk-second-123456')
+        writeFileSync(join(home, 'key'), 'two words')
+        assert.is((await ask('POST', '/api/service/reload')).status, 503)
+        assert.is((await ask('GET', '/api/service')).body.last_reload.outcome, 'refused')
+      })
+    } finally {
+      await provider.close()
+    }
+  },
+)
 
 test('without a service, status and reload end with 69; a killed one leaves nothing that looks like one', () =>
   withService({}, async ({ daemon, home }) => {
@@ -117,7 +122,7 @@ test('without a service, status and reload end with 69; a killed one leaves noth
     assert.not.ok(existsSync(join(home, 'services', `${daemon.child.pid}.json`)))
   }))
 
-test('a record that another program wrote is no service', () =>
+test.whole('a record that another program wrote is no service', () =>
   withService({}, async ({ daemon, home }) => {
     const own = readFileSync(join(home, 'services', `${daemon.child.pid}.json`), 'utf8')
     for (const content of [
@@ -131,7 +136,8 @@ test('a record that another program wrote is no service', () =>
       writeFileSync(join(home, 'services', '99.json'), content)
     const { code, stdout } = await service(home, 'status', '--json')
     assert.equal([code, (JSON.parse(stdout) as { services: unknown[] }).services.length], [0, 1])
-  }))
+  }),
+)
 
 test.run()
 

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import type OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
@@ -21,40 +22,43 @@ test('a request that is too long to be repeated is answered with empty fields, a
     assert.equal([streamed.output_text, streamed.instructions], ['Hi', null])
   }))
 
-test('an answer with more text or items than its events can hold fails, whole, streamed and in the background', () =>
-  withLibraries(
-    (request, response) => {
-      const isLong = request.body.includes('long')
-      const text = isLong ? 'y'.repeat(900_000) : ''
-      const deltas = Array.from({ length: isLong ? 5 : 1_001 }, (_, index) =>
-        isLong ? { content: text } : callAt(index),
-      )
-      if (JSON.parse(request.body).stream !== true)
-        return json(response, 200, isLong ? completion(text.repeat(5)) : calls())
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      for (const delta of deltas) response.write(chunk({ role: 'assistant', ...delta }))
-      response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`)
-    },
-    async ({ openai }) => {
-      for (const [input, told] of [
-        ['long', /more than 4194304 characters/],
-        ['many', /more than 1000 (?:items|calls)/],
-      ] as const) {
-        const failure = await failureOf(() => openai.responses.create({ model, input }))
-        assert.is(failure['status'], 502)
-        assert.match(failure.message, told)
-        const streamed = await failureOf(() => openai.responses.stream({ model, input }).finalResponse())
-        assert.match(streamed.message, told)
-        const { id } = await openai.responses.create({ model, input, background: true })
-        const failed = await polled(openai, id)
-        assert.is(failed.status, 'failed')
-        assert.match(failed.error!.message, told)
-      }
-    },
-    { maxRetries: 0 },
-  ))
+test.whole(
+  'an answer with more text or items than its events can hold fails, whole, streamed and in the background',
+  () =>
+    withLibraries(
+      (request, response) => {
+        const isLong = request.body.includes('long')
+        const text = isLong ? 'y'.repeat(900_000) : ''
+        const deltas = Array.from({ length: isLong ? 5 : 1_001 }, (_, index) =>
+          isLong ? { content: text } : callAt(index),
+        )
+        if (JSON.parse(request.body).stream !== true)
+          return json(response, 200, isLong ? completion(text.repeat(5)) : calls())
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (const delta of deltas) response.write(chunk({ role: 'assistant', ...delta }))
+        response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`)
+      },
+      async ({ openai }) => {
+        for (const [input, told] of [
+          ['long', /more than 4194304 characters/],
+          ['many', /more than 1000 (?:items|calls)/],
+        ] as const) {
+          const failure = await failureOf(() => openai.responses.create({ model, input }))
+          assert.is(failure['status'], 502)
+          assert.match(failure.message, told)
+          const streamed = await failureOf(() => openai.responses.stream({ model, input }).finalResponse())
+          assert.match(streamed.message, told)
+          const { id } = await openai.responses.create({ model, input, background: true })
+          const failed = await polled(openai, id)
+          assert.is(failed.status, 'failed')
+          assert.match(failed.error!.message, told)
+        }
+      },
+      { maxRetries: 0 },
+    ),
+)
 
-test('events of an answer in the background that are too many fail it with that reason', () =>
+test.whole('events of an answer in the background that are too many fail it with that reason', () =>
   withLibraries(
     (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -71,7 +75,8 @@ test('events of an answer in the background that are too many fail it with that 
       assert.ok(numbers > 1_000)
     },
     { maxRetries: 0 },
-  ))
+  ),
+)
 
 test('an error names ten of two thousand unknown items, and counts the others', () =>
   withLibraries(answering('Hi'), async ({ openai }) => {

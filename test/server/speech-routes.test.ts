@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../speech/audio/wav.ts'
@@ -56,7 +57,7 @@ test('the model, then the active plugin, chooses the server', () =>
     await far.close()
   }))
 
-test('what could not be spoken is said in the same headers, in the trailer of a stream too', () =>
+test.whole('what could not be spoken is said in the same headers, in the trailer of a stream too', () =>
   withServer(async ({ url }) => {
     const input = 'The word 你好 means hello.'
     const whole = await post(url, { input })
@@ -69,14 +70,16 @@ test('what could not be spoken is said in the same headers, in the trailer of a 
     assert.is(streamed.headers.get('trailer'), 'x-speech-chunks')
     assert.is(decodeURIComponent(streamed.headers.get('x-speech-skipped')!), '你好')
     await streamed.arrayBuffer()
-  }))
+  }),
+)
 
-test('a stream of the server is passed on as it comes', () =>
+test.whole('a stream of the server is passed on as it comes', () =>
   withServer(async ({ url }) => {
     const response = await post(url, { input: 'Hello there. And again.', model: 'voxb-tts', stream: true })
     assert.is(response.headers.get('content-length'), null)
     assert.is(Buffer.from(await response.arrayBuffer()).readUInt32LE(40), 0xffff_ffff)
-  }))
+  }),
+)
 
 test('refusals are in OpenAI’s shape, with the status of what went wrong', () =>
   withServer(async ({ url, install }) => {
@@ -111,7 +114,7 @@ test('a plugin on another machine that cannot be reached is unavailable, and nob
     assert.is((await post(url, { input: 'Hi', model: 'far-tts' })).status, 503)
   }))
 
-test('the operations speak, design, clone, and list voices and health', () =>
+test.whole('the operations speak, design, clone, and list voices and health', () =>
   withServer(async ({ url }) => {
     const spoken = await post(
       url,
@@ -141,7 +144,8 @@ test('the operations speak, design, clone, and list voices and health', () =>
         [null, 'embedded'],
       ],
     )
-  }))
+  }),
+)
 
 interface Server {
   readonly url: string

@@ -1,3 +1,4 @@
+// Some with --all only: a killed process.
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import OpenAI from 'openai'
@@ -24,7 +25,7 @@ const b = 'voxb-tts'
 const c = 'voxb-tts-1.6b'
 const speech = '/v1/audio/speech'
 
-test('every server lists its voices with language and licence', async () => {
+test.whole('every server lists its voices with language and licence', async () => {
   for (const [id, count, first, language] of [
     [a, 9, 'ryan', 'English'],
     [b, 8, 'alba', 'English'],
@@ -273,29 +274,32 @@ test('OpenAI’s client library speaks', async () => {
   }
 })
 
-test('killing the engine in the middle of a text costs one chunk, is told, and the next request works', async () => {
-  const opened = await openSpeech(b)
-  try {
-    const { pid } = opened.service
-    const response = await raw(opened.url, speech, JSON.stringify({ input: long.repeat(20), stream: true }))
-    // The first audio is there and the chunk not yet at its end.
-    let size = 0
-    for await (const piece of response) {
-      if (size === 0) process.kill(pid!, 'SIGKILL')
-      size += (piece as Buffer).length
+test.whole(
+  'killing the engine in the middle of a text costs one chunk, is told, and the next request works',
+  async () => {
+    const opened = await openSpeech(b)
+    try {
+      const { pid } = opened.service
+      const response = await raw(opened.url, speech, JSON.stringify({ input: long.repeat(20), stream: true }))
+      // The first audio is there and the chunk not yet at its end.
+      let size = 0
+      for await (const piece of response) {
+        if (size === 0) process.kill(pid!, 'SIGKILL')
+        size += (piece as Buffer).length
+      }
+      assert.is(response.trailers['x-speech-chunks'], '3/4')
+      assert.ok(size > 3 * 24_000 * 2 * 10)
+      assert.ok(opened.events.some((event) => event.includes('the speech engine ended') && event.includes('SIGKILL')))
+      assert.ok(opened.events.some((event) => event.includes('a chunk was skipped')))
+      const next = await opened.post(speech, { input: 'Hello.' })
+      assert.is(next.headers.get('x-speech-chunks'), '1/1')
+      assert.is(Buffer.from(await next.arrayBuffer()).readUInt32LE(24), 24_000)
+      assert.is.not(opened.service.pid, pid)
+    } finally {
+      await opened.close()
     }
-    assert.is(response.trailers['x-speech-chunks'], '3/4')
-    assert.ok(size > 3 * 24_000 * 2 * 10)
-    assert.ok(opened.events.some((event) => event.includes('the speech engine ended') && event.includes('SIGKILL')))
-    assert.ok(opened.events.some((event) => event.includes('a chunk was skipped')))
-    const next = await opened.post(speech, { input: 'Hello.' })
-    assert.is(next.headers.get('x-speech-chunks'), '1/1')
-    assert.is(Buffer.from(await next.arrayBuffer()).readUInt32LE(24), 24_000)
-    assert.is.not(opened.service.pid, pid)
-  } finally {
-    await opened.close()
-  }
-})
+  },
+)
 
 test('a client that leaves in the middle of a stream leaves the server free', async () => {
   const { url, post } = await server(b)

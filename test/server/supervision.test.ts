@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +17,7 @@ import { openNotifyReceiver } from './notify-receiver.ts'
 
 const inner = suite('a service under systemd')
 const notified = haveProgram('systemd-notify', 'systemd') && haveProgram('python3') ? inner : inner.skip
-const activated = haveProgram('systemd-socket-activate', 'systemd') ? inner : inner.skip
+const activated = haveProgram('systemd-socket-activate', 'systemd') ? inner.whole : inner.skip
 
 notified('says that it is ready, alive, reloading and stopping, in that order', async () => {
   const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
@@ -60,7 +61,7 @@ notified('sends no sign of life to the watchdog of another process', async () =>
   }
 })
 
-inner('a supervisor that hears nothing stops nothing, and is named once', async () => {
+inner.whole('a supervisor that hears nothing stops nothing, and is named once', async () => {
   const daemon = await spawnDaemon({ NOTIFY_SOCKET: '/nowhere/notify', WATCHDOG_USEC: '40000' })
   try {
     assert.is((await daemon.call('GET', '/health')).status, 200)

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'

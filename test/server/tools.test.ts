@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { pinOf } from '../../src/chat/tools/pins.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
@@ -97,7 +98,7 @@ for (const streamed of [false, true])
       },
     ))
 
-test('the persona has her tools in the dialects, too', () =>
+test.whole('the persona has her tools in the dialects, too', () =>
   withTools(
     [[['tools__echo', { text: 'Ulm' }]], 'Done.', [['tools__echo', { text: 'Ulm' }]], 'Done.'],
     async ({ ada, allow, provider }) => {
@@ -110,7 +111,8 @@ test('the persona has her tools in the dialects, too', () =>
       assert.is(response.body.output.at(-1).content[0].text, 'Done.', JSON.stringify(response.body))
       assert.is(provider.received.length, 4)
     },
-  ))
+  ),
+)
 
 test('without an allowed tool the chat goes on without, and says so', () =>
   withTools(['Hello.'], async ({ ada, provider }) => {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
@@ -70,7 +71,7 @@ for (const protocol of ['http/protobuf', 'http/json'])
     await collector.close()
   })
 
-test('each attempt, the search of memories and speech have spans of their own', async () => {
+test.whole('each attempt, the search of memories and speech have spans of their own', async () => {
   const collector = await openCollector()
   const environment = { ...soon, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
   const answer: Answer = (request, response) => {
@@ -227,22 +228,25 @@ test('settings that make no sense are told at the start, without their values, a
   await collector.close()
 })
 
-test('without a collector nothing of OpenTelemetry is loaded but the interface that prom-client has', async () => {
-  const collector = await openCollector()
-  for (const [environment, isLoaded] of [
-    [{}, false],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, true],
-  ] as const) {
-    // NODE_DEBUG=esm names every module that is loaded.
-    const daemon = await spawnDaemon({ NODE_DEBUG: 'esm', ...environment })
-    await daemon.call('GET', '/metrics')
-    assert.is(await daemon.stop(), 0)
-    assert.match(daemon.output.stderr, /node_modules\/better-sqlite3\//)
-    assert.is(/@opentelemetry\/(?!api\/)/.test(daemon.output.stderr), isLoaded)
-    removeHome(daemon)
-  }
-  await collector.close()
-})
+test.whole(
+  'without a collector nothing of OpenTelemetry is loaded but the interface that prom-client has',
+  async () => {
+    const collector = await openCollector()
+    for (const [environment, isLoaded] of [
+      [{}, false],
+      [{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, true],
+    ] as const) {
+      // NODE_DEBUG=esm names every module that is loaded.
+      const daemon = await spawnDaemon({ NODE_DEBUG: 'esm', ...environment })
+      await daemon.call('GET', '/metrics')
+      assert.is(await daemon.stop(), 0)
+      assert.match(daemon.output.stderr, /node_modules\/better-sqlite3\//)
+      assert.is(/@opentelemetry\/(?!api\/)/.test(daemon.output.stderr), isLoaded)
+      removeHome(daemon)
+    }
+    await collector.close()
+  },
+)
 
 test.run()
 

@@ -1,3 +1,4 @@
+// Some with --all only: a killed process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createEngineProcess, type EngineProcess, type EngineProcessOptions } from '../../speech/engine-process.ts'
@@ -46,7 +47,7 @@ test('a crash costs one call: the next one finds a new process and its voice pre
     assert.match(losses[0]!, /SIGKILL/)
   }))
 
-test('an engine that crashes again and again is left alone for a while, then tried again', () =>
+test.whole('an engine that crashes again and again is left alone for a while, then tried again', () =>
   withEngine({ restMs: 1000 }, async (engine, losses) => {
     const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
     const codes: string[] = []
@@ -66,7 +67,8 @@ test('an engine that crashes again and again is left alone for a while, then tri
       pieces = await collect(engine, 'hello', voice).catch(() => undefined)
     }
     assert.is(pieces.length, 2)
-  }))
+  }),
+)
 
 test('a hang is killed soon after its time is over', () =>
   withEngine({ graceMs: 50 }, async (engine) => {

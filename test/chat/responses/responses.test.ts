@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -146,7 +147,7 @@ test('without a lifetime, what was kept before is gone', () =>
     { keep: 0 },
   ))
 
-test('2,500 responses of one user leave the newest 2,000', () =>
+test.whole('2,500 responses of one user leave the newest 2,000', () =>
   withResponses(
     async ({ ask, responses, storage }) => {
       for (let at = 1; at <= 2_500; at++) await ask({ id: `resp_${at}`, input: 'Hi' })
@@ -155,7 +156,8 @@ test('2,500 responses of one user leave the newest 2,000', () =>
       assert.is((await responses.find(ada, 'resp_501')).response.id, 'resp_501')
     },
     { most: 2_000 },
-  ))
+  ),
+)
 
 test('its input is read in pages, each item with an id', () =>
   withResponses(async ({ ask, responses }) => {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -52,7 +53,7 @@ test('a PDF that is broken, encrypted or without text is exit 65, each with its 
     }
   }))
 
-test('a PDF that unpacks to gigabytes ends with an error', () =>
+test.whole('a PDF that unpacks to gigabytes ends with an error', () =>
   asking(async ({ ask, folder, write }) => {
     write({ 'bomb.pdf': bomb() })
     const { code, stderr } = await ask([join(folder, 'bomb.pdf')])
@@ -61,9 +62,10 @@ test('a PDF that unpacks to gigabytes ends with an error', () =>
       stderr,
       /bomb\.pdf (?:is damaged, or needs more than 256 MiB of memory to be|takes more than 10 seconds to) read/,
     )
-  }))
+  }),
+)
 
-test('Ctrl-C ends the reading of a PDF', () =>
+test.whole('Ctrl-C ends the reading of a PDF', () =>
   asking(async ({ folder, write }) => {
     write({ 'bomb.pdf': bomb() })
     const [program, ...args] = aichatCommand
@@ -78,7 +80,8 @@ test('Ctrl-C ends the reading of a PDF', () =>
     child.kill('SIGINT')
     const [code] = await ended
     assert.is(code, 130)
-  }))
+  }),
+)
 
 test.run()
 

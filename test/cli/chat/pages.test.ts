@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -70,7 +71,7 @@ test('text, JSON, PDFs and pictures come as what they are, other types are refus
     },
   ))
 
-test('a page of 50 MB is refused with the limit, told or not, packed or not', () =>
+test.whole('a page of 50 MB is refused with the limit, told or not, packed or not', () =>
   serving(
     async ({ url }, response) => {
       const size = 50 * 1024 * 1024
@@ -88,7 +89,8 @@ test('a page of 50 MB is refused with the limit, told or not, packed or not', ()
         assert.match(stderr, new RegExp(`/${path} is larger than 10 MiB`))
       }
     },
-  ))
+  ),
+)
 
 test('redirects are followed five times, to pages alone', () =>
   serving(
@@ -131,7 +133,7 @@ test('a redirect from another machine to this one is refused, while the user may
   }
 })
 
-test('a page that is missing, fails, nests without end or cannot be reached is an error with its exit code', () =>
+test.whole('a page that is missing, fails, nests without end or cannot be reached is an error with its exit code', () =>
   serving(
     ({ url }, response) => {
       if (url === '/deep') return html('<div>'.repeat(100_000))({ url } as Received, response)
@@ -156,7 +158,8 @@ test('a page that is missing, fails, nests without end or cannot be reached is a
         assert.not.match(stderr, /secret/)
       }
     },
-  ))
+  ),
+)
 
 test.run()
 

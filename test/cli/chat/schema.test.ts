@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -40,7 +41,7 @@ test('a list of fields becomes a strict schema in the request, and an answer tha
     ])
   }))
 
-test('--schema-multi asks for a list of such objects', () =>
+test.whole('--schema-multi asks for a list of such objects', () =>
   withAnswers([`{"items": [${ada}]}`, `{"items": ${ada}}`], async ({ home, formats }) => {
     assert.is((await home.aichat(['chat', 'Who?', '--schema-multi', fields])).code, 0)
     const [format] = formats()
@@ -48,7 +49,8 @@ test('--schema-multi asks for a list of such objects', () =>
     const second = await home.aichat(['chat', 'Who?', '--schema-multi', fields])
     assert.is(second.code, 76)
     assert.match(second.stderr, /\/items: must be array/)
-  }))
+  }),
+)
 
 test('an answer that misses the schema in three places is printed, each place is told, and the exit code is 76', () =>
   withAnswers(['{"name": 7, "age": "old", "more": 1, "bio": "x"}'], async ({ home }) => {
@@ -73,21 +75,23 @@ test('an answer that misses the schema in three places is printed, each place is
     assert.is(JSON.parse(whole.stderr).details.length, 3)
   }))
 
-test('a code fence around the JSON is left out, which -v says', () =>
+test.whole('a code fence around the JSON is left out, which -v says', () =>
   withAnswers([`\`\`\`json\n${ada}\n\`\`\`\n`], async ({ home }) => {
     const quiet = await home.aichat(['chat', 'Who?', '--schema', fields])
     assert.equal([quiet.code, quiet.stdout, quiet.stderr], [0, `${ada}\n`, ''])
     assert.match((await home.aichat(['chat', 'Who?', '--schema', fields, '-v'])).stderr, /stood in a code fence/)
-  }))
+  }),
+)
 
-test('words around the JSON, and an answer that is cut, are no JSON: 76, printed all the same', () =>
+test.whole('words around the JSON, and an answer that is cut, are no JSON: 76, printed all the same', () =>
   withAnswers([`Here it is: ${ada}`, ada.slice(0, 20)], async ({ home }) => {
     for (const text of [`Here it is: ${ada}`, ada.slice(0, 20)]) {
       const { code, stdout, stderr } = await home.aichat(['chat', 'Who?', '--schema', fields])
       assert.equal([code, stdout], [76, `${text}\n`])
       assert.match(stderr, /^aichat: The answer is not JSON\n/)
     }
-  }))
+  }),
+)
 
 test('on a terminal the answer is laid out, and it holds no control characters', () =>
   withAnswers(['{"name":"A\\u001b[2J\u202e","age":1,"bio":"\u009b"}'], async ({ home }) => {
@@ -96,7 +100,7 @@ test('on a terminal the answer is laid out, and it holds no control characters',
     assert.is(stdout, '{\n  "name": "A\\u001b[2J\\u202e",\n  "age": 1,\n  "bio": "\\u009b"\n}\n')
   }))
 
-test('a schema may be JSON or a file, and is checked whole: references, branches, patterns, formats', () => {
+test.whole('a schema may be JSON or a file, and is checked whole: references, branches, patterns, formats', () => {
   const schema = {
     title: 'A list of people!',
     $defs: { person: { type: 'object', properties: { email: { format: 'email' }, code: { pattern: '^[A-Z]{3}$' } } } },
@@ -119,7 +123,7 @@ test('a schema may be JSON or a file, and is checked whole: references, branches
   )
 })
 
-test('older drafts are checked as such', () =>
+test.whole('older drafts are checked as such', () =>
   withAnswers(['[1, "x"]', '["x", 1]'], async ({ home }) => {
     const schema = JSON.stringify({
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -128,9 +132,10 @@ test('older drafts are checked as such', () =>
     })
     assert.is((await home.aichat(['chat', 'x', '--schema', schema])).code, 0)
     assert.is((await home.aichat(['chat', 'x', '--schema', schema])).code, 76)
-  }))
+  }),
+)
 
-test('a schema that is none is told before anything is sent', () =>
+test.whole('a schema that is none is told before anything is sent', () =>
   withAnswers(['{}'], async ({ home, stand }) => {
     const deep = `${'{"not":'.repeat(60)}{}${'}'.repeat(60)}`
     const cases: readonly (readonly [string, number, RegExp])[] = [
@@ -163,7 +168,8 @@ test('a schema that is none is told before anything is sent', () =>
     assert.is(both.code, 64)
     assert.is((await home.aichat(['chat', 'x', '--schema', 'a', '-o', 'response_format={}'])).code, 64)
     assert.is(stand.received.length, 0)
-  }))
+  }),
+)
 
 test('a pattern that computes for ages is ended by --timeout or Ctrl-C, and the answer is printed', async () => {
   const written: string[] = []
@@ -179,7 +185,7 @@ test('a pattern that computes for ages is ended by --timeout or Ctrl-C, and the 
   check.close()
 })
 
-test('a long answer is checked, and of many misses the first are told', () => {
+test.whole('a long answer is checked, and of many misses the first are told', () => {
   // Of 5 MB.
   const count = isWholeRun ? 100_000 : 2_000
   const items = JSON.stringify({
@@ -211,7 +217,7 @@ test('--json-object asks for one object, names JSON where the words do not, and 
     assert.is(bodies[1].messages.length, 1)
   }))
 
-test('--jq filters the answer, and with --json the whole reply', () =>
+test.whole('--jq filters the answer, and with --json the whole reply', () =>
   withAnswers([ada, '{"name": 1}'], async ({ home }) => {
     const words = ['chat', 'Who?', '--schema', fields]
     assert.equal((await home.aichat([...words, '--jq', '.name, .age'])).stdout, 'Ada\n36\n')
@@ -219,17 +225,19 @@ test('--jq filters the answer, and with --json the whole reply', () =>
     assert.equal([missed.code, missed.stdout], [76, '1\nnull\n'])
     const whole = await home.aichat([...words, '--json', '--jq', '.choices[0].message.content'])
     assert.equal([whole.code, whole.stdout], [76, '{"name": 1}\n'])
-  }))
+  }),
+)
 
-test('it works beside a system prompt, a saved conversation and piped text', () =>
+test.whole('it works beside a system prompt, a saved conversation and piped text', () =>
   withAnswers([ada], async ({ home }) => {
     const words = ['chat', '-s', 'people', '--prompt', 'Be brief', '--schema', fields]
     assert.is((await home.aichat(words, { input: 'Who?' })).stdout, `${ada}\n`)
     const { messages } = JSON.parse((await home.aichat(['session', 'show', 'people', '--json'])).stdout)
     assert.is(messages.at(-1).content, ada)
-  }))
+  }),
+)
 
-test('a daemon is asked in the same way', async () => {
+test.whole('a daemon is asked in the same way', async () => {
   const stand = await openStandIn(scripted(['{"name": 1}']))
   const installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
   const url = await installation.serve()
@@ -263,7 +271,7 @@ test('a local runner gets the schema as its format', async () => {
   }
 })
 
-test('a model that takes no format is asked again with the schema in words', async () => {
+test.whole('a model that takes no format is asked again with the schema in words', async () => {
   const refused = { message: 'This model does not support response format `json_schema`', param: 'response_format' }
   const stand = await openStandIn((request, response) =>
     JSON.parse(request.body).response_format === undefined

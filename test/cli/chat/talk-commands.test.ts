@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -219,7 +220,7 @@ test('/copy gives the last answer to a program, or to the terminal, and says whi
     await without.leave()
   }))
 
-test('/speak plays the last answer, and Ctrl-C stops the player', () =>
+test.whole('/speak plays the last answer, and Ctrl-C stops the player', () =>
   scene(async ({ talk, home: { folder } }) => {
     const pipe = join(folder, 'playing')
     spawnSync('mkfifo', [pipe])
@@ -233,7 +234,8 @@ test('/speak plays the last answer, and Ctrl-C stops the player', () =>
     await shown.until(/aichat: stopped\n> $/)
     await processGone(Number(readFileSync(`${file}-pid`, 'utf8')))
     await shown.leave()
-  }))
+  }),
+)
 
 test('/info tells model, plugin, session and tokens, and /tools what the model may call', () =>
   scene(async ({ talk, home }) => {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -267,7 +268,7 @@ test('at a terminal each call is asked about, with its arguments, until the user
     },
   ))
 
-test('in a conversation a session lasts, and a changed tool is asked about again', () =>
+test.whole('in a conversation a session lasts, and a changed tool is asked about again', () =>
   withTools(
     [[['tools__shifty', {}]], 'One.', [['tools__shifty', {}]], [['tools__shift', {}]], [['tools__shifty', {}]], 'Two.'],
     async ({ home, provider }) => {
@@ -298,7 +299,8 @@ test('in a conversation a session lasts, and a changed tool is asked about again
       ])
     },
     true,
-  ))
+  ),
+)
 
 test('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
   withTools(

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -80,7 +81,7 @@ test('a file of another program stays, and nothing is written beside it; --force
   assert.match(readFileSync(path, 'utf8'), 'fish completion for aichat')
 })
 
-test('--remove takes away what it wrote, once and twice', () => {
+test.whole('--remove takes away what it wrote, once and twice', () => {
   const { installed } = JSON.parse(install(['bash', 'zsh', 'fish', '--force', '--json']).stdout) as {
     installed: string[]
   }

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -59,7 +60,7 @@ test('a client runs with settings and a key of its own, which dies with it', () 
     }
   }))
 
-test('llm gets a folder of its own with the user’s other files in it', () =>
+test.whole('llm gets a folder of its own with the user’s other files in it', () =>
   scene(async (place) => {
     const folder = join(place.home, 'llm')
     mkdirSync(folder)
@@ -74,9 +75,10 @@ test('llm gets a folder of its own with the user’s other files in it', () =>
     assert.is(readFileSync(join(folder, 'keys.json'), 'utf8'), '{"openai": "mine"}')
     assert.not(readdirSync(folder).includes('extra-openai-models.yaml'))
     assert.throws(() => readdirSync(told.environment['LLM_USER_PATH']!), /ENOENT/)
-  }))
+  }),
+)
 
-test('a library is any command with its environment; a persona is reached by the key alone', () =>
+test.whole('a library is any command with its environment; a persona is reached by the key alone', () =>
   scene(async (place) => {
     await place.run(['persona', 'create', '--name', 'Ada', '--model', 'custom-model'])
     const { code, told } = await launchHere(place, ['openai', '--persona', 'Ada', '--', 'codex', 'x'])
@@ -84,9 +86,10 @@ test('a library is any command with its environment; a persona is reached by the
     assert.equal([told.status, told.args, told.environment['OPENAI_BASE_URL']], [200, ['x'], `${place.daemon.url}/v1`])
     const { keys } = JSON.parse((await place.run(['key', 'list', '--json'])).stdout)
     assert.equal([keys.at(-1).personas.length, keys.at(-1).state], [1, 'revoked'])
-  }))
+  }),
+)
 
-test('a signal reaches the client, whose exit code is passed on', () =>
+test.whole('a signal reaches the client, whose exit code is passed on', () =>
   scene(async (place) => {
     for (const [signal, code] of [
       ['SIGTERM', 9],
@@ -98,16 +101,18 @@ test('a signal reaches the client, whose exit code is passed on', () =>
       assert.match(output.stdout, `${signal}\n`)
       assert.is(await statusOf(place.daemon.url, told.key), 401)
     }
-  }))
+  }),
+)
 
-test('without a daemon one is served until the client ends', () =>
+test.whole('without a daemon one is served until the client ends', () =>
   scene(async (place) => {
     await place.run(['config', 'set', 'api.port', '9'])
     const { code, told } = await launchHere(place, ['codex'], { FAKE_CODE: '9' })
     assert.equal([code, told.status], [9, 200])
     assert.is.not(told.base, place.daemon.url)
     assert.is(await statusOf(told.base, told.key), 0)
-  }))
+  }),
+)
 
 test('without a user, or without a model, it is a matter of the setup: 78', async () => {
   const home = openFastHome({ CUSTOM_API_KEY: 'sk-test' })

@@ -1,3 +1,4 @@
+// Some with --all only: a killed process.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
@@ -67,7 +68,7 @@ test('commands at once that set different limits lose none that was acknowledged
   }
 })
 
-test('what a killed command had reserved counts as spent for the next one, without a daemon', async () => {
+test.whole('what a killed command had reserved counts as spent for the next one, without a daemon', async () => {
   let arrived = () => {}
   const asked = new Promise<void>((resolve) => {
     arrived = resolve

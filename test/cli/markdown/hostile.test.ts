@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { anyCharacter, fc } from '../../helpers/properties.ts'
 import { isWholeRun, suite } from '../../helpers/suite.ts'
@@ -56,7 +57,7 @@ test('is cut without a trace like any other', async () => {
   )
 })
 
-test('stays as narrow as the window', async () => {
+test.whole('stays as narrow as the window', async () => {
   for (const columns of [10, 20, 40])
     for (const answer of writtenAnswers) {
       const screen = openScreen(columns, 200)

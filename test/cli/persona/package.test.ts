@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -135,7 +136,7 @@ test('tells a changed package, an absent one, a folder, and an unknown persona a
     )
   }))
 
-test('seals a package with a piped passphrase and opens it again', () =>
+test.whole('seals a package with a piped passphrase and opens it again', () =>
   withHome(async (home, id) => {
     const file = join(home.folder, 'ada.age')
     const words = ['--passphrase-stdin']
@@ -161,7 +162,8 @@ test('seals a package with a piped passphrase and opens it again', () =>
     assert.is((await home.aichat(['persona', 'import', light])).code, 65)
     assert.is((await home.aichat(['persona', 'export', id, '--encrypt', ...words], { input: 'short\n' })).code, 65)
     assert.equal(readdirSync(join(home.folder, 'packages')), [])
-  }))
+  }),
+)
 
 test('backs up, lists, and restores', () =>
   withHome(async (home, id) => {
@@ -202,7 +204,7 @@ test('makes a persona of a character card, and a card with a picture of a person
     assert.match(checked.stdout, /has no checksum/)
   }))
 
-test('does the same on a server', async () => {
+test.whole('does the same on a server', async () => {
   const daemon = await openDaemon()
   const home = openFastHome()
   try {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -172,11 +173,12 @@ test('files go up, as a form and as a stream of many megabytes', () =>
     assert.equal(await ask.remote(forms.stream, made()), await ask.local(forms.stream, made()))
   }))
 
-test('a refusal in the middle of an upload is heard', () =>
+test.whole('a refusal in the middle of an upload is heard', () =>
   withBoth(async (ask) => {
     assert.is((await failure(ask.remote(forms.refusing, { bytes: megabytes(40) }))).code, 'forbidden')
     assert.is((await failure(ask.remote(forms.stream, { bytes: megabytes(80), name: 'x' }))).code, 'too_large')
-  }))
+  }),
+)
 
 test('downloads come back as such, with their type, name and headers, JSON included', () =>
   withBoth(async (ask) => {

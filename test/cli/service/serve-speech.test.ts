@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -26,13 +27,14 @@ test('without a name the API and the three speech servers start on the API’s h
     for (const url of urls.values()) assert.is(await fetch(url).catch(() => 'gone'), 'gone')
   }))
 
-test('one speech server takes --port, --host and --model, and says which variant it has', () =>
+test.whole('one speech server takes --port, --host and --model, and says which variant it has', () =>
   withServe(['voxa-tts', '--host', '127.0.0.1', '--port', '0', '--model', 'base-0.6b'], 1, async (urls) => {
     const health = (await (await fetch(`${urls.get('voxa-tts')}/health`)).json()) as { model: string }
     assert.is(health.model, 'base-0.6b')
-  }))
+  }),
+)
 
-test('a speech server on its own binds every address, as specified, and warns', () =>
+test.whole('a speech server on its own binds every address, as specified, and warns', () =>
   withServe(['voxb-tts-1.6b', '--port', '0', '--device', 'cuda'], 1, async (urls, child, said) => {
     assert.match(urls.get('voxb-tts-1.6b')!, /^http:\/\/0\.0\.0\.0:/)
     const { port } = new URL(urls.get('voxb-tts-1.6b')!)
@@ -43,7 +45,8 @@ test('a speech server on its own binds every address, as specified, and warns', 
     while (!/needs no token.*0\.0\.0\.0/.test(said())) await once(child.stderr!, 'data')
     const other = await fetch(`http://127.0.0.2:${port}/health`)
     assert.is(other.status, 200, 'another address of this machine')
-  }))
+  }),
+)
 
 test('flags that fit no server named are usage errors', async () => {
   for (const words of [
@@ -67,29 +70,32 @@ test('a port that browsers block is refused in one line: the listening library w
   assert.is(stderr, 'aichat: Invalid port 6000: browsers block it, choose another with --port\n')
 })
 
-test('a taken port ends the command with 69, and names the server, the process on the port, and the option to use', async () => {
-  const other = createServer((_, response) => response.end('hello'))
-  other.listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
-  const local = ['--host', '127.0.0.1', '--port']
-  const strange = await refused(['voxb-tts', ...local, String(port)])
-  assert.is(strange.code, 69)
-  assert.match(strange.stderr, `The port ${port} is taken, so voxb-tts cannot start\n`)
-  assert.match(strange.stderr, `or choose another port: --port\n`)
-  other.closeAllConnections()
-  other.close()
-  await withServe(['voxa-tts', ...local, '0'], 1, async (urls) => {
-    const taken = new URL(urls.get('voxa-tts')!).port
-    const flags = ['--voxa-tts-port', taken, '--voxb-tts-port', '0', '--voxb-tts-1.6b-port', '0']
-    const second = await refused([...local, '0', ...flags])
-    assert.is(second.code, 69)
-    assert.match(second.stderr, `port ${taken} is taken, so voxa-tts cannot start: the voxa-tts of an aichat (pid `)
-    assert.match(second.stderr, 'or choose another port: --voxa-tts-port\n')
-    const api = await refused(['api', ...local, taken])
-    assert.match(api.stderr, `so api cannot start: the voxa-tts of an aichat (pid `)
-  })
-})
+test.whole(
+  'a taken port ends the command with 69, and names the server, the process on the port, and the option to use',
+  async () => {
+    const other = createServer((_, response) => response.end('hello'))
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const local = ['--host', '127.0.0.1', '--port']
+    const strange = await refused(['voxb-tts', ...local, String(port)])
+    assert.is(strange.code, 69)
+    assert.match(strange.stderr, `The port ${port} is taken, so voxb-tts cannot start\n`)
+    assert.match(strange.stderr, `or choose another port: --port\n`)
+    other.closeAllConnections()
+    other.close()
+    await withServe(['voxa-tts', ...local, '0'], 1, async (urls) => {
+      const taken = new URL(urls.get('voxa-tts')!).port
+      const flags = ['--voxa-tts-port', taken, '--voxb-tts-port', '0', '--voxb-tts-1.6b-port', '0']
+      const second = await refused([...local, '0', ...flags])
+      assert.is(second.code, 69)
+      assert.match(second.stderr, `port ${taken} is taken, so voxa-tts cannot start: the voxa-tts of an aichat (pid `)
+      assert.match(second.stderr, 'or choose another port: --voxa-tts-port\n')
+      const api = await refused(['api', ...local, taken])
+      assert.match(api.stderr, `so api cannot start: the voxa-tts of an aichat (pid `)
+    })
+  },
+)
 
 /** A start that must fail, in this process. One that serves instead is ended, with exit code 0. */
 function refused(words: readonly string[]): Promise<Ran> {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -54,7 +55,7 @@ test('subtitles hold a cue for each sentence, two or more for a long one, by a s
   }
 })
 
-test('the built-in voice measures them, out of the box, and the audio is the same', async () => {
+test.whole('the built-in voice measures them, out of the box, and the audio is the same', async () => {
   const plain = await run('Hello there. And again.')
   const timed = await run('Hello there. And again.', '--timestamps', path('b.json'))
   assert.is(timed.code, 0, timed.stderr)

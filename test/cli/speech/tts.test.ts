@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -46,7 +47,7 @@ test('piped text becomes a valid WAV file on stdout, and nothing else is there',
   assert.is(stderr, '')
 })
 
-test('words, a file, a voice of another server and an alias all speak', async () => {
+test.whole('words, a file, a voice of another server and an alias all speak', async () => {
   writeFileSync(join(home.folder, 'text.txt'), 'Hello there.')
   for (const words of [
     ['Hello there.', '--voice', 'Vivian'],
@@ -59,7 +60,7 @@ test('words, a file, a voice of another server and an alias all speak', async ()
   }
 })
 
-test('stderr names unspoken parts, and a text that is mostly unspoken is refused', async () => {
+test.whole('stderr names unspoken parts, and a text that is mostly unspoken is refused', async () => {
   for (const flags of [[], ['--stream']]) {
     const { code, bytes, stderr } = await aichat(['tts', 'The word 你好 means hello.', ...flags])
     assert.is(code, 0, stderr)
@@ -189,7 +190,7 @@ test('--play gives the player a WAV file', async () => {
   assert.ok(parseWav(readFileSync(heard)).samples.length > 12_000)
 })
 
-test('clone and design choose the variant themselves', async () => {
+test.whole('clone and design choose the variant themselves', async () => {
   const clip = join(home.folder, 'clip.wav')
   const spoken = await aichat([
     'tts',
@@ -254,7 +255,7 @@ test('a reader that goes away ends the command quietly', async () => {
   assert.equal([code, stderr], [0, ''])
 })
 
-test('a dash reads stdin, and an empty one is a wrong use, here as in a chat and a memory', async () => {
+test.whole('a dash reads stdin, and an empty one is a wrong use, here as in a chat and a memory', async () => {
   const home = openFastHome()
   try {
     const spoken = await home.aichat(['tts', '-'], { input: 'Hello.' })

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -127,7 +128,7 @@ test('variables that are unknown or have no value are named with their places: 6
     assert.match(near.stderr, /did you mean review\?/)
   }))
 
-test('a file that is no template is refused with all that is wrong, and nothing is kept', () =>
+test.whole('a file that is no template is refused with all that is wrong, and nothing is kept', () =>
   withHome(async ({ home, template }) => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [
@@ -155,7 +156,8 @@ test('a file that is no template is refused with all that is wrong, and nothing 
       assert.is((await template('create', name, '--prompt', 'x')).code, 65, name)
     assert.not(existsSync(join(home.folder, 'templates')))
     assert.is((await template('create', 'bad', '--prompt', 'x', '--schema', 'a flaot')).code, 64)
-  }))
+  }),
+)
 
 test('a broken template is listed with what is wrong, and shown as it is', () =>
   withHome(async ({ home, template }) => {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
@@ -24,7 +25,7 @@ test('it implies --json and prints texts as they are, all else as compact JSON, 
   assert.is((await home.aichat(['config', 'list', '--jq', '-1'])).stdout, '-1\n')
 })
 
-test('an expression that is none is told in the words of jq, before the command does anything', async () => {
+test.whole('an expression that is none is told in the words of jq, before the command does anything', async () => {
   const { code, stdout, stderr } = await home.aichat(['config', 'set', 'persona', 'Ada', '--jq', '.a |'])
   assert.equal([code, stdout], [64, ''])
   const error = JSON.parse(stderr)
@@ -38,7 +39,7 @@ test('an expression that is none is told in the words of jq, before the command 
     )
 })
 
-test('an expression that does not fit the output is exit 65, and prints nothing', async () => {
+test.whole('an expression that does not fit the output is exit 65, and prints nothing', async () => {
   const { code, stdout, stderr } = await home.aichat(['config', 'list', '--jq', '.settings.name'])
   assert.equal([code, stdout], [65, ''])
   assert.match(JSON.parse(stderr).details[0], /Cannot index array with string "name"/)
@@ -82,7 +83,7 @@ test('each line of a stream of JSON is filtered, also one longer than what jq ho
   assert.is(written.join(''), Array.from({ length: count }, (_, id) => `${id}\n`).join(''))
 })
 
-test('one value of many megabytes is filtered whole', async () => {
+test.whole('one value of many megabytes is filtered whole', async () => {
   const count = isWholeRun ? 1_000_000 : 50_000
   const { cli, written } = standIn()
   const filter = await filterOutput(cli, 'length, .[-1].id')
@@ -93,7 +94,7 @@ test('one value of many megabytes is filtered whole', async () => {
   assert.is(written.join(''), `${count}\n${count - 1}\n`)
 })
 
-test('an expression that fills the memory is ended', async () => {
+test.whole('an expression that fills the memory is ended', async () => {
   const { cli } = standIn()
   const filter = await filterOutput(cli, '[range(4000) | "x" * 1000000 + tostring]')
   await cli.io.out('null\n')

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome, type RunMainOptions, runMain } from '../../helpers/program/terminal.ts'
@@ -40,7 +41,7 @@ test('there is none in a pipe, and none with --quiet, --json, in CI and on a dum
     }
   }))
 
-test('a bar shows its share, and lines of memories are counted', () =>
+test.whole('a bar shows its share, and lines of memories are counted', () =>
   withSlow(async ({ ask }) => {
     await ask(['persona', 'create', '--name', 'Ada', '-m', 'custom-model'])
     const lines = Array.from({ length: 450 }, (_, number) =>
@@ -55,7 +56,8 @@ test('a bar shows its share, and lines of memories are counted', () =>
     assert.ok(stderr.endsWith('\r\x1b[K'))
     const piped = await ask(['persona', 'memory', 'add', 'Ada', '--jsonl', '-'], { input: lines.join('\n') })
     assert.is(piped.stderr, '')
-  }))
+  }),
+)
 
 test.run()
 

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +23,7 @@ test('a first command on a disk without room says so, and is no bug', () => {
   assert.is(status, 74)
 })
 
-test('a journal of usage that cannot be written is told in a line of aichat, and the work is done', async () => {
+test.whole('a journal of usage that cannot be written is told in a line of aichat, and the work is done', async () => {
   const home = openFastHome()
   writeFileSync(join(home.folder, 'usage'), 'a file in the place of the folder')
   const { code, bytes, stderr } = await home.aichat(['tts', 'Hello.'])
@@ -77,38 +78,41 @@ test('a home that a file, a loop of links or its length keeps from being a folde
   home.remove()
 })
 
-test('empty and relative folders of the environment are ignored, so that nothing is written where a command starts', () => {
-  const home = openHome()
-  const user = join(home.folder, 'user')
-  const started = join(home.folder, 'started')
-  mkdirSync(user)
-  mkdirSync(started)
-  const variables: readonly Record<string, string>[] = [
-    { AICHAT_HOME: 'data' },
-    { AICHAT_HOME: '' },
-    { XDG_CONFIG_HOME: 'config', XDG_DATA_HOME: './data', XDG_STATE_HOME: '', XDG_CACHE_HOME: 'cache' },
-    { STATE_DIRECTORY: 'state', CONFIGURATION_DIRECTORY: ':', CACHE_DIRECTORY: 'a:b' },
-  ]
-  for (const variable of variables) {
-    const { status, stderr } = start(['persona', 'create', '--name', 'Ada', '-m', 'm'], { HOME: user, ...variable })
-    assert.is(status, 0, stderr)
-    assert.ok(existsSync(join(user, '.local/share/aichat-toolkit/aichat.db')), JSON.stringify(variable))
-    rmSync(user, { recursive: true })
-  }
-  // An empty or relative HOME counts as that of the system: data is looked for, and nothing is written.
-  for (const HOME of ['', 'user']) assert.is(start(['config', 'list'], { HOME }).status, 0)
-  const noModels = { HOME: user, AICHAT_MODELS_DIR: 'models', HF_ENDPOINT: 'http://127.0.0.1:9' }
-  assert.is(start(['models', 'pull', 'smollm2-135m'], noModels).status, 69)
-  assert.match(start(['doctor'], noModels).stdout, /AICHAT_MODELS_DIR \(models\.folder\) is ignored/)
-  assert.equal(readdirSync(started), [])
-  assert.match(start(['doctor'], { HOME: user, AICHAT_HOME: 'data' }).stdout, /AICHAT_HOME is ignored/)
-  home.remove()
+test.whole(
+  'empty and relative folders of the environment are ignored, so that nothing is written where a command starts',
+  () => {
+    const home = openHome()
+    const user = join(home.folder, 'user')
+    const started = join(home.folder, 'started')
+    mkdirSync(user)
+    mkdirSync(started)
+    const variables: readonly Record<string, string>[] = [
+      { AICHAT_HOME: 'data' },
+      { AICHAT_HOME: '' },
+      { XDG_CONFIG_HOME: 'config', XDG_DATA_HOME: './data', XDG_STATE_HOME: '', XDG_CACHE_HOME: 'cache' },
+      { STATE_DIRECTORY: 'state', CONFIGURATION_DIRECTORY: ':', CACHE_DIRECTORY: 'a:b' },
+    ]
+    for (const variable of variables) {
+      const { status, stderr } = start(['persona', 'create', '--name', 'Ada', '-m', 'm'], { HOME: user, ...variable })
+      assert.is(status, 0, stderr)
+      assert.ok(existsSync(join(user, '.local/share/aichat-toolkit/aichat.db')), JSON.stringify(variable))
+      rmSync(user, { recursive: true })
+    }
+    // An empty or relative HOME counts as that of the system: data is looked for, and nothing is written.
+    for (const HOME of ['', 'user']) assert.is(start(['config', 'list'], { HOME }).status, 0)
+    const noModels = { HOME: user, AICHAT_MODELS_DIR: 'models', HF_ENDPOINT: 'http://127.0.0.1:9' }
+    assert.is(start(['models', 'pull', 'smollm2-135m'], noModels).status, 69)
+    assert.match(start(['doctor'], noModels).stdout, /AICHAT_MODELS_DIR \(models\.folder\) is ignored/)
+    assert.equal(readdirSync(started), [])
+    assert.match(start(['doctor'], { HOME: user, AICHAT_HOME: 'data' }).stdout, /AICHAT_HOME is ignored/)
+    home.remove()
 
-  function start(words: readonly string[], environment: Record<string, string>) {
-    const [command, ...rest] = [...aichatCommand, ...words]
-    const env = { PATH: process.env['PATH'], ...environment }
-    return spawnSync(command!, rest, { cwd: started, env, encoding: 'utf8' })
-  }
-})
+    function start(words: readonly string[], environment: Record<string, string>) {
+      const [command, ...rest] = [...aichatCommand, ...words]
+      const env = { PATH: process.env['PATH'], ...environment }
+      return spawnSync(command!, rest, { cwd: started, env, encoding: 'utf8' })
+    }
+  },
+)
 
 test.run()

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
@@ -98,7 +99,7 @@ test('a text is read as its byte order mark says, without it, and stray bytes ar
   assert.match(refused, /^aichat: Standard input is no text\n/)
 })
 
-test('speech, memories, vectors and passwords read their texts likewise', async () => {
+test.whole('speech, memories, vectors and passwords read their texts likewise', async () => {
   const both = async (words: readonly string[], text: string) => {
     const plain = await home.aichat(words, { input: text })
     const marked = await home.aichat(words, { input: Buffer.from(`\ufeff${text}`, 'utf16le') })

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'
@@ -256,7 +257,7 @@ cards('of an archive keeps its icon as the picture, and names the files that it 
   }),
 )
 
-cards('with ten thousand entries comes whole and is searched by its keys', () =>
+cards.whole('with ten thousand entries comes whole and is searched by its keys', () =>
   withUsers(
     async (all) => {
       const many = Array.from({ length: 10_000 }, (_, at) => entry([`place ${at}`, 'somewhere'], `Fact ${at}.`))

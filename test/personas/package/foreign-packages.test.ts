@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -155,7 +156,7 @@ foreignPackages('keep their own parts, under any name', () =>
   }),
 )
 
-foreignPackages('may repeat themselves: a member whose ratio a reader would refuse is stored', () =>
+foreignPackages.whole('may repeat themselves: a member whose ratio a reader would refuse is stored', () =>
   withShop(async (shop) => {
     const text = foreign((document) => {
       document['notes'] = 'x'.repeat(900_000)

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,27 +66,30 @@ for (const [size, memories] of [
   ['small', 6],
   ['large, in a process of its own', 204],
 ] as const)
-  test(`leaves the backups of a persona, ${size}: by id, by category, by time and all`, () =>
-    withPersona(memories, async (shop, persona) => {
-      const row = await shop.backups.create(persona)
-      const older = await shop.backups.create(persona)
-      assert.equal(await forget(shop, persona, { ids: [idOf(shop, 3)] }), { rewritten: 2, removed: 0 })
-      assert.not(contentsOf(shop, row).includes(memoryOf(3, 48).content))
-      assert.is(contentsOf(shop, older).length, memories - 1)
-      await forget(shop, persona, { filter: { category: 'odd' } })
-      assert.is(contentsOf(shop, row).length, memories / 2)
-      await forget(shop, persona, { filter: { before: memoryOf(4, 48).timestamp } })
-      assert.is(contentsOf(shop, row).length, memories / 2 - 2)
-      await expectListed(shop, persona)
-      await shop.backups.restore(persona, row.backup_id)
-      assert.equal((await shop.packages.verifyStored(persona)).problems, [])
-      assert.is(shop.db.prepare('SELECT count(*) FROM memory').pluck().get(), memories / 2 - 2)
-      await forget(shop, persona, { filter: {} })
-      assert.equal(contentsOf(shop, row), [])
-      await expectListed(shop, persona)
-      const files = (await shop.backups.list(persona)).map(({ backup_id }) => `${backup_id}.dna.zip`)
-      assert.equal(filesOf(shop), files.sort())
-    }))
+  (size === 'small' ? test : test.whole)(
+    `leaves the backups of a persona, ${size}: by id, by category, by time and all`,
+    () =>
+      withPersona(memories, async (shop, persona) => {
+        const row = await shop.backups.create(persona)
+        const older = await shop.backups.create(persona)
+        assert.equal(await forget(shop, persona, { ids: [idOf(shop, 3)] }), { rewritten: 2, removed: 0 })
+        assert.not(contentsOf(shop, row).includes(memoryOf(3, 48).content))
+        assert.is(contentsOf(shop, older).length, memories - 1)
+        await forget(shop, persona, { filter: { category: 'odd' } })
+        assert.is(contentsOf(shop, row).length, memories / 2)
+        await forget(shop, persona, { filter: { before: memoryOf(4, 48).timestamp } })
+        assert.is(contentsOf(shop, row).length, memories / 2 - 2)
+        await expectListed(shop, persona)
+        await shop.backups.restore(persona, row.backup_id)
+        assert.equal((await shop.packages.verifyStored(persona)).problems, [])
+        assert.is(shop.db.prepare('SELECT count(*) FROM memory').pluck().get(), memories / 2 - 2)
+        await forget(shop, persona, { filter: {} })
+        assert.equal(contentsOf(shop, row), [])
+        await expectListed(shop, persona)
+        const files = (await shop.backups.list(persona)).map(({ backup_id }) => `${backup_id}.dna.zip`)
+        assert.equal(filesOf(shop), files.sort())
+      }),
+  )
 
 test('goes in its earlier wording too, and in the same words under another id, but for words that are kept', () =>
   withPersona(0, async (shop, persona) => {
@@ -155,15 +159,16 @@ test('is not in a backup whose row comes after it was forgotten', () =>
     await expectListed(shop, persona)
   }))
 
-test('leaves one backup together, whoever rewrites it first', () =>
+test.whole('leaves one backup together, whoever rewrites it first', () =>
   withPersona(204, async (shop, persona) => {
     const row = await shop.backups.create(persona)
     await Promise.all([1, 2, 3].map((at) => forget(shop, persona, { ids: [idOf(shop, at)] })))
     assert.is(contentsOf(shop, row).length, 201)
     await expectListed(shop, persona)
-  }))
+  }),
+)
 
-test('does not come back by a restore that had read the backup before', () =>
+test.whole('does not come back by a restore that had read the backup before', () =>
   withPersona(4, async (shop, persona) => {
     const { backup_id } = await shop.backups.create(persona)
     const storage = await openStorage(storageIn(shop.folder))
@@ -188,7 +193,8 @@ test('does not come back by a restore that had read the backup before', () =>
     } finally {
       await storage.close()
     }
-  }))
+  }),
+)
 
 test('is gone where a crash kept the row of a rewritten backup from its change: it is restored, and rewritten again', () =>
   withPersona(6, async (shop, persona) => {

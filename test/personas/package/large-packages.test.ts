@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { randomUUID } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -70,7 +71,7 @@ async function midway<T>(shop: Shop, work: Promise<T>, interrupt: () => unknown)
 const into = (persona: Persona, mode: 'merge' | 'replace') => ({ mode, dry_run: false, persona: persona.id }) as const
 const asNew = { mode: 'create', dry_run: false } as const
 
-large('are written in slices: other requests are served, and nothing is visible, before all of it is there', () =>
+large.whole('are written in slices: other requests are served, and nothing is visible, before all of it is there', () =>
   withLarge(async (shop, persona, path) => {
     const other = await shop.stock('u1', 0)
     let turns = 0
@@ -94,7 +95,7 @@ large('are written in slices: other requests are served, and nothing is visible,
   }),
 )
 
-large('are imported, restored and merged by a child process, which ends afterwards', () =>
+large.whole('are imported, restored and merged by a child process, which ends afterwards', () =>
   withLarge(async (shop, persona, path) => {
     await shop.backups.create(persona)
     const actions: readonly (() => Promise<unknown>)[] = [
@@ -116,7 +117,7 @@ large('are imported, restored and merged by a child process, which ends afterwar
   }),
 )
 
-large('a long log is imported, replaced and restored in slices', () =>
+large.whole('a long log is imported, replaced and restored in slices', () =>
   withLargeHere(async (shop, persona, path) => {
     const document = JSON.parse(
       readFileSync((await shop.packages.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
@@ -157,7 +158,7 @@ large('a change while something is replaced stands in the backup of it', () =>
   }),
 )
 
-large('a change during a merge is there afterwards, beside the merged memories', () =>
+large.whole('a change during a merge is there afterwards, beside the merged memories', () =>
   withLargeHere(async (shop, _persona, path) => {
     const own = await shop.stock('u1', 0)
     await shop.addMemories(own, memories(many - 100, 200))

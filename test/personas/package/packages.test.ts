@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -98,7 +99,7 @@ packages('keep unknown fields, at any place, through a round trip', () =>
   }),
 )
 
-packages('hold every value that the API accepts', async () => {
+packages.whole('hold every value that the API accepts', async () => {
   const shop = await openShop()
   try {
     const json = fc.jsonValue({ maxDepth: 6, stringUnit: anyCharacter })

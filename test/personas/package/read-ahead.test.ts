@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -50,7 +51,7 @@ async function withLarge(use: (large: Large) => Promise<void>, withoutChildren =
 
 const open = (path: string) => openDeclared({ path, kind: fileKindOf(path) })
 
-early('are the same persona in either form, and hold each vector', () =>
+early.whole('are the same persona in either form, and hold each vector', () =>
   withLarge(async ({ shop, persona, container, document }) => {
     const { content_hash } = await shop.packages.verifyStored(persona)
     for (const path of [container, document]) {
@@ -64,7 +65,7 @@ early('are the same persona in either form, and hold each vector', () =>
   }, false),
 )
 
-early('are merged, replaced and counted like those that are verified first', () =>
+early.whole('are merged, replaced and counted like those that are verified first', () =>
   withLarge(async ({ shop, persona, container, document }) => {
     const into = (mode: 'merge' | 'replace', dry_run = false) => ({ mode, dry_run, persona: persona.id }) as const
     const counted = await shop.packages.import('u1', document, into('merge', true))
@@ -110,7 +111,7 @@ early('leave nothing where their last record was changed, and every problem is n
   }),
 )
 
-early('are imported whole where they say something false of themselves, and nothing of it is believed', () =>
+early.whole('are imported whole where they say something false of themselves, and nothing of it is believed', () =>
   withLarge(async ({ shop, document }) => {
     const whole = JSON.parse(readFileSync(document, 'utf8'))
     for (const memories of isWholeRun ? [3, many + 100] : [3]) {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,7 +54,7 @@ files(
   }),
 )
 
-files(
+files.whole(
   'beyond 8 MiB are read again, and refused when they were changed since the verification',
   inFolder(async (folder) => {
     const text = packageOf(430)

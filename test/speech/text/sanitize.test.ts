@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { sanitize } from '../../../speech/text/sanitize.ts'
 import { fc } from '../../helpers/properties.ts'
@@ -135,7 +136,7 @@ test('letters and digits of plain prose are never lost', () =>
     }),
   ))
 
-test('hostile text of 300,000 characters is read without quadratic time', () => {
+test.whole('hostile text of 300,000 characters is read without quadratic time', () => {
   const size = isWholeRun ? 300_000 : 100_000
   const hostile = [
     '(',

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -178,7 +179,7 @@ test('that are pinned are refused beyond the limit, and so is the pinning of one
     assert.equal(await ids(store, mine), ['1', '2'], 'what was pinned already may be renewed')
   }))
 
-test('go in many short writes where many have to go, and never more than their number of rows in one', () =>
+test.whole('go in many short writes where many have to go, and never more than their number of rows in one', () =>
   withShelf(async ({ db, store, scope }) => {
     const mine = await scope('p')
     const writes = countWrites(db, 'memory')
@@ -232,7 +233,8 @@ test('go in many short writes where many have to go, and never more than their n
     writes.length = 0
     await store.wipe(long, {})
     assert.is(Math.max(...writes), 1)
-  }))
+  }),
+)
 
 /** Writes into the list that is returned how many rows of a table each transaction removes, or changes otherwise. */
 function countWrites(db: Database, table: string, change = 'DELETE'): number[] {
@@ -258,7 +260,7 @@ const countTurns = () => {
 }
 countTurns()
 
-test('that are too many go a few slices at a time where a caller waits, and no more once the service stops', () =>
+test.whole('that are too many go a few slices at a time where a caller waits, and no more once the service stops', () =>
   withShelf(async ({ db, store, scope }) => {
     const mine = await scope('p')
     const writes = countWrites(db, 'memory')
@@ -280,7 +282,8 @@ test('that are too many go a few slices at a time where a caller waits, and no m
     deferCleanup(db)
     await store.trim(mine, policy)
     assert.is((await store.list(mine, { limit: 1, offset: 0 })).total, 700)
-  }))
+  }),
+)
 
 test('that are many too many go in the order in which they stand, so that few that stay are written anew', () =>
   withShelf(async ({ db, store, scope }) => {

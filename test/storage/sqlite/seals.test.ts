@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
@@ -91,7 +92,7 @@ seals('with another key everything is sealed anew, and says that this is since n
   shop.close()
 })
 
-seals(
+seals.whole(
   'hold through everything that is done to personas: backup, restore, merge, replace, wipe, another owner',
   async () => {
     const shop = await openShop()

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { resample } from '../../../../speech/audio/resample.ts'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
@@ -70,7 +71,7 @@ test('an instruction bends a preset', async () => {
   assert.equal(await speak(voice, sentence, 'like a xyzzy'), usual)
 })
 
-test('a clone is matched to the clip: pitch within 8 %, and nearer to it than to another voice', async () => {
+test.whole('a clone is matched to the clip: pitch within 8 %, and nearer to it than to another voice', async () => {
   for (const [model, other] of [
     ['ono_anna', 'uncle_fu'],
     ['uncle_fu', 'ono_anna'],
@@ -87,7 +88,7 @@ test('a clone is matched to the clip: pitch within 8 %, and nearer to it than to
   }
 })
 
-test('a clip of a telephone’s bandwidth makes a voice as loud and clear as one of full bandwidth', async () => {
+test.whole('a clip of a telephone’s bandwidth makes a voice as loud and clear as one of full bandwidth', async () => {
   const samples = await speak(await engine.prepareVoice({ kind: 'preset', voice: 'marius' }), sentence)
   const clone = async (samples: Float32Array, sampleRate: number) => {
     const voice = await engine.prepareVoice({ kind: 'clone', samples, sampleRate })

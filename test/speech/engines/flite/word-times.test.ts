@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import type { WordTime } from '../../../../speech/engines/engine.ts'
 import { createEngine } from '../../../../speech/engines/flite/engine.ts'
@@ -8,7 +9,7 @@ const engine = createEngine()
 test.before(() => engine.load())
 test.after(() => engine.close())
 
-test('each word as it was written has its time, in order, within the audio, in every base voice', async () => {
+test.whole('each word as it was written has its time, in order, within the audio, in every base voice', async () => {
   const text =
     "Well, Dr. Smith's 23 cats (and the dog) cost €5.50 today. Temperatures of 20 °C; e.g. 50% of it. Didn't they?"
   for (const voice of ['alba', 'ryan', 'aiden', 'uncle_fu']) {

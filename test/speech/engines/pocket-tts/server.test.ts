@@ -1,3 +1,4 @@
+// Some with --all only: a neural engine.
 /** Server B over HTTP, with a pocket-tts model in the models folder and without. */
 import { once } from 'node:events'
 import { truncate } from 'node:fs/promises'
@@ -59,7 +60,7 @@ function ask(address: string, body: unknown): Promise<Response> {
   })
 }
 
-test('speaks with the installed model and says so, and clones a recording', () =>
+test.whole('speaks with the installed model and says so, and clones a recording', () =>
   withServer(tiny(), async (address) => {
     const health = (await (await fetch(`${address}/health`)).json()) as Record<string, unknown>
     assert.equal(health, {
@@ -82,7 +83,8 @@ test('speaks with the installed model and says so, and clones a recording', () =
     const cloned = await clone(address)
     assert.equal([cloned.status, cloned.headers.get('x-speech-engine')], [200, 'pocket-tts'])
     await cloned.arrayBuffer()
-  }))
+  }),
+)
 
 function clone(address: string): Promise<Response> {
   const form = new FormData()
@@ -92,14 +94,15 @@ function clone(address: string): Promise<Response> {
   return fetch(`${address}/v1/audio/voice-clone`, { method: 'POST', body: form })
 }
 
-test('without the encoder a clone is refused, with what is missing', () =>
+test.whole('without the encoder a clone is refused, with what is missing', () =>
   withServer(tiny({ encoder: 'zeros' }), async (address) => {
     const answer = await clone(address)
     assert.is(answer.status, 503)
     const { error, details } = (await answer.json()) as { error: string; details: string[] }
     assert.match(error, 'cannot clone')
     assert.match(details.join('\n'), 'HF_TOKEN')
-  }))
+  }),
+)
 
 test('a damaged model is named by the health and by every answer, and nothing else speaks in its place', () =>
   withServer(
