@@ -288,7 +288,8 @@ test('a file says why some of its tests run with --all only, and only where some
     if (!file.endsWith('.test.ts') || file === 'test/architecture.test.ts' || file === 'test/run.test.ts') return false
     const code = codeOf(file)
     const isSaid = reasonOf(textOf(file), 'tests') !== undefined
-    return isSaid ? !/\.whole\b|\bisWholeRun\b/.test(code) : /\.whole\b/.test(code)
+    const isDeclared = /\.whole(?:\(\s*['"`]| : |\)\()/.test(code)
+    return isSaid ? !isDeclared && !/\bisWholeRun\b/.test(code) : isDeclared
   })
   assert.equal(wrong, [])
 })

@@ -1,4 +1,4 @@
-// Some with --all only: a whole sample.
+// With --all only: a whole sample.
 // In a process of its own: it needs the real bcrypt.
 import { join } from 'node:path'
 import bcrypt from 'bcrypt'
@@ -10,7 +10,7 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('the cost of a password')
 
-test.whole('a registered password is stored as bcrypt of cost 12, and the daemon compares it for real', async () => {
+test('a registered password is stored as bcrypt of cost 12, and the daemon compares it for real', async () => {
   const daemon = await spawnDaemon({ NODE_OPTIONS: '' })
   try {
     const credentials = { username: 'ada', password: goodPassword }

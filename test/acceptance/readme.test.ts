@@ -1,4 +1,4 @@
-// Some with --all only: many processes.
+// With --all only: many processes.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('README')
 
-const withFile = haveProgram('file') ? test.whole : test.skip
+const withFile = haveProgram('file') ? test : test.skip
 
 withFile(
   "the commands of the opening print what stands below them, but for ids, times and a score's last digits",

@@ -1,4 +1,4 @@
-// Some with --all only: a whole sample.
+// With --all only: a whole sample.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -104,7 +104,7 @@ function table(files: { plugin: string; changed: string; invalid: string }): rea
   ]
 }
 
-test.whole('in process, against a server, and by the program: the same JSON and the same exit codes', async () => {
+test('in process, against a server, and by the program: the same JSON and the same exit codes', async () => {
   const provider = await openStandIn((request, response) => {
     const { model, stream } = JSON.parse(request.body) as { model: string; stream?: boolean }
     if (model === 'broken') return json(response, 500, { error: { message: 'it broke' } })

@@ -1,4 +1,4 @@
-// Some with --all only: a whole sample.
+// With --all only: a whole sample.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
@@ -32,7 +32,7 @@ const script = `
     sameRest: same(rest, ourRest),
   }))`
 
-test.whole('are those of the package, for each of its sequences and for no other', () => {
+test('are those of the package, for each of its sequences and for no other', () => {
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   assert.is(stderr, '')
   const { count, ...found } = JSON.parse(stdout)

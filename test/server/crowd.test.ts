@@ -1,4 +1,4 @@
-// Some with --all only: many processes.
+// With --all only: many processes.
 import { rmSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
@@ -9,7 +9,7 @@ import { openSlowSockets, openStreams, patient } from './crowd.ts'
 const test = suite('a crowd of clients')
 
 // `npm run bench -- crowd` does the same with a thousand streams and 500 slow sockets, and measures.
-test.whole('many paced streams at once come to their end beside clients that stop in the middle', async () => {
+test('many paced streams at once come to their end beside clients that stop in the middle', async () => {
   const provider = await openLoadProvider()
   const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-of-the-test', AICHAT_LIMIT_REQUESTS_PER_USER: '1000' })
   try {

@@ -1,4 +1,4 @@
-// Some with --all only: a whole sample.
+// With --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { askInProcess } from '../../../src/operations/ask.ts'
@@ -38,7 +38,7 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories and conversations in their scopes')
 
-test.whole('no sequence of requests of several users crosses a scope', async () => {
+test('no sequence of requests of several users crosses a scope', async () => {
   const { app, close } = openInstallation()
   try {
     let run = 0

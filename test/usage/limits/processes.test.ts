@@ -1,4 +1,4 @@
-// Some with --all only: many processes.
+// With --all only: many processes.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { assertSharedBudget } from './budget-processes.ts'
 
 const test = suite('budgets of several processes')
 
-test.whole('two processes that reserve 25 times each at once get the ten that a budget has', async () => {
+test('two processes that reserve 25 times each at once get the ten that a budget has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-budgets-'))
   try {
     await assertSharedBudget(storageIn(folder), 2)
