@@ -1,4 +1,3 @@
-// Some with --all only: a neural engine.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
