@@ -6,10 +6,11 @@
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
  *   AICHAT_BENCH_ROOMS=chat,http   only these rooms
  *   AICHAT_TEST_SEED=1         which places
+ *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess, type TestProcess } from '../runner/process.ts'
 import { nameOf, readTimes } from '../runner/times.ts'
@@ -19,7 +20,10 @@ const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 const dist = join(root, 'dist')
 const count = Number(process.env['AICHAT_BENCH_MUTANTS'] ?? 300)
 const seed = Number(process.env['AICHAT_TEST_SEED'] ?? 1)
+const seconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? Number.POSITIVE_INFINITY)
 const only = process.env['AICHAT_BENCH_ROOMS']?.split(',')
+
+const random = randomOf(seed)
 
 /** A mutant that loops is noticed after this; a test file of the suite needs a fraction of it. */
 const limitMs = 90_000
@@ -27,19 +31,29 @@ const limitMs = 90_000
 /** Rooms without tests of their own in this process: the console runs in a browser, the training at a build. */
 const passedOver = ['src/console', 'src/word-vectors']
 
+/** Where the tests of a room are that no folder mirrors: it connects the others, and is seen through them. */
+const testedIn: Readonly<Record<string, readonly string[]>> = {
+  'src/app': ['test/operations', 'test/server', 'test/cli/chat'],
+  'src/otlp': ['test/server'],
+}
+
+/** Seconds that the tests of one place may take together, as they took in the last run: beyond it only the nearest run. */
+const mostSeconds = 60
+
 export async function bench(): Promise<void> {
   const imports = importsOfTests()
   const times = readTimes(root)
   const chosen = choose()
   const noticed = new Map<Mutant, string | undefined>()
-  const queue = [...chosen]
+  const queue = shuffled(chosen)
+  const end = Date.now() + seconds * 1000
   const workers = Array.from({ length: Math.max(1, availableParallelism()) }, async (_, number) => {
     const copy = join(dist, `mutants-${number}`)
     rmSync(copy, { recursive: true, force: true })
     for (const folder of ['src', 'speech', 'test']) cpSync(join(dist, folder), join(copy, folder), { recursive: true })
     try {
-      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-        const tests = testsOf(mutant.file, imports).sort((one, other) => secondsOf(one) - secondsOf(other))
+      for (let mutant = queue.shift(); mutant && Date.now() < end; mutant = queue.shift()) {
+        const tests = affordable(testsOf(mutant.file, imports))
         noticed.set(mutant, await noticedBy(mutant, tests, copy))
         printPlace(mutant, noticed.get(mutant))
       }
@@ -48,10 +62,18 @@ export async function bench(): Promise<void> {
     }
   })
   await Promise.all(workers)
-  printTable(chosen, noticed)
+  printTable([...noticed.keys()], noticed)
 
-  function secondsOf(test: string): number {
-    return times[nameOf(relative('test', test))] ?? 0
+  /** The nearest that fit into the time, the quickest of them first. */
+  function affordable(tests: readonly string[]): readonly string[] {
+    const secondsOf = (test: string) => times[nameOf(relative('test', test))] ?? 0
+    let sum = 0
+    return tests
+      .filter((test, at) => {
+        sum += secondsOf(test)
+        return at === 0 || sum <= mostSeconds
+      })
+      .sort((one, other) => secondsOf(one) - secondsOf(other))
   }
 }
 
@@ -77,7 +99,6 @@ async function noticedBy(mutant: Mutant, tests: readonly string[], copy: string)
 
 /** The places: of each room a share by its size, and at least ten. The same for the same seed and sources. */
 function choose(): readonly Mutant[] {
-  const random = randomOf(seed)
   const byRoom = new Map<string, Mutant[]>()
   for (const folder of ['src', 'speech'])
     for (const entry of readdirSync(join(dist, folder), { recursive: true, encoding: 'utf8' }).sort()) {
@@ -90,12 +111,13 @@ function choose(): readonly Mutant[] {
   const all = [...byRoom.values()].reduce((sum, mutants) => sum + mutants.length, 0)
   return [...byRoom.values()].flatMap((mutants) => {
     const share = Math.max(10, Math.round((count * mutants.length) / all))
-    const left = [...mutants]
-    return Array.from(
-      { length: Math.min(share, mutants.length) },
-      () => left.splice(Math.floor(random() * left.length), 1)[0]!,
-    )
+    return shuffled(mutants).slice(0, share)
   })
+}
+
+function shuffled(mutants: readonly Mutant[]): Mutant[] {
+  const left = [...mutants]
+  return mutants.map(() => left.splice(Math.floor(random() * left.length), 1)[0]!)
 }
 
 /** `src/chat`, `speech/engines`; a file beside the rooms counts as `src`. */
@@ -124,11 +146,14 @@ function modulesIn(file: string): string[] {
   return [...text.matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g)].map(({ 1: path }) => join(dirname(file), path!))
 }
 
-/** The tests of a module: of its name, those that import it, and those of the nearest folder that mirrors its own. */
+/** The tests of a module, the nearest first: of its name, those that import it, those of the nearest folder that mirrors its own. */
 function testsOf(file: string, imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const tests = [...imports.keys()]
+  const folders = testedIn[roomOf(file)] ?? [mirrorOf(file)].filter((folder) => folder !== 'test')
+  const named = tests.filter((test) => basename(test) === basename(file).replace(/\.js$/, '.test.js'))
   const importers = tests.filter((test) => imports.get(test)!.has(file))
-  return [...new Set([...importers, ...tests.filter((test) => dirname(test) === mirrorOf(file))])]
+  const near = folders.flatMap((folder) => tests.filter((test) => dirname(test) === folder))
+  return [...new Set([...named.filter((test) => folders.includes(dirname(test))), ...importers, ...near])]
 }
 
 /** `src/chat/dialects/x.js` is mirrored in `test/chat/dialects`, or in `test/chat` where that has no tests. */
@@ -156,7 +181,7 @@ function printTable(chosen: readonly Mutant[], noticed: ReadonlyMap<Mutant, stri
     process.stdout.write(`| ${name} | ${mutants.length} | ${caught} | ${share} % |\n`)
   }
   process.stdout.write('\n| room | places | noticed | share |\n|---|---|---|---|\n')
-  for (const room of [...new Set(chosen.map(({ file }) => roomOf(file)))])
+  for (const room of [...new Set(chosen.map(({ file }) => roomOf(file)))].sort())
     row(
       room,
       chosen.filter(({ file }) => roomOf(file) === room),
