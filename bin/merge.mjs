@@ -80,14 +80,20 @@ export async function joinFiles(build, folder, metafile) {
     return fileOf.get(entry)
   }
   const loaded = loads.map((entries) => reachedFrom(entries.map(entryOf)))
-  loaded.push(reachedFrom(names.filter((name) => isSmall(outputs.get(name).entryPoint ?? ''))))
+  const loadedBySmall = names
+    .filter((name) => isSmall(outputs.get(name).entryPoint ?? ''))
+    .map((name) => reachedFrom([name]))
   const isEntry = (name) => outputs.get(name).entryPoint !== undefined
   const imported = new Set(names.flatMap(importsOf))
   const entriesBetween = names.filter((name) => isEntry(name) && imported.has(name)).map((name) => reachedFrom([name]))
   const groups = new Map()
   for (const name of names.filter((each) => !isEntry(each))) {
     // An entry that reaches a file reaches all that it imports, so that no group leads back to itself by way of another, or of an entry.
-    const by = loaded.map((files) => Number(files.has(name)))
+    const ofCommands = loaded.map((files) => Number(files.has(name)))
+    const ofSmall = loadedBySmall.map((files) => Number(files.has(name)))
+    // What no command loads is joined for each child by itself: for all of them together it would hold what one loads in front of
+    // every other.
+    const by = ofCommands.includes(1) ? [...ofCommands, Number(ofSmall.includes(1))] : [...ofCommands, ...ofSmall]
     const behind = entriesBetween.map((files) => Number(files.has(name)))
     const key = by.includes(1) ? [...by, ...behind].join('') : name
     groups.set(key, [...(groups.get(key) ?? []), name])

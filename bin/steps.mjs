@@ -168,14 +168,8 @@ function sourceDigest() {
       const { size, mtimeMs } = statSync(at(folder, entry))
       hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`)
     }
-  for (const file of [
-    'tsconfig.json',
-    'package.json',
-    join('bin', 'bundle.mjs'),
-    join('bin', 'compile.mjs'),
-    join('bin', 'runtime.mjs'),
-  ])
-    hash.update(readFileSync(at(file)))
+  const scripts = ['bundle', 'compile', 'merge', 'ngrams', 'runtime'].map((name) => join('bin', `${name}.mjs`))
+  for (const file of ['tsconfig.json', 'package.json', ...scripts]) hash.update(readFileSync(at(file)))
   return hash.digest('hex')
 }
 
