@@ -1,6 +1,6 @@
 // Bundles the program: each module that starts as a process of its own becomes a file of `dist/bundle`, beside the files that
 // they share, of which merge.mjs joins those that are loaded together. A command then loads some forty files in place of 240.
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -181,12 +181,6 @@ export async function bundleModule(root, source, target) {
     tsconfigRaw: '{}',
     logLevel: 'warning',
   })
-}
-
-/** Bundles again where a source was changed since. */
-export async function bundleIfStale(root) {
-  const made = statSync(join(root, 'dist', 'bundle', 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  if (sources(root).some((path) => statSync(path).mtimeMs > made)) await bundle(root)
 }
 
 /** The modules that run as processes of their own. */

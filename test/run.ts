@@ -12,7 +12,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { sharedPostgres } from './runner/postgres.ts'
 import { type Result, type Run, startProcess, type TestProcess } from './runner/process.ts'
 import { isAlone, leftOutNote, reasonOf, sourceOf } from './runner/tiers.ts'
@@ -61,7 +61,6 @@ if (flags.includes('--ship-times')) {
   process.exit()
 }
 
-if (!givenFolder) await bundleProgram()
 const scratch = openScratch()
 const postgres = sharedPostgres(scratch)
 const started = Date.now()
@@ -179,13 +178,4 @@ function isSome<T>(value: T | undefined): value is T {
 
 function cpuNote(seconds: number): string {
   return seconds > 0 ? `, ${seconds.toFixed(1)} s of CPU` : ''
-}
-
-/** Bundles the program again where the modules alone were compiled since a change: the tests of commands start the bundle. */
-async function bundleProgram(): Promise<void> {
-  if (import.meta.url.endsWith('.ts')) return
-  const { bundleIfStale } = (await import(pathToFileURL(join(root, 'bin', 'bundle.mjs')).href)) as {
-    bundleIfStale(root: string): Promise<void>
-  }
-  await bundleIfStale(root)
 }
