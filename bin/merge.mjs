@@ -8,7 +8,7 @@ const command = ['src/cli/main.ts', 'src/cli/run-command.ts']
 const core = [...command, 'src/settings/settings.ts', 'src/cli/remote/backend.ts']
 const stored = [
   ...core,
-  ...['storage', 'accounts'].map((name) => `src/storage/sqlite/${name}.ts`),
+  ...['src/storage/sqlite/storage.ts', 'src/storage/stores/accounts.ts'],
   ...['src/app/accounts.ts', 'src/storage/files/settled-clock.ts'],
 ]
 const persona = [...stored, 'src/app/personas.ts', 'src/app/models.ts']

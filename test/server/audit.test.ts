@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openApp } from '../../src/app/app.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { auditCondition } from '../../src/storage/shared/account-rows.ts'
+import { rows, sql } from '../../src/storage/port.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import { runOn } from '../../src/storage/sqlite/driver.ts'
+import { auditCondition } from '../../src/storage/stores/audit.ts'
 import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
@@ -131,14 +133,12 @@ test('the audit is filtered by an index', async () => {
   const home = mkdtempSync(join(tmpdir(), 'aichat-audit-'))
   const db = await openDatabase(join(home, 'aichat.db'))
   try {
-    const plan = (query: Parameters<typeof auditCondition>[0]) =>
-      db
-        .prepare<[object], { detail: string }>(
-          `EXPLAIN QUERY PLAN SELECT * FROM audit ${auditCondition(query, (name) => `:${name}`)} ORDER BY at DESC, id DESC LIMIT 9`,
-        )
-        .all(query)
+    const plan = (query: Parameters<typeof auditCondition>[0]) => {
+      const page = sql`SELECT * FROM audit WHERE ${auditCondition(query)} ORDER BY at DESC, id DESC LIMIT 9`
+      return runOn(db, rows<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${page}`))
         .map(({ detail }) => detail)
         .join('; ')
+    }
     assert.match(plan({}), /USING INDEX audit_time/)
     assert.match(plan({ since: 1 }), /USING INDEX audit_time/)
     assert.match(plan({ actor: 'ada', since: 1 }), /USING INDEX audit_actor/)

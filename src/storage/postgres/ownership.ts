@@ -1,9 +1,10 @@
+import type { Work } from '../port.ts'
 import { conversationOwnership } from './conversations.ts'
+import { onPostgres } from './driver.ts'
 import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { personaOwnership } from './personas.ts'
 import { responseOwnership } from './responses.ts'
-import type { Transaction } from './sql.ts'
 
 /** The owner of all rows from before there were users. */
 export const localUser = 'local'
@@ -12,11 +13,15 @@ export const localUser = 'local'
 const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, responseOwnership, limitOwnership]
 
 /** The first administrator takes over all local rows. */
-export async function adopt(tx: Transaction, userId: string): Promise<void> {
-  for (const store of stores) await store.reassign(tx, localUser, userId)
+export function adopt(userId: string): Work<void> {
+  return onPostgres(async (tx) => {
+    for (const store of stores) await store.reassign(tx, localUser, userId)
+  })
 }
 
 /** Removes all rows of a removed user. */
-export async function disown(tx: Transaction, userId: string): Promise<void> {
-  for (const store of stores) await store.remove(tx, userId)
+export function disown(userId: string): Work<void> {
+  return onPostgres(async (tx) => {
+    for (const store of stores) await store.remove(tx, userId)
+  })
 }

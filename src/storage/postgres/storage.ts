@@ -8,6 +8,7 @@ import { methods } from '../shared/store-methods.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
+import { createPostgresDriver } from './driver.ts'
 import { codeOf, startFailure, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { isNewest, migrate } from './migrate.ts'
@@ -91,16 +92,22 @@ function storageOf(
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
-  const context: Context = { db, changes, limits: settings.limits, lease }
+  const context: Context = { db, driver: createPostgresDriver(db, changes), changes, limits: settings.limits, lease }
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<(context: Context) => S>): S =>
     atFirstUse(names, async () => translating((await load())(context)))
   return {
-    accounts: lazily(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore),
+    accounts: lazily(methods.accounts, async () => {
+      const { createAccountStore } = await import('../stores/accounts.ts')
+      return ({ driver }) => createAccountStore(driver, { loadOwnership: () => import('./ownership.ts') })
+    }),
     loginFailures: lazily(
       methods.loginFailures,
       async () => (await import('./login-failures.ts')).createLoginFailureStore,
     ),
-    keys: lazily(methods.keys, async () => (await import('./keys.ts')).createKeyStore),
+    keys: lazily(methods.keys, async () => {
+      const { createKeyStore } = await import('../stores/keys.ts')
+      return ({ driver }) => createKeyStore(driver)
+    }),
     personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore),
     proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore),

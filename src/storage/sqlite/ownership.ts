@@ -1,5 +1,6 @@
-import type { Database } from './connection.ts'
+import type { Work } from '../port.ts'
 import { conversationOwnership } from './conversations.ts'
+import { onSqlite } from './driver.ts'
 import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { personaOwnership } from './personas.ts'
@@ -12,11 +13,15 @@ export const localUser = 'local'
 const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, responseOwnership, limitOwnership]
 
 /** The first administrator takes over all local rows. */
-export function adopt(db: Database, userId: string): void {
-  for (const store of stores) store.reassign(db, localUser, userId)
+export function adopt(userId: string): Work<void> {
+  return onSqlite((db) => {
+    for (const store of stores) store.reassign(db, localUser, userId)
+  })
 }
 
 /** Removes all rows of a removed user. */
-export function disown(db: Database, userId: string): void {
-  for (const store of stores) store.remove(db, userId)
+export function disown(userId: string): Work<void> {
+  return onSqlite((db) => {
+    for (const store of stores) store.remove(db, userId)
+  })
 }

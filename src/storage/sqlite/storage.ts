@@ -8,10 +8,11 @@ import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
 import { methods } from '../shared/store-methods.ts'
-import { refuseLostAccounts } from './accounts-mark.ts'
+import { markAccounts, refuseLostAccounts } from './accounts-mark.ts'
 import { createChanges } from './changes.ts'
 import type { Database } from './connection.ts'
 import { isAbsent, openDatabase, refuseDamaged } from './database.ts'
+import { createSqliteDriver } from './driver.ts'
 import { translated, translating } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
 import { createPatience } from './patience.ts'
@@ -34,17 +35,23 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const db = use.readOnly ? openReader(path) : await openForWriting(path, use)
   const plugins = openPlugins(settings)
   const changes = createChanges(db, plugins.version, use.service)
+  const driver = createSqliteDriver(db, changes)
   const quota = createQuota(db, settings.limits)
   const readers = new Set<Database>()
   const onBusy = createPatience(db)
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S =>
     atFirstUse(names, async () => translating(await load(), onBusy))
   return {
-    accounts: lazily(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
+    accounts: lazily(methods.accounts, async () =>
+      (await import('../stores/accounts.ts')).createAccountStore(driver, {
+        loadOwnership: () => import('./ownership.ts'),
+        onAdded: () => markAccounts(db),
+      }),
+    ),
     loginFailures: lazily(methods.loginFailures, async () =>
       (await import('./login-failures.ts')).createLoginFailureStore(db),
     ),
-    keys: lazily(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
+    keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
     personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
     proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),

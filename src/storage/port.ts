@@ -1,0 +1,205 @@
+import type { MaybePromise } from '../accounts/users.ts'
+import type { ChangeKind } from './shared/changes.ts'
+
+/**
+ * The port between the stores and a database. A store is written once, as generators that yield statements; a driver runs
+ * them: SQLite's to the end at once, so that nothing comes between two statements, PostgreSQL's by awaiting each answer,
+ * with the parts of one `together` on their way at the same time.
+ */
+
+/** A value of a column. A database without booleans keeps 0 and 1; undefined is stored as NULL. */
+export type Value = string | number | boolean | Uint8Array | null | undefined
+
+/** SQL with its values, made by `sql`. The text is compiled once for each template and database. */
+export interface Statement {
+  readonly strings: TemplateStringsArray
+  readonly parts: readonly Part[]
+}
+
+/** What may stand in a template: a value, or a piece of SQL. */
+export type Part = Value | Word | Listed | Rows | Statement
+
+/** SQL of which the databases have different spellings. */
+export interface Word {
+  readonly sqlite: string
+  readonly postgres: string
+}
+
+/** A condition on a column to have one of these values. */
+export interface Listed {
+  readonly among: readonly (string | number)[]
+}
+
+/** Rows of texts and numbers as a table, see `tableOf`. */
+export interface Rows {
+  readonly columns: Readonly<Record<string, ColumnType>>
+  readonly rows: readonly (readonly (string | number | null)[])[]
+}
+
+/** The types of columns that `tableOf` can write. */
+export type ColumnType = 'text' | 'integer' | 'real'
+
+/**
+ * A statement. What stands in `${}` is a value, except pieces of SQL: `word`, `among`, `tableOf`, and other statements. The
+ * same places of one template hold pieces of the same kind in each call.
+ */
+export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): Statement {
+  return { strings, parts }
+}
+
+/** SQL that the databases spell in different ways; one spelling alone is for both. */
+export function word(sqlite: string, postgres = sqlite): Word {
+  return { sqlite, postgres }
+}
+
+/** `IN` for a list of any length: `WHERE id ${among(ids)}`. */
+export function among(values: readonly (string | number)[]): Listed {
+  return { among: values }
+}
+
+/**
+ * Rows as a table to select from: `FROM ${tableOf({ id: 'text', at: 'integer' }, rows)} AS t`. One statement writes any
+ * number of them.
+ */
+export function tableOf(columns: Rows['columns'], rows: Rows['rows']): Rows {
+  return { columns, rows }
+}
+
+/** Locks the rows of a query until the transaction ends, where a database has several writers. */
+export const forUpdate = word('', 'FOR UPDATE')
+
+/** The larger one of two values. */
+export const greatest = word('max', 'greatest')
+
+/** The place of a text within another, counted from 1; 0 where it is absent. */
+export const position = word('instr', 'strpos')
+
+/** What a store asks for: the answer of a statement, or the results of several works. */
+export type Ask =
+  | { readonly ask: 'rows' | 'row' | 'run'; readonly statement: Statement }
+  | { readonly ask: 'together'; readonly works: readonly Work<unknown>[] }
+  | { readonly ask: 'native'; readonly perform: (connection: never) => unknown }
+
+/** The work of a store on a database: yields what it asks for, and returns its result. */
+// biome-ignore lint/suspicious/noExplicitAny: what comes back depends on what was asked; `row`, `rows` and `run` type it.
+export type Work<R> = Generator<Ask, R, any>
+
+/** All rows of a query. */
+export function* rows<R extends object>(statement: Statement): Work<R[]> {
+  return yield { ask: 'rows', statement }
+}
+
+/** The first row of a query. */
+export function* row<R extends object>(statement: Statement): Work<R | undefined> {
+  return yield { ask: 'row', statement }
+}
+
+/** Runs a statement that writes. The result is the number of rows that it changed. */
+export function* run(statement: Statement): Work<number> {
+  return yield { ask: 'run', statement }
+}
+
+/** Works that do not need each other's results, in this order; over a network they go together. */
+export function* together<const W extends readonly Work<unknown>[]>(
+  ...works: W
+): Work<{ [K in keyof W]: W[K] extends Work<infer R> ? R : never }> {
+  return yield { ask: 'together', works }
+}
+
+/** A step that one database alone has, on its own connection; see `onSqlite` and `onPostgres` of the drivers. */
+export function* native<R>(perform: (connection: never) => MaybePromise<R>): Work<R> {
+  return yield { ask: 'native', perform }
+}
+
+/** A database as the stores see it. Work fails with the errors of its driver. */
+export interface StoreDatabase {
+  /** Runs work that writes nothing. At once, without a promise, where the database is on this machine. */
+  read<R>(work: Work<R>): MaybePromise<R>
+  /** Runs a single statement that writes, as a transaction of its own. Resolves with the number of rows that it changed. */
+  run(statement: Statement): Promise<number>
+  /**
+   * Runs work as one transaction. The work of another process may have it run again from its start: it changes rows alone.
+   * With a kind, writers of that kind follow each other, and the cached data of that kind is dropped by all processes, also
+   * where it failed.
+   */
+  write<R>(work: () => Work<R>, kind?: ChangeKind): Promise<R>
+  /**
+   * Keeps rows that decide on requests for as long as no data of that kind changes, see session-cache.ts. `find` reads rows
+   * by their ids; over a network all ids of one turn of the event loop are one query.
+   */
+  cached<Row extends object>(
+    kind: ChangeKind,
+    find: (ids: readonly string[]) => Work<ReadonlyMap<string, Row>>,
+  ): (id: string) => MaybePromise<Row | undefined>
+}
+
+/** A statement as a database takes it: the values in the order of their places. */
+export interface Compiled {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** How a database writes what differs. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres'
+  /** The place of a value, by its number from 1. */
+  place(number: number): string
+  value(value: Value): unknown
+  /** A list of values, as one value. */
+  among(place: string): string
+  amongValue(values: Listed['among']): unknown
+  /** A table of rows. Its values are given as many values as it says, each at a place. */
+  table(columns: Rows['columns'], next: () => string): string
+  tableValues(rows: Rows): readonly unknown[]
+}
+
+/** Compiles statements for one database. */
+export function createCompiler(dialect: Dialect): (statement: Statement) => Compiled {
+  /** Texts of templates that hold no other statement: these have one text each. */
+  const texts = new WeakMap<TemplateStringsArray, string>()
+
+  function textOf(statement: Statement, next: () => string): string {
+    return statement.strings.reduce((text, string, index) => {
+      const part = statement.parts[index - 1]
+      return text + sqlOf(part, next) + string
+    })
+  }
+
+  function sqlOf(part: Part, next: () => string): string {
+    if (!isPiece(part)) return next()
+    if ('strings' in part) return textOf(part, next)
+    if ('among' in part) return dialect.among(next())
+    if ('columns' in part) return dialect.table(part.columns, next)
+    return part[dialect.name]
+  }
+
+  function collect(parts: readonly Part[], values: unknown[]): boolean {
+    let isNested = false
+    for (const part of parts) {
+      if (!isPiece(part)) values.push(dialect.value(part))
+      else if ('among' in part) values.push(dialect.amongValue(part.among))
+      else if ('columns' in part) values.push(...dialect.tableValues(part))
+      else if ('strings' in part) {
+        isNested = true
+        collect(part.parts, values)
+      }
+    }
+    return isNested
+  }
+
+  return (statement) => {
+    const values: unknown[] = []
+    const isNested = collect(statement.parts, values)
+    let text = isNested ? undefined : texts.get(statement.strings)
+    if (text === undefined) {
+      let number = 0
+      text = textOf(statement, () => dialect.place(++number))
+      if (!isNested) texts.set(statement.strings, text)
+    }
+    return { text, values }
+  }
+}
+
+function isPiece(part: Part): part is Exclude<Part, Value> {
+  return typeof part === 'object' && part !== null && !(part instanceof Uint8Array)
+}

@@ -1,0 +1,78 @@
+import { type Ask, createCompiler, type Dialect, native, type StoreDatabase, type Work } from '../port.ts'
+import { createSessionCache } from '../shared/session-cache.ts'
+import type { OwnChanges } from './changes.ts'
+import { inOneQuery } from './in-one-query.ts'
+import { oneWriter } from './one-writer.ts'
+import type { Database, Sql, Transaction } from './sql.ts'
+
+/** PostgreSQL for the stores. */
+export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDatabase {
+  return {
+    read: (work) => runOn(db, work),
+    run: (statement) => {
+      const { text, values } = compile(statement)
+      return db.run(text, values)
+    },
+    write(work, kind) {
+      if (!kind) return db.transaction((tx) => runOn(tx, work()))
+      return changes.writing(kind, async (tx) => {
+        await oneWriter(tx, kind)
+        return runOn(tx, work())
+      })
+    },
+    cached: (kind, find) =>
+      createSessionCache(
+        () => changes.mark(kind),
+        inOneQuery((ids) => runOn(db, find(ids))),
+        changes.grace,
+      ),
+  }
+}
+
+/** Runs work on a transaction, or on the connection of reads. */
+export async function runOn<R>(on: Sql | Transaction, work: Work<R>): Promise<R> {
+  let step = work.next()
+  while (!step.done) {
+    let answer: unknown
+    try {
+      answer = await perform(on, step.value)
+    } catch (reason) {
+      step = work.throw(reason)
+      continue
+    }
+    step = work.next(answer)
+  }
+  return step.value
+}
+
+/** A step of PostgreSQL alone, in a transaction. */
+export function onPostgres<R>(perform: (tx: Transaction) => Promise<R>): Work<R> {
+  return native(perform)
+}
+
+async function perform(on: Sql, ask: Ask): Promise<unknown> {
+  // Each begins before the first answer comes.
+  if (ask.ask === 'together') return Promise.all(ask.works.map((work) => runOn(on, work)))
+  if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
+  const { text, values } = compile(ask.statement)
+  if (ask.ask === 'rows') return on.rows(text, values)
+  return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
+}
+
+const types = { text: 'text', integer: 'bigint', real: 'float8' } as const
+
+/** PostgreSQL's spelling: lists are arrays, rows one array for each column. */
+const postgres: Dialect = {
+  name: 'postgres',
+  place: (number) => `$${number}`,
+  value: (value) => value ?? null,
+  among: (place) => `= ANY (${place})`,
+  amongValue: (values) => values,
+  table: (columns, next) =>
+    `(SELECT * FROM unnest(${Object.values(columns)
+      .map((type) => `${next()}::${types[type]}[]`)
+      .join(', ')}) AS listed (${Object.keys(columns).join(', ')}))`,
+  tableValues: ({ columns, rows }) => Object.keys(columns).map((_name, index) => rows.map((row) => row[index])),
+}
+
+const compile = createCompiler(postgres)
