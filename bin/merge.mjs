@@ -27,9 +27,9 @@ const loads = [
   [...core, 'src/cli/plugin/actions.ts'],
   [...core, 'src/cli/models/actions.ts'],
   [...stored, ...priced, 'src/storage/sqlite/ledger.ts', 'src/cli/usage/actions.ts'],
-  [...persona, 'src/storage/sqlite/personas.ts', 'src/cli/persona/actions.ts'],
+  [...persona, 'src/storage/stores/personas.ts', 'src/cli/persona/actions.ts'],
   [...persona, 'src/storage/sqlite/conversations.ts', 'src/cli/session/actions.ts'],
-  [...persona, 'src/storage/sqlite/personas.ts', 'src/storage/sqlite/memories.ts', 'src/cli/persona/memory.ts'],
+  [...persona, 'src/storage/stores/personas.ts', 'src/storage/sqlite/memories.ts', 'src/cli/persona/memory.ts'],
   [...chat, 'src/usage/limits/area.ts', 'src/storage/sqlite/limits.ts', 'src/cli/service/status.ts'],
   [
     ...[...chat, 'src/storage/sqlite/conversations.ts', 'src/chat/dialects/openai/request-reader.ts'],
@@ -39,9 +39,8 @@ const loads = [
   [...core, ...priced, 'src/storage/sqlite/storage.ts', 'src/app/speech.ts', 'src/cli/speech/actions.ts'],
   [
     ...[...persona, ...chat, 'src/app/packages.ts', 'src/app/responses.ts', 'src/usage/limits/area.ts'],
-    ...['personas', 'memories', 'persona-archive', 'responses', 'limits'].map(
-      (name) => `src/storage/sqlite/${name}.ts`,
-    ),
+    'src/storage/stores/personas.ts',
+    ...['memories', 'persona-archive', 'responses', 'limits'].map((name) => `src/storage/sqlite/${name}.ts`),
     'src/cli/service/serve.ts',
   ],
   [...tab, 'speech/servers/manifest.ts'],

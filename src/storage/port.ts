@@ -76,7 +76,7 @@ export const position = word('instr', 'strpos')
 
 /** What a store asks for: the answer of a statement, or the results of several works. */
 export type Ask =
-  | { readonly ask: 'rows' | 'row' | 'run'; readonly statement: Statement }
+  | { readonly ask: 'rows' | 'row' | 'run' | 'lock'; readonly statement: Statement }
   | { readonly ask: 'together'; readonly works: readonly Work<unknown>[] }
   | { readonly ask: 'native'; readonly perform: (connection: never) => unknown }
 
@@ -99,6 +99,11 @@ export function* run(statement: Statement): Work<number> {
   return yield { ask: 'run', statement }
 }
 
+/** Runs a query for the locks that it takes; nothing where a database has one writer. */
+export function* lock(statement: Statement): Work<void> {
+  yield { ask: 'lock', statement }
+}
+
 /** Works that do not need each other's results, in this order; over a network they go together. */
 export function* together<const W extends readonly Work<unknown>[]>(
   ...works: W
@@ -115,6 +120,8 @@ export function* native<R>(perform: (connection: never) => MaybePromise<R>): Wor
 export interface StoreDatabase {
   /** Runs work that writes nothing. At once, without a promise, where the database is on this machine. */
   read<R>(work: Work<R>): MaybePromise<R>
+  /** Runs work that reads as of one moment, whatever others write meanwhile. */
+  moment<R>(work: () => Work<R>): Promise<R>
   /** Runs a single statement that writes, as a transaction of its own. Resolves with the number of rows that it changed. */
   run(statement: Statement): Promise<number>
   /**

@@ -4,8 +4,8 @@ import { askInProcess, localOwner } from '../../src/operations/ask.ts'
 import { updatePersona } from '../../src/operations/personas.ts'
 import type { Persona } from '../../src/personas/persona.ts'
 import { createPersonas } from '../../src/personas/personas.ts'
-import { createPersonaStore } from '../../src/storage/sqlite/personas.ts'
 import { openShop } from '../helpers/personas/persona-shop.ts'
+import { personaStoreOf } from '../helpers/storage/test-storage.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('operations on personas')
@@ -13,7 +13,7 @@ const test = suite('operations on personas')
 test('an update reads its persona twice: to authorise, and in the transaction that changes it', async () => {
   const shop = await openShop()
   const { id } = await shop.stock(localOwner.id)
-  const store = createPersonaStore(shop.db)
+  const store = personaStoreOf(shop.db)
   const reads: string[] = []
   const updates: [Persona, Persona][] = []
   const personas = createPersonas({
@@ -56,7 +56,7 @@ test('an update counts from the state that it finds in its transaction, not from
   const located = await shop.stock(localOwner.id)
   const models: (string | undefined)[] = []
   const personas = createPersonas({
-    store: createPersonaStore(shop.db),
+    store: personaStoreOf(shop.db),
     embedders: { require: async () => {} },
     onEmbeddingModel: ({ embedding_model }) => void models.push(embedding_model),
     onMemorySettings: async () => {},

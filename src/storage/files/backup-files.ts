@@ -13,7 +13,7 @@ const orphanAge = 3_600_000
 export interface BackupRows {
   isKnown(backupId: string): Promise<boolean>
   /** Changes a row of the checksum `expected` and calls `publish` in the same transaction; false for another checksum. */
-  change(row: BackupRow, expected: string, publish: () => void): boolean
+  change(row: BackupRow, expected: string, publish: () => void): Promise<boolean>
 }
 
 /** Packages of backups as files in one folder. */
@@ -40,7 +40,7 @@ export function openBackupFiles(folder: string, { isKnown, change }: BackupRows)
     async exchange(pendingId, row, expected) {
       const pending = pendingBackup(folder, pendingId)
       try {
-        return change(row, expected, () => {
+        return await change(row, expected, () => {
           renameSync(pending, finalPath(row.backup_id))
           // One that its process did not publish would take the place of the new one at a sweep.
           for (const name of readdirSync(folder))

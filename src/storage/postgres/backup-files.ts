@@ -3,7 +3,9 @@ import { rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { BackupFiles } from '../../personas/package/backup-store.ts'
 import { pendingBackup, sweepPending } from '../files/backup-files.ts'
+import { changeBackup } from '../stores/backups.ts'
 import type { Context } from './context.ts'
+import { runOn } from './driver.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 /** Bytes of a part, at most: the size of one statement's data. */
@@ -31,12 +33,7 @@ export function createBackupFiles({ db }: Pick<Context, 'db'>, folder: string): 
     async exchange(pendingId, row, expected) {
       try {
         return await db.transaction(async (tx) => {
-          const changed = await tx.run(
-            `UPDATE persona_backup SET checksum = $1, content_hash = $2, bytes = $3, memories = $4
-              WHERE id = $5 AND checksum = $6`,
-            [row.checksum, row.content_hash, row.bytes, row.memories, row.backup_id, expected],
-          )
-          if (changed === 0) return false
+          if (!(await runOn(tx, changeBackup(row, expected)))) return false
           await tx.run('UPDATE persona_backup_file SET bytes = $2 WHERE backup_id = $1', [row.backup_id, row.bytes])
           await tx.run('DELETE FROM persona_backup_part WHERE backup_id = $1', [row.backup_id])
           await withFile(pendingBackup(folder, pendingId), (file) => storeParts(tx, row.backup_id, file))

@@ -9,6 +9,7 @@ import type { Database, Sql, Transaction } from './sql.ts'
 export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDatabase {
   return {
     read: (work) => runOn(db, work),
+    moment: (work) => db.transaction((tx) => runOn(tx, work()), { level: 'repeatable read', readOnly: true }),
     run: (statement) => {
       const { text, values } = compile(statement)
       return db.run(text, values)
@@ -55,7 +56,7 @@ async function perform(on: Sql, ask: Ask): Promise<unknown> {
   if (ask.ask === 'together') return Promise.all(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
   const { text, values } = compile(ask.statement)
-  if (ask.ask === 'rows') return on.rows(text, values)
+  if (ask.ask === 'rows' || ask.ask === 'lock') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
 }
 

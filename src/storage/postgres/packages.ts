@@ -1,6 +1,7 @@
 import type { PersonaArchive } from '../../personas/package/archive.ts'
+import { extentOf } from '../stores/personas.ts'
 import type { Context } from './context.ts'
-import { extentOf } from './persona-read.ts'
+import { runOn } from './driver.ts'
 import { openSnapshot } from './persona-snapshot.ts'
 import { dryRun, stagePersona } from './persona-write.ts'
 import { removeHidden } from './removal.ts'
@@ -11,7 +12,7 @@ export function createPersonaArchive(context: Context): PersonaArchive {
   const { db } = context
   return {
     snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope),
-    extent: (scope) => extentOf(db, scope),
+    extent: (scope) => runOn(db, extentOf(scope)),
     async greeting({ personaId, userId }) {
       const row = await db.row<{ greeting: string | null }>(
         `SELECT greeting FROM persona_carried JOIN persona ON persona.id = persona_carried.persona_id

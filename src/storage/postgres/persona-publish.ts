@@ -2,15 +2,15 @@ import { AppError } from '../../errors.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { IncomingMemory, Outcome, PersonaWrite, PublishConditions } from '../../personas/package/archive.ts'
 import { changed, inOwnSpace, keepAll, outcomeOf, scopeOf } from '../shared/persona-write.ts'
-import { appendRecord, replaceLog } from './adaptations.ts'
-import { insertBackup } from './backups.ts'
+import { appendRecord, replaceLog } from '../stores/adaptations.ts'
+import { insertBackup } from '../stores/backups.ts'
+import { insertPersona, revisionOf, savePersona } from '../stores/personas.ts'
+import { checkQuota } from '../stores/quota.ts'
 import type { Context } from './context.ts'
+import { runOn } from './driver.ts'
 import { findScope, lockScope } from './memories-scope.ts'
 import { addMemories } from './memories-write.ts'
 import { greetingOf } from './packages-greeting.ts'
-import { revisionOf } from './persona-read.ts'
-import { insertPersona, savePersona } from './personas.ts'
-import { checkQuota } from './quota.ts'
 import type { Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
@@ -33,14 +33,14 @@ export async function putInPlace(
   ])
   if (how === 'create' ? there : there?.user_id !== persona.user_id) throw goneMeanwhile(persona.id)
   await lockScope(tx, scope)
-  if (how !== 'create' && (await revisionOf(tx, scope)) !== expected) return changed
-  if (backup) await insertBackup(tx, backup)
-  if (how !== 'create') await savePersona(tx, persona)
-  else if (!(await insertPersona(tx, persona))) throw goneMeanwhile(persona.id)
+  if (how !== 'create' && (await runOn(tx, revisionOf(scope))) !== expected) return changed
+  if (backup) await runOn(tx, insertBackup(backup))
+  if (how !== 'create') await runOn(tx, savePersona(persona))
+  else if (!(await runOn(tx, insertPersona(persona)))) throw goneMeanwhile(persona.id)
   const gained = await bring()
   if (how !== 'merge') await carry(tx, write)
   const outcome = outcomeOf(write, (await findScope(tx, scope))?.memories ?? 0, gained)
-  if (outcome.kind === 'done') await checkQuota(tx, limits, persona.user_id)
+  if (outcome.kind === 'done') await runOn(tx, checkQuota(limits, persona.user_id))
   return outcome
 }
 
@@ -68,9 +68,9 @@ async function carry(tx: Transaction, { persona, passthrough }: PersonaWrite): P
 export async function addToLog(tx: Transaction, write: PersonaWrite): Promise<void> {
   const scope = scopeOf(write)
   const { records, learned } = write.log
-  if (write.how !== 'merge') return replaceLog(tx, scope.personaId, records, learned)
+  if (write.how !== 'merge') return runOn(tx, replaceLog(scope.personaId, records, learned))
   for (const record of records)
-    if (!(await appendRecord(tx, scope, record, learned)))
+    if (!(await runOn(tx, appendRecord(scope, record, learned))))
       throw new AppError('internal', 'A merged record does not follow the log of its revision')
 }
 

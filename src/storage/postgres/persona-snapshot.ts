@@ -8,13 +8,14 @@ import {
 } from '../../personas/package/archive.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
-import { cachedState, logPages, pagesOf, readState } from './adaptations.ts'
+import { pagesOf } from '../shared/persona-slices.ts'
+import { cachedState, logPages, readState } from '../stores/adaptations.ts'
+import { findPersona, revisionOf } from '../stores/personas.ts'
+import { runOn } from './driver.ts'
 import { translated, translating } from './errors.ts'
 import { holdTransaction } from './held.ts'
 import { findScope } from './memories-scope.ts'
 import { joinedVector, type VectorRow, vectorColumns, vectorIn } from './memories-vectors.ts'
-import { revisionOf } from './persona-read.ts'
-import { findPersona } from './personas.ts'
 import type { Database, Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
@@ -74,10 +75,10 @@ function snapshotOf(
   }
   return {
     ...head,
-    log: () => read(logPages(tx, scope)),
+    log: () => read(logPages((work) => runOn(tx, work), scope)),
     memories: () => read(memoryPages(tx, column, scope)),
     ...translating({
-      end: () => readState(tx, scope),
+      end: () => runOn(tx, readState(scope)),
       // The key of seals lies beside a database of one machine; several instances have no such place.
       seals: async () => undefined,
       async close() {
@@ -91,10 +92,10 @@ function snapshotOf(
 type SnapshotHead = Pick<PersonaSnapshot, 'revision' | 'persona' | 'learned' | 'passthrough' | 'spaces'>
 
 async function readHead(tx: Transaction, scope: Scope): Promise<SnapshotHead | undefined> {
-  const revision = await revisionOf(tx, scope)
-  const persona = await findPersona(tx, scope.personaId)
+  const revision = await runOn(tx, revisionOf(scope))
+  const persona = await runOn(tx, findPersona(scope.personaId))
   if (revision === undefined || persona?.user_id !== scope.userId) return undefined
-  const learned = (await cachedState(tx, scope)) ?? (await readState(tx, scope)).learned
+  const learned = (await runOn(tx, cachedState(scope))) ?? (await runOn(tx, readState(scope))).learned
   const carried = await tx.row<{ fields: string }>('SELECT fields FROM persona_carried WHERE persona_id = $1', [
     scope.personaId,
   ])

@@ -3,15 +3,16 @@ import type { Scope } from '../../personas/memory/memory.ts'
 import type { PersonaWrite, Revision, StagedPersona } from '../../personas/package/archive.ts'
 import { batches } from '../shared/persona-slices.ts'
 import { changed, scopeOf } from '../shared/persona-write.ts'
-import { appendRecord, exchangeLogs, settleState, writeRecords } from './adaptations.ts'
+import { appendRecord, exchangeLogs, settleState, writeRecords } from '../stores/adaptations.ts'
+import { hiddenOwner, revisionOf } from '../stores/personas.ts'
 import type { Context } from './context.ts'
+import { runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { holdTransaction, type Step } from './held.ts'
 import { copyMemories } from './memories-copy.ts'
 import { findScope } from './memories-scope.ts'
 import { bringMemories, putInPlace } from './persona-publish.ts'
-import { revisionOf } from './persona-read.ts'
-import { hiddenOwner, hideScope, removeHidden } from './removal.ts'
+import { hideScope, removeHidden } from './removal.ts'
 import type { Transaction } from './sql.ts'
 import { vectorColumn } from './vectors-column.ts'
 
@@ -46,11 +47,11 @@ export async function stageInTransaction(
         [stage.personaId, stage.userId],
       )
       if (write.how === 'merge') {
-        copied = await revisionOf(tx, scope)
+        copied = await runOn(tx, revisionOf(scope))
         await copyMemories(tx, scope, stage)
       }
       for (let at = 0; at < log.length; at += recordsAtOnce) {
-        await writeRecords(tx, stage.personaId, log.slice(at, at + recordsAtOnce))
+        await runOn(tx, writeRecords(stage.personaId, log.slice(at, at + recordsAtOnce)))
         signal?.throwIfAborted()
       }
       for (const batch of batches(write.memories(), slice)) {
@@ -71,9 +72,10 @@ export async function stageInTransaction(
             const gained = ((await findScope(tx, stage))?.memories ?? 0) - there
             await takePlace(tx, stage, scope)
             if (write.how !== 'merge') {
-              await exchangeLogs(tx, stage.personaId, scope.personaId)
-              await settleState(tx, scope.personaId, log.at(-1), write.log.learned)
-            } else for (const record of write.log.records) await appendRecord(tx, scope, record, write.log.learned)
+              await runOn(tx, exchangeLogs(stage.personaId, scope.personaId))
+              await runOn(tx, settleState(scope.personaId, log.at(-1), write.log.learned))
+            } else
+              for (const record of write.log.records) await runOn(tx, appendRecord(scope, record, write.log.learned))
             // The old content is removed with it.
             await tx.run('UPDATE persona SET user_id = $2 WHERE id = $1', [stage.personaId, hiddenOwner])
             return gained

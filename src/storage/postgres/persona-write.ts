@@ -8,14 +8,15 @@ import type {
 import { digestOf } from '../shared/memory-rows.ts'
 import { batches } from '../shared/persona-slices.ts'
 import { isLarge, outcomeOf, scopeOf, TakenBack } from '../shared/persona-write.ts'
+import { extentOf, revisionOf } from '../stores/personas.ts'
+import { checkQuota } from '../stores/quota.ts'
 import type { Context } from './context.ts'
+import { runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { findScope } from './memories-scope.ts'
 import { hideMemories } from './memories-write.ts'
 import { addToLog, bringMemories, putInPlace } from './persona-publish.ts'
-import { extentOf, revisionOf } from './persona-read.ts'
 import { stageInTransaction } from './persona-stage.ts'
-import { checkQuota } from './quota.ts'
 import { removeHidden } from './removal.ts'
 import { vectorColumn } from './vectors-column.ts'
 
@@ -26,8 +27,8 @@ export async function stagePersona(
   signal: AbortSignal | undefined,
 ): Promise<StagedPersona> {
   const { db, limits } = context
-  const isMany = isLarge(write, await extentOf(db, scopeOf(write)))
-  if (write.how === 'create') await checkQuota(db, limits, write.persona.user_id, { memories: write.count })
+  const isMany = isLarge(write, await runOn(db, extentOf(scopeOf(write))))
+  if (write.how === 'create') await runOn(db, checkQuota(limits, write.persona.user_id, { memories: write.count }))
   signal?.throwIfAborted()
   return isMany ? stageInTransaction(context, write, signal) : stageAtOnce(context, write)
 }
@@ -35,8 +36,8 @@ export async function stagePersona(
 /** Counts the new memories of a large write; publishes a small one, and takes it back. */
 export async function dryRun(context: Context, write: PersonaWrite, signal: AbortSignal | undefined): Promise<Outcome> {
   const { db } = context
-  if (isLarge(write, await extentOf(db, scopeOf(write)))) return countNew(context, write, signal)
-  const expected = await revisionOf(db, scopeOf(write))
+  if (isLarge(write, await runOn(db, extentOf(scopeOf(write))))) return countNew(context, write, signal)
+  const expected = await runOn(db, revisionOf(scopeOf(write)))
   return publishAtOnce(context, write, [...write.memories()], { ...(expected && { expected }) }, true)
 }
 

@@ -1,41 +1,8 @@
 import type { Scope } from '../../personas/memory/memory.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
+import { hiddenOwner } from '../stores/personas.ts'
 import { codeOf, isAway } from './errors.ts'
 import type { Database, Transaction } from './sql.ts'
-
-/**
- * Large removals: one short write hides the rows from every user, and they are removed afterwards, some at a time, by
- * any instance. A persona is hidden by an owner that is no user; memories by a scope without a persona.
- */
-export const hiddenOwner = '~leaving'
-
-/** The owner's personas, or one of them, leave with all they have. Resolves with how many they are. */
-export async function hidePersonas(tx: Transaction, owner: string, id?: string): Promise<number> {
-  const [, gone] = await Promise.all([
-    // Persona, then scope, then counters: the order in which every writer locks.
-    tx.run(
-      `SELECT 1 FROM memory_scope WHERE persona_id IN
-         (SELECT id FROM persona WHERE user_id = $1 AND ($2::text IS NULL OR id = $2) ORDER BY id FOR NO KEY UPDATE)
-        ORDER BY scope_id FOR UPDATE`,
-      [owner, id ?? null],
-    ),
-    tx.rows<{ id: string }>(
-      'UPDATE persona SET user_id = $3 WHERE user_id = $1 AND ($2::text IS NULL OR id = $2) RETURNING id',
-      [owner, id ?? null, hiddenOwner],
-    ),
-  ])
-  if (gone.length === 0) return 0
-  const ids = gone.map((row) => row.id)
-  await Promise.all([
-    tx.run(`UPDATE memory_scope SET persona_id = NULL, user_id = $2 || '/' || scope_id WHERE persona_id = ANY($1)`, [
-      ids,
-      hiddenOwner,
-    ]),
-    // Conversations go on without a persona.
-    tx.run('UPDATE conversation SET persona_id = NULL WHERE persona_id = ANY($1)', [ids]),
-  ])
-  return gone.length
-}
 
 /** All memories of a scope leave, with its record of evictions; the next memory makes another scope. */
 export async function hideScope(tx: Transaction, { personaId, userId }: Scope): Promise<void> {

@@ -16,7 +16,7 @@ import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
-import { deferCleanup } from './removal.ts'
+import { deferCleanup, removeHidden } from './removal.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -108,7 +108,10 @@ function storageOf(
       const { createKeyStore } = await import('../stores/keys.ts')
       return ({ driver }) => createKeyStore(driver)
     }),
-    personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore),
+    personas: lazily(methods.personas, async () => {
+      const { createPersonaStore } = await import('../stores/personas.ts')
+      return ({ driver, limits }) => createPersonaStore(driver, { limits, removeHidden: () => removeHidden(db) })
+    }),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore),
     proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore),
     conversations: lazily(
@@ -116,9 +119,15 @@ function storageOf(
       async () => (await import('./conversations.ts')).createConversationStore,
     ),
     responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore),
-    adaptations: lazily(methods.adaptations, async () => (await import('./adaptations.ts')).createAdaptationStore),
+    adaptations: lazily(methods.adaptations, async () => {
+      const { createAdaptationStore } = await import('../stores/adaptations.ts')
+      return ({ driver, limits }) => createAdaptationStore(driver, limits)
+    }),
     packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive),
-    backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore),
+    backups: lazily(methods.backups, async () => {
+      const { createBackupStore } = await import('../stores/backups.ts')
+      return ({ driver, limits }) => createBackupStore(driver, limits)
+    }),
     backupFiles: lazily(methods.backupFiles, async () => {
       const { createBackupFiles } = await import('./backup-files.ts')
       return (opened) => createBackupFiles(opened, join(settings.folder, 'backups'))

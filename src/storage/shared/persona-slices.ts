@@ -1,4 +1,4 @@
-import type { IncomingMemory } from '../../personas/package/archive.ts'
+import { type IncomingMemory, snapshotBatch } from '../../personas/package/archive.ts'
 
 /** The most that one slice holds. */
 export interface SliceBounds {
@@ -33,4 +33,21 @@ export function* batches(
     components += dimension
   }
   if (batch.length > 0) yield batch
+}
+
+/** Parts rows into pages within the limits of a snapshot's batch; a single larger row is a page of its own. */
+export function* pagesOf<R>(rows: readonly R[], sizeOf: (row: R) => number): Generator<readonly R[]> {
+  let page: R[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const size = sizeOf(row)
+    if (page.length > 0 && (bytes + size > snapshotBatch.bytes || page.length === snapshotBatch.rows)) {
+      yield page
+      page = []
+      bytes = 0
+    }
+    page.push(row)
+    bytes += size
+  }
+  if (page.length > 0) yield page
 }

@@ -16,6 +16,7 @@ export function createSqliteDriver(db: Database, changes: OwnChanges): StoreData
   const transaction = db.transaction((work: () => Work<unknown>) => runNow(work(), perform))
   return {
     read: (work) => runNow(work, perform),
+    moment: async <R>(work: () => Work<R>) => transaction.deferred(work) as R,
     run: async (statement) => perform({ ask: 'run', statement }) as number,
     async write<R>(work: () => Work<R>, kind?: ChangeKind) {
       try {
@@ -70,6 +71,7 @@ function performerOf(db: Database): Perform {
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
     if (ask.ask === 'native') return (ask.perform as (db: Database) => unknown)(db)
+    if (ask.ask === 'lock') return
     const { text, values } = compile(ask.statement)
     let statement = prepared.get(text)
     if (!statement) {

@@ -1,27 +1,29 @@
 import type { Work } from '../port.ts'
+import { personaOwnership } from '../stores/personas.ts'
 import { conversationOwnership } from './conversations.ts'
 import { onSqlite } from './driver.ts'
 import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'
-import { personaOwnership } from './personas.ts'
 import { responseOwnership } from './responses.ts'
 
 /** The owner of all rows from before there were users. */
 export const localUser = 'local'
 
-/** Every store with rows that belong to a user. */
-const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, responseOwnership, limitOwnership]
+/** Every other store with rows that belong to a user. */
+const stores: readonly OwnedRows[] = [conversationOwnership, responseOwnership, limitOwnership]
 
 /** The first administrator takes over all local rows. */
-export function adopt(userId: string): Work<void> {
-  return onSqlite((db) => {
+export function* adopt(userId: string): Work<void> {
+  yield* personaOwnership.reassign(localUser, userId)
+  yield* onSqlite((db) => {
     for (const store of stores) store.reassign(db, localUser, userId)
   })
 }
 
 /** Removes all rows of a removed user. */
-export function disown(userId: string): Work<void> {
-  return onSqlite((db) => {
+export function* disown(userId: string): Work<void> {
+  yield* personaOwnership.remove(userId)
+  yield* onSqlite((db) => {
     for (const store of stores) store.remove(db, userId)
   })
 }

@@ -1,6 +1,7 @@
 import type { PersonaArchive } from '../../personas/package/archive.ts'
+import { extentOf } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
-import { extentOf } from './persona-read.ts'
+import { runOn } from './driver.ts'
 import { openSnapshot } from './persona-snapshot.ts'
 import { sweepStages } from './persona-stage.ts'
 import { dryRun, stagePersona } from './persona-write.ts'
@@ -10,7 +11,7 @@ import type { Quota } from './quota.ts'
 export function createPersonaArchive(db: Database, readers: Set<Database>, quota?: Quota): PersonaArchive {
   return {
     snapshot: async (scope) => openSnapshot(db.name, scope, readers),
-    extent: async (scope) => extentOf(db, scope),
+    extent: async (scope) => runOn(db, extentOf(scope)),
     greeting: async ({ personaId, userId }) =>
       db
         .prepare<[string, string], unknown>(

@@ -7,16 +7,17 @@ import {
   snapshotBatch,
 } from '../../personas/package/archive.ts'
 import { knownSecret } from '../files/own-secret.ts'
+import type { Work } from '../port.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { valuesOf } from '../shared/vector-bytes.ts'
-import { adaptationRows } from './adaptations.ts'
+import { cachedState, logPages, readState } from '../stores/adaptations.ts'
+import { findPersona, revisionOf } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
+import { runOn } from './driver.ts'
 import { translated, translating } from './errors.ts'
 import { findScope } from './memories-scope.ts'
-import { revisionOf } from './persona-read.ts'
-import { personaRows } from './personas.ts'
 import { openReader } from './reader.ts'
 import { sealKeyOf } from './seals.ts'
 import { checkSeals } from './seals-check.ts'
@@ -47,10 +48,9 @@ export function openSnapshot(path: string, scope: Scope, readers: Set<Database>)
 
 /** The state that a connection shows, for as long as nothing is written: a snapshot without a transaction of its own. */
 export function snapshotIn(db: Database, scope: Scope, close: () => void): PersonaSnapshot | undefined {
-  const revision = revisionOf(db, scope)
-  const persona = personaRows(db).find(scope.personaId)
+  const revision = runOn(db, revisionOf(scope))
+  const persona = runOn(db, findPersona(scope.personaId))
   if (revision === undefined || persona?.user_id !== scope.userId) return undefined
-  const adaptations = adaptationRows(db)
   const passthrough = db
     .prepare<[string], string>('SELECT fields FROM persona_carried WHERE persona_id = ?')
     .pluck()
@@ -58,23 +58,37 @@ export function snapshotIn(db: Database, scope: Scope, close: () => void): Perso
   return {
     revision,
     persona,
-    learned: adaptations.cached(scope) ?? adaptations.read(scope).learned,
+    learned: runOn(db, cachedState(scope)) ?? runOn(db, readState(scope)).learned,
     passthrough: passthrough === undefined ? {} : (JSON.parse(passthrough) as Passthrough),
     spaces: readSpaces(db, scope),
-    log: () => inBatches(db, adaptations.pages(scope)),
+    log: () => logPages((work) => stepOf(db, work), scope),
     memories: () => inBatches(db, memoryPages(db, scope)),
     ...translating({
-      end: async () => adaptations.read(scope),
+      end: async () => runOn(db, readState(scope)),
       seals: async () => checkSeals(db, scope, knownSecret(sealKeyOf(db.name))),
       close: async () => close(),
     }),
   }
 }
 
+/** Reads for a snapshot that may have been closed meanwhile. */
+function stepOf<R>(db: Database, work: Work<R>): R {
+  if (!db.open) throw closedMeanwhile()
+  try {
+    return runOn(db, work)
+  } catch (reason) {
+    throw translated(reason)
+  }
+}
+
+function closedMeanwhile(): AppError {
+  return new AppError('internal', 'The snapshot was closed while it was read')
+}
+
 /** Reads a page in each step, which leaves no statement under way, and yields to the event loop between them. */
 async function* inBatches<T>(db: Database, pages: Generator<readonly T[]>): AsyncGenerator<readonly T[]> {
   for (;;) {
-    if (!db.open) throw new AppError('internal', 'The snapshot was closed while it was read')
+    if (!db.open) throw closedMeanwhile()
     const { done, value } = nextOf(pages)
     if (done) return
     yield value

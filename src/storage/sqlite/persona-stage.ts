@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import { holder, isHeld } from '../../process/holders.ts'
-import { exchangeLogs } from './adaptations.ts'
+import { exchangeLogs } from '../stores/adaptations.ts'
 import type { Database } from './connection.ts'
+import { runOn } from './driver.ts'
 import { pauseFor, releasePages } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
 import { removePersonaRows } from './removal.ts'
@@ -59,7 +60,7 @@ export function openStage(db: Database, personaId: string): Stage {
     },
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),
-    takeLogOf: (target) => exchangeLogs(db, scope.personaId, target.personaId),
+    takeLogOf: (target) => runOn(db, exchangeLogs(scope.personaId, target.personaId)),
     async clear() {
       inUse.delete(scope.personaId)
       await clear(db, scope.personaId)

@@ -13,21 +13,21 @@ import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { digestOf } from '../shared/memory-rows.ts'
 import { batches } from '../shared/persona-slices.ts'
 import { changed, inOwnSpace, isLarge, keepAll, outcomeOf, scopeOf, TakenBack } from '../shared/persona-write.ts'
-import { adaptationRows } from './adaptations.ts'
-import { insertBackup } from './backups.ts'
+import { appendRecord, replaceLog, settleState, writeRecords } from '../stores/adaptations.ts'
+import { insertBackup } from '../stores/backups.ts'
+import { extentOf, findPersona, revisionOf, savePersona } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
+import { runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { emptyWriteAheadLog } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
 import { laterIndexed } from './memories-text.ts'
 import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
-import { extentOf, revisionOf } from './persona-read.ts'
 import { memoryPages } from './persona-snapshot.ts'
 import { openStage, type Stage, sweepStages } from './persona-stage.ts'
 import { createStageIndex } from './persona-stage-index.ts'
 import { createStageMemories } from './persona-stage-memories.ts'
-import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
 import { hideMemories, removeHidden } from './removal.ts'
 import { sealAnew } from './seals.ts'
@@ -39,7 +39,7 @@ export async function stagePersona(
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<StagedPersona> {
-  const isMany = isLarge(write, extentOf(db, scopeOf(write)))
+  const isMany = isLarge(write, runOn(db, extentOf(scopeOf(write))))
   if (isMany) refuseCrowded(db, write)
   if (write.how === 'create') quota?.check(write.persona.user_id, { memories: write.count })
   signal?.throwIfAborted()
@@ -53,8 +53,8 @@ export async function dryRun(
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<Outcome> {
-  if (isLarge(write, extentOf(db, scopeOf(write)))) return countNew(db, write, signal)
-  const expected = revisionOf(db, scopeOf(write))
+  if (isLarge(write, runOn(db, extentOf(scopeOf(write))))) return countNew(db, write, signal)
+  const expected = runOn(db, revisionOf(scopeOf(write)))
   return publishAtOnce(db, write, [...batches(write.memories())], { ...(expected && { expected }) }, quota, true)
 }
 
@@ -71,13 +71,13 @@ async function stageInSlices(
   // The rest of a stage is swept later.
   const discard = () => stage.clear().catch(() => undefined)
   // A merge holds copies of the persona's own memories, as they were at this moment.
-  const copied = write.how === 'merge' ? revisionOf(db, scope) : undefined
+  const copied = write.how === 'merge' ? runOn(db, revisionOf(scope)) : undefined
   const log = write.how === 'merge' ? [] : write.log.records
   try {
     const rows = createMemoryWriter(db, laterIndexed)
     for (let at = 0; at < log.length; at += recordsAtOnce) {
       const records = log.slice(at, at + recordsAtOnce)
-      await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))
+      await stage.write(() => runOn(db, writeRecords(stage.scope.personaId, records)))
       signal?.throwIfAborted()
     }
     const memories = createStageMemories(db, stage.scope)
@@ -111,7 +111,7 @@ async function stageInSlices(
         if (write.how === 'merge') addToLog(db, write)
         else {
           stage.takeLogOf(scope)
-          adaptationRows(db).settle(scope, log.at(-1), write.log.learned)
+          runOn(db, settleState(scope.personaId, log.at(-1), write.log.learned))
         }
         return gained
       })
@@ -228,14 +228,13 @@ function putInPlace(
 ): Outcome {
   const { persona, how } = write
   const scope = scopeOf(write)
-  const personas = personaRows(db)
-  const there = personas.find(persona.id)
+  const there = runOn(db, findPersona(persona.id))
   if (how === 'create' ? there !== undefined : there?.user_id !== persona.user_id)
     throw new AppError('not_found', `The persona "${persona.id}" was removed or created by another process meanwhile`)
   if (isOrphan(db, persona.user_id)) throw new AppError('not_found', 'The user was removed meanwhile')
-  if (how !== 'create' && revisionOf(db, scope) !== expected) return changed
-  if (backup) insertBackup(db, backup)
-  personas.save(persona)
+  if (how !== 'create' && runOn(db, revisionOf(scope)) !== expected) return changed
+  if (backup) runOn(db, insertBackup(backup))
+  runOn(db, savePersona(persona))
   const gained = bring()
   if (how !== 'merge')
     db.prepare('INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (?, ?)').run(
@@ -261,12 +260,11 @@ function isOrphan(db: Database, owner: string): boolean {
 /** Writes the log, or for `merge` the records that are added. */
 function addToLog(db: Database, write: PersonaWrite): void {
   const scope = scopeOf(write)
-  const adaptations = adaptationRows(db)
   const { records, learned } = write.log
-  if (write.how !== 'merge') adaptations.replace(scope, records, learned)
+  if (write.how !== 'merge') runOn(db, replaceLog(scope.personaId, records, learned))
   else
     for (const record of records)
-      if (!adaptations.append(scope, record, learned))
+      if (!runOn(db, appendRecord(scope, record, learned)))
         throw new AppError('internal', 'A merged record does not follow the log of its revision')
 }
 

@@ -2,28 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
+import { hiddenOwner } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
 import { goesOn, isFailureOfDatabase, pauseFor, releasePages } from './housekeeping.ts'
 import { findScope, makeScope } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
-
-/**
- * Large removals: one short write gives the rows an owner that is no user, which hides them at once, and the rows are
- * removed afterwards, some at a time. The next process removes the rest of one that ended.
- */
-export const hiddenOwner = '~leaving'
-
-/** A persona of this owner leaves with its memories. Expects a transaction; false when there is none. */
-export function hidePersona(db: Database, id: string, owner: string): boolean {
-  const { changes } = db
-    .prepare('UPDATE persona SET user_id = ? WHERE id = ? AND user_id = ?')
-    .run(hiddenOwner, id, owner)
-  if (changes === 0) return false
-  db.prepare(`UPDATE memory_scope SET user_id = ? || '/' || scope_id WHERE persona_id = ?`).run(hiddenOwner, id)
-  // Conversations go on without a persona.
-  db.prepare('UPDATE conversation SET persona_id = NULL WHERE persona_id = ?').run(id)
-  return true
-}
 
 /** All memories of a scope leave; the record of evictions stays. Expects a transaction. Returns how many they are. */
 export function hideMemories(db: Database, scope: Scope): number {

@@ -1,6 +1,7 @@
 import type { ResponseBounds } from '../../chat/responses/store.ts'
+import { hiddenOwner } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
-import { hiddenOwner, hideResponse } from './removal.ts'
+import { hideResponse } from './removal.ts'
 
 interface ThreadRow extends ResponseBounds {
   readonly thread_id: number

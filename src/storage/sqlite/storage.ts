@@ -52,7 +52,13 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       (await import('./login-failures.ts')).createLoginFailureStore(db),
     ),
     keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
-    personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
+    personas: lazily(methods.personas, async () => {
+      const [{ createPersonaStore }, { removeHidden }] = await Promise.all([
+        import('../stores/personas.ts'),
+        import('./removal.ts'),
+      ])
+      return createPersonaStore(driver, { limits: settings.limits, removeHidden: () => removeHidden(db) })
+    }),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
     proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
     conversations: lazily(methods.conversations, async () =>
@@ -60,20 +66,27 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     ),
     responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
     adaptations: lazily(methods.adaptations, async () =>
-      (await import('./adaptations.ts')).createAdaptationStore(db, quota),
+      (await import('../stores/adaptations.ts')).createAdaptationStore(driver, settings.limits),
     ),
     packages: lazily(methods.packages, async () =>
       (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
     ),
-    backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
+    backups: lazily(methods.backups, async () =>
+      (await import('../stores/backups.ts')).createBackupStore(driver, settings.limits),
+    ),
     backupFiles: lazily(methods.backupFiles, async () => {
       const [{ openBackupFiles }, { changeBackup, createBackupStore }] = await Promise.all([
         import('../files/backup-files.ts'),
-        import('./backups.ts'),
+        import('../stores/backups.ts'),
       ])
       return openBackupFiles(join(folder, 'backups'), {
-        isKnown: createBackupStore(db).isKnown,
-        change: (row, expected, publish) => changeBackup(db, row, expected, publish),
+        isKnown: createBackupStore(driver).isKnown,
+        change: (row, expected, publish) =>
+          driver.write(function* () {
+            const isChanged = yield* changeBackup(row, expected)
+            if (isChanged) publish()
+            return isChanged
+          }),
       })
     }),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),

@@ -13,7 +13,7 @@ import { createPulledEmbedder, embeddingForms } from '../../../src/runners/pulle
 import { readSettings } from '../../../src/settings/settings.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
-import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
+import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 
 /** Nothing is evicted while it is measured. */
 export const keepAll = { maxMemories: 1_000_000, maxAge: 1e15, cleanup: false, now: 0 }
@@ -23,7 +23,7 @@ export async function openStores() {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-memory-'))
   const path = join(folder, 'aichat.db')
   const db = await openDatabase(path)
-  const personas = createPersonaStore(db)
+  const personas = personaStoreOf(db)
   const memories = createMemoryStore(db)
   let count = 0
   return {

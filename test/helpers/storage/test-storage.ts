@@ -1,5 +1,10 @@
 import { join } from 'node:path'
+import { createChanges } from '../../../src/storage/sqlite/changes.ts'
+import type { Database } from '../../../src/storage/sqlite/connection.ts'
+import { createSqliteDriver } from '../../../src/storage/sqlite/driver.ts'
+import { removeHidden } from '../../../src/storage/sqlite/removal.ts'
 import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
+import { createPersonaStore } from '../../../src/storage/stores/personas.ts'
 
 /** The storage settings of a data folder without bundled plugins and limits. */
 export function storageIn(folder: string): StorageSettings {
@@ -9,4 +14,17 @@ export function storageIn(folder: string): StorageSettings {
 /** Opens the storage of a data folder as the product does. */
 export function openStorageIn(folder: string): Promise<Storage> {
   return openStorage(storageIn(folder))
+}
+
+/** An open SQLite database as the stores see it. */
+export function driverOf(db: Database) {
+  return createSqliteDriver(
+    db,
+    createChanges(db, () => ''),
+  )
+}
+
+/** The personas of an open SQLite database, without limits. */
+export function personaStoreOf(db: Database) {
+  return createPersonaStore(driverOf(db), { removeHidden: () => removeHidden(db) })
 }

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { chatHooks } from '../../../src/personas/adaptation/hooks.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { createPersonas } from '../../../src/personas/personas.ts'
-import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { openShop } from '../../helpers/personas/persona-shop.ts'
+import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const hooks = suite('adaptation in chat')
@@ -25,7 +25,7 @@ hooks('observe feedback on the manner of answers, and tell the model after enoug
 hooks('writes down when a persona’s settings freeze it; an update of a located persona reads it once', async () => {
   const shop = await openShop()
   const persona = await shop.stock('u1', 0)
-  const store = createPersonaStore(shop.db)
+  const store = personaStoreOf(shop.db)
   const reads: string[] = []
   const personas = createPersonas({
     store: {

@@ -1,4 +1,5 @@
 // With --all only: a killed process.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -7,8 +8,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 import type { Action, Line } from './memory-killed-step.ts'
 
@@ -54,7 +55,7 @@ killed(`are all there that were acknowledged, and no wiped one, after kill -9 in
 
 async function makePersonas(path: string): Promise<void> {
   const db = await openDatabase(path)
-  const personas = createPersonaStore(db)
+  const personas = personaStoreOf(db)
   for (const user of ['u1', 'u2'])
     await personas.save({
       id: `persona of ${user}`,

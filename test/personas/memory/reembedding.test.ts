@@ -10,8 +10,8 @@ import { createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
-import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('embedding in the background')
@@ -90,7 +90,7 @@ async function withPlace(model: string | undefined, work: (place: Place) => Prom
     updated_at: 0,
     ...(model !== undefined && { embedding_model: model }),
   }
-  await createPersonaStore(db).save(persona)
+  await personaStoreOf(db).save(persona)
   const started: Memories[] = []
   const place: Place = {
     path,

@@ -1,4 +1,5 @@
 // Some with --all only: a whole sample.
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +11,8 @@ import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
-import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories in SQLite')
@@ -30,7 +31,7 @@ interface Shelf {
 async function withShelf(work: (shelf: Shelf) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-shelf-'))
   const db = await openDatabase(join(folder, 'aichat.db'))
-  const personas = createPersonaStore(db)
+  const personas = personaStoreOf(db)
   try {
     await work({
       folder,
@@ -220,7 +221,7 @@ test.whole('go in many short writes where many have to go, and never more than t
     await fill(1000, 300)
     await bounded(() => store.wipe(mine, {}), 300)
     await fill(1300, 300)
-    await bounded(() => createPersonaStore(db).remove('p', 'u'), 300)
+    await bounded(() => personaStoreOf(db).remove('p', 'u'), 300)
     assert.is(db.prepare('SELECT count(*) FROM persona').pluck().get(), 0)
     // Long ones go in fewer at once, since their words weigh more than their rows.
     const long = await scope('long')
@@ -314,7 +315,7 @@ test('that leave are seen by nobody from the first write on, and the next proces
       Array.from({ length: 300 }, (_, at) => memory(`Thing ${at}`)),
       keepAll,
     )
-    const personas = createPersonaStore(db)
+    const personas = personaStoreOf(db)
     const removing = personas.remove('p', 'u')
     // The first write was done before anything was waited for.
     assert.equal([await personas.find('p'), await personas.list('u')], [undefined, []])

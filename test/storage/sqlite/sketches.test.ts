@@ -7,8 +7,8 @@ import { sketchOf } from '../../../src/storage/shared/vector-bytes.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
-import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { createSketches, type Sketches, sketchesOf } from '../../../src/storage/sqlite/sketches.ts'
+import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('sketches that are kept in memory')
@@ -22,7 +22,7 @@ async function withDatabase(
   const folder = mkdtempSync(join(tmpdir(), 'aichat-sketches-'))
   const path = join(folder, 'aichat.db')
   const db = await openDatabase(path)
-  const personas = createPersonaStore(db)
+  const personas = personaStoreOf(db)
   try {
     await work({
       path,

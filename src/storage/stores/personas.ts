@@ -1,0 +1,151 @@
+import type { Scope } from '../../personas/memory/memory.ts'
+import type { Extent, Revision } from '../../personas/package/archive.ts'
+import type { Persona, PersonaStore } from '../../personas/persona.ts'
+import { among, lock, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port.ts'
+import type { StoredLimits } from '../shared/limits.ts'
+import { type PersonaRow, personaOf, rowOfPersona } from '../shared/persona-rows.ts'
+import type { OwnedRows } from './owned-rows.ts'
+import { checkQuota } from './quota.ts'
+
+export interface PersonaStoreParts {
+  readonly limits?: StoredLimits | undefined
+  /** Removes the rows of hidden personas, some at a time. */
+  readonly removeHidden: () => Promise<void>
+}
+
+/** Personas. Every writer of a persona, its state or its memories locks its row first. */
+export function createPersonaStore(db: StoreDatabase, { limits, removeHidden }: PersonaStoreParts): PersonaStore {
+  return {
+    async save(persona) {
+      await db.write(() => together(savePersona(persona), checkQuota(limits, persona.user_id)))
+    },
+    update: (id, owner, change) =>
+      db.write(function* () {
+        const before = yield* lockPersona(id, owner)
+        if (!before) return undefined
+        const after = change(before)
+        const grows = JSON.stringify(after).length > JSON.stringify(before).length
+        yield* together(savePersona(after), checkQuota(grows ? limits : undefined, owner))
+        return after
+      }),
+    find: async (id) => db.read(findPersona(id)),
+    async list(owner) {
+      const found = await db.read(
+        rows<PersonaRow>(sql`SELECT * FROM persona WHERE user_id = ${owner} ORDER BY created_at, id`),
+      )
+      return found.map(personaOf)
+    },
+    async remove(id, owner) {
+      const removed = await db.write(() => hidePersonas(owner, id))
+      if (removed > 0) await removeHidden()
+      return removed > 0
+    },
+  }
+}
+
+/** Personas and their memories when users come and go. */
+export const personaOwnership: OwnedRows = {
+  *reassign(from, to) {
+    yield* together(
+      run(sql`UPDATE persona SET user_id = ${to} WHERE user_id = ${from}`),
+      run(sql`UPDATE memory_scope SET user_id = ${to} WHERE user_id = ${from}`),
+    )
+  },
+  *remove(owner) {
+    yield* hidePersonas(owner)
+  },
+}
+
+/** Writes a new persona, or the new fields of one of the same owner's; a time of creation stays. */
+export function* savePersona(persona: Persona): Work<void> {
+  yield* run(
+    sql`${inserted(persona)} ON CONFLICT (id) DO UPDATE SET name = excluded.name, model = excluded.model,
+          description = excluded.description, system_prompt = excluded.system_prompt, parameters = excluded.parameters,
+          embedding_model = excluded.embedding_model, memory_settings = excluded.memory_settings,
+          mutation_settings = excluded.mutation_settings, extra = excluded.extra, updated_at = excluded.updated_at
+        WHERE persona.user_id = excluded.user_id`,
+  )
+}
+
+/** Writes a new persona; false where there is one of that id. Waits for another transaction that makes one. */
+export function* insertPersona(persona: Persona): Work<boolean> {
+  return (yield* run(sql`${inserted(persona)} ON CONFLICT (id) DO NOTHING`)) === 1
+}
+
+function inserted(persona: Persona) {
+  const { id, user_id, name, model, description, system_prompt, parameters, embedding_model, ...rest } =
+    rowOfPersona(persona)
+  return sql`INSERT INTO persona (id, user_id, name, model, description, system_prompt, parameters, embedding_model,
+      memory_settings, mutation_settings, extra, created_at, updated_at)
+    VALUES (${id}, ${user_id}, ${name}, ${model}, ${description}, ${system_prompt}, ${parameters}, ${embedding_model},
+      ${rest.memory_settings}, ${rest.mutation_settings}, ${rest.extra}, ${rest.created_at}, ${rest.updated_at})`
+}
+
+/** The persona of an id, unless it is hidden. */
+export function* findPersona(id: string): Work<Persona | undefined> {
+  const found = yield* row<PersonaRow>(sql`SELECT * FROM persona WHERE id = ${id} AND user_id NOT LIKE '~%'`)
+  return found && personaOf(found)
+}
+
+const forNoKeyUpdate = word('', 'FOR NO KEY UPDATE')
+
+/** The owner's persona of that id, locked against other writers until this transaction ends. */
+export function* lockPersona(id: string, owner: string): Work<Persona | undefined> {
+  const found = yield* row<PersonaRow>(
+    sql`SELECT * FROM persona WHERE id = ${id} AND user_id = ${owner} ${forNoKeyUpdate}`,
+  )
+  return found && personaOf(found)
+}
+
+/** The owner of rows that are on their way out: no user. Hidden rows are removed afterwards, some at a time. */
+export const hiddenOwner = '~leaving'
+
+/** Scopes without a persona are on their way out; in SQLite those of a hidden persona are. */
+const withoutPersona = word('', 'persona_id = NULL, ')
+
+/** Hides the owner's personas, or one of them, with all they have, from every user at once. How many they are. */
+export function* hidePersonas(owner: string, id?: string): Work<number> {
+  const isGoing = id === undefined ? sql`user_id = ${owner}` : sql`user_id = ${owner} AND id = ${id}`
+  const [, gone] = yield* together(
+    // Persona, then scope, then counters: the order in which every writer locks.
+    lock(
+      sql`SELECT 1 FROM memory_scope
+          WHERE persona_id IN (SELECT id FROM persona WHERE ${isGoing} ORDER BY id ${forNoKeyUpdate})
+          ORDER BY scope_id FOR UPDATE`,
+    ),
+    rows<{ id: string }>(sql`UPDATE persona SET user_id = ${hiddenOwner} WHERE ${isGoing} RETURNING id`),
+  )
+  if (gone.length === 0) return 0
+  const ids = among(gone.map((persona) => persona.id))
+  yield* together(
+    run(
+      sql`UPDATE memory_scope SET ${withoutPersona}user_id = CAST(${hiddenOwner} AS text) || '/' || scope_id
+          WHERE persona_id ${ids}`,
+    ),
+    // Conversations go on without a persona.
+    run(sql`UPDATE conversation SET persona_id = NULL WHERE persona_id ${ids}`),
+  )
+  return gone.length
+}
+
+/** The size of a persona, by counters that are kept as it is stored. */
+export function* extentOf({ personaId, userId }: Scope): Work<Extent> {
+  const found = yield* row<Extent>(
+    sql`SELECT coalesce(s.memories, 0) AS memories, coalesce(state.sequence, 0) AS records,
+          coalesce(s.bytes, 0) + u.bytes AS bytes
+        FROM persona p JOIN persona_usage u ON u.persona_id = p.id
+        LEFT JOIN memory_scope s ON s.persona_id = p.id AND s.user_id = p.user_id
+        LEFT JOIN persona_state state ON state.persona_id = p.id
+        WHERE p.id = ${personaId} AND p.user_id = ${userId}`,
+  )
+  return found ?? { memories: 0, records: 0, bytes: 0 }
+}
+
+/** The counter of the persona's changes; undefined when that user has no such persona. */
+export function* revisionOf({ personaId, userId }: Scope): Work<Revision | undefined> {
+  const found = yield* row<{ revision: string }>(
+    sql`SELECT CAST(revision AS text) AS revision FROM persona_revision JOIN persona ON persona.id = persona_id
+        WHERE persona_id = ${personaId} AND user_id = ${userId}`,
+  )
+  return found?.revision
+}
