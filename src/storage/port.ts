@@ -47,6 +47,11 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): S
   return { strings, parts }
 }
 
+/** A piece of SQL that is put together when it runs, from names in the program alone: never from what a user sent. */
+export function raw(text: string): Statement {
+  return { strings: Object.assign([text], { raw: [text] }), parts: [] }
+}
+
 /** SQL that the databases spell in different ways; one spelling alone is for both. */
 export function word(sqlite: string, postgres = sqlite): Word {
   return { sqlite, postgres }
@@ -77,6 +82,7 @@ export const position = word('instr', 'strpos')
 /** What a store asks for: the answer of a statement, or the results of several works. */
 export type Ask =
   | { readonly ask: 'rows' | 'row' | 'run' | 'lock'; readonly statement: Statement }
+  | { readonly ask: 'insert'; readonly into: InsertInto; readonly rows: Rows['rows'] }
   | { readonly ask: 'together'; readonly works: readonly Work<unknown>[] }
   | { readonly ask: 'native'; readonly perform: (connection: never) => unknown }
 
@@ -97,6 +103,21 @@ export function* row<R extends object>(statement: Statement): Work<R | undefined
 /** Runs a statement that writes. The result is the number of rows that it changed. */
 export function* run(statement: Statement): Work<number> {
   return yield { ask: 'run', statement }
+}
+
+/** Where `insert` writes. The text is made once for each of these objects. */
+export interface InsertInto {
+  readonly table: string
+  readonly columns: Rows['columns']
+  /** What follows `ON CONFLICT`. */
+  readonly onConflict: string
+  /** Columns of the rows that were written, which are the result. */
+  readonly returning?: string
+}
+
+/** Inserts rows, in their order. The result is what they return: nothing without `returning`. */
+export function* insert<R extends object>(into: InsertInto, added: Rows['rows']): Work<R[]> {
+  return added.length === 0 ? [] : yield { ask: 'insert', into, rows: added }
 }
 
 /** Runs a query for the locks that it takes; nothing where a database has one writer. */
@@ -130,6 +151,15 @@ export interface StoreDatabase {
    * where it failed.
    */
   write<R>(work: () => Work<R>, kind?: ChangeKind): Promise<R>
+  /**
+   * As `write`, for what every request writes: at once where the database is on this machine and free; where another process
+   * writes, the event loop goes on meanwhile.
+   */
+  writeSoon<R>(work: () => Work<R>): MaybePromise<R>
+  /** As `writeSoon`; the commit reaches the disk beside the event loop, and is on it when this resolves. */
+  append<R>(work: () => Work<R>): Promise<R>
+  /** Whether work in slices may go on: false once a service stops, which leaves the rest to the next start. */
+  goesOn(): boolean
   /**
    * Keeps rows that decide on requests for as long as no data of that kind changes, see session-cache.ts. `find` reads rows
    * by their ids; over a network all ids of one turn of the event loop are one query.

@@ -1,8 +1,19 @@
-import { type Ask, createCompiler, type Dialect, native, type StoreDatabase, type Work } from '../port.ts'
+import {
+  type Ask,
+  createCompiler,
+  type Dialect,
+  type InsertInto,
+  native,
+  type Rows,
+  type StoreDatabase,
+  type Work,
+} from '../port.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import type { OwnChanges } from './changes.ts'
 import { inOneQuery } from './in-one-query.ts'
+import { numbersOf } from './numbers-of.ts'
 import { oneWriter } from './one-writer.ts'
+import { goesOn } from './removal.ts'
 import type { Database, Sql, Transaction } from './sql.ts'
 
 /** PostgreSQL for the stores. */
@@ -21,6 +32,9 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
         return runOn(tx, work())
       })
     },
+    writeSoon: (work) => db.transaction((tx) => runOn(tx, work())),
+    append: (work) => db.transaction((tx) => runOn(tx, work())),
+    goesOn: () => goesOn(db),
     cached: (kind, find) =>
       createSessionCache(
         () => changes.mark(kind),
@@ -55,6 +69,8 @@ async function perform(on: Sql, ask: Ask): Promise<unknown> {
   // Each begins before the first answer comes.
   if (ask.ask === 'together') return Promise.all(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
+  if (ask.ask === 'insert')
+    return on.rows(insertText(ask.into), arraysOf({ columns: ask.into.columns, rows: ask.rows }))
   const { text, values } = compile(ask.statement)
   if (ask.ask === 'rows' || ask.ask === 'lock') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
@@ -73,7 +89,28 @@ const postgres: Dialect = {
     `(SELECT * FROM unnest(${Object.values(columns)
       .map((type) => `${next()}::${types[type]}[]`)
       .join(', ')}) AS listed (${Object.keys(columns).join(', ')}))`,
-  tableValues: ({ columns, rows }) => Object.keys(columns).map((_name, index) => rows.map((row) => row[index])),
+  tableValues: arraysOf,
+}
+
+/** An array for each column. */
+function arraysOf({ columns, rows }: Rows): readonly unknown[] {
+  return Object.values(columns).map((type, index) => {
+    const values = rows.map((row) => row[index])
+    return type === 'integer' ? numbersOf(values) : values
+  })
+}
+
+const insertTexts = new WeakMap<InsertInto, string>()
+
+function insertText(into: InsertInto): string {
+  const known = insertTexts.get(into)
+  if (known !== undefined) return known
+  const { table, columns, onConflict, returning } = into
+  const arrays = Object.values(columns).map((type, index) => `$${index + 1}::${types[type]}[]`)
+  const text = `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})
+    ON CONFLICT ${onConflict}${returning ? ` RETURNING ${returning}` : ''}`
+  insertTexts.set(into, text)
+  return text
 }
 
 const compile = createCompiler(postgres)

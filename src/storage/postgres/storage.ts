@@ -132,9 +132,15 @@ function storageOf(
       const { createBackupFiles } = await import('./backup-files.ts')
       return (opened) => createBackupFiles(opened, join(settings.folder, 'backups'))
     }),
-    ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore),
+    ledger: lazily(methods.ledger, async () => {
+      const { createLedgerStore } = await import('../stores/ledger.ts')
+      return ({ driver }) => createLedgerStore(driver)
+    }),
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore),
-    limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore),
+    limits: lazily(methods.limits, async () => {
+      const { createLimitStore } = await import('../stores/limits.ts')
+      return (context) => createLimitStore(context.driver, context.lease)
+    }),
     plugins,
     changes,
     shared: {

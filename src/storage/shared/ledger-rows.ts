@@ -1,4 +1,5 @@
 import { costSources, type LedgerRow, outcomes, purposes } from '../../usage/ledger/ledger.ts'
+import type { ColumnType } from '../port.ts'
 
 /** A row of the table, in the order of its columns. */
 export interface LedgerRecord {
@@ -31,8 +32,39 @@ export interface LedgerRecord {
   readonly duration_ms: number
 }
 
+/** The columns of the table, in the order of `valuesOf`. */
+export const ledgerColumns = {
+  request: 'text',
+  attempt: 'integer',
+  at: 'integer',
+  day: 'integer',
+  '"user"': 'integer',
+  api_key: 'integer',
+  plugin: 'integer',
+  model: 'integer',
+  purpose: 'integer',
+  outcome: 'integer',
+  estimated: 'integer',
+  lower_bound: 'integer',
+  input: 'integer',
+  cached: 'integer',
+  cache_write: 'integer',
+  cache_write_long: 'integer',
+  output: 'integer',
+  reasoning: 'integer',
+  audio_input: 'integer',
+  audio_output: 'integer',
+  characters: 'integer',
+  service_tier: 'integer',
+  speed: 'integer',
+  cost: 'integer',
+  cost_source: 'integer',
+  price: 'integer',
+  duration_ms: 'integer',
+} as const satisfies Readonly<Record<string, ColumnType>>
+
 /** The values of a row in the order of the table's columns; `idOf` gives the number of a name. */
-export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readonly unknown[] {
+export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readonly (string | number | null)[] {
   const { amounts, cost } = row
   const number = (name: string | null | undefined) => (name == null ? null : idOf(name))
   return [

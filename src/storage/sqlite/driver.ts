@@ -1,9 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Statement as Prepared } from 'better-sqlite3'
-import { type Ask, createCompiler, type Dialect, native, type StoreDatabase, type Value, type Work } from '../port.ts'
+import type { MaybePromise } from '../../accounts/users.ts'
+import {
+  type Ask,
+  createCompiler,
+  type Dialect,
+  type InsertInto,
+  native,
+  type StoreDatabase,
+  type Value,
+  type Work,
+} from '../port.ts'
 import type { ChangeKind } from '../shared/changes.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
+import { withoutWaiting } from './busy.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
+import { goesOn } from './housekeeping.ts'
+import { syncLog, withoutSync } from './late-sync.ts'
 
 /** SQLite for the stores. A statement is prepared at its first use. */
 export function createSqliteDriver(db: Database, changes: OwnChanges): StoreDatabase {
@@ -25,12 +39,50 @@ export function createSqliteDriver(db: Database, changes: OwnChanges): StoreData
         changed(kind)
       }
     },
+    writeSoon: <R>(work: () => Work<R>) => patiently(() => withoutWaiting(db, () => transaction.immediate(work) as R)),
+    async append<R>(work: () => Work<R>) {
+      const written = await patiently(() =>
+        withoutWaiting(db, () => withoutSync(db, () => transaction.immediate(work) as R)),
+      )
+      await syncLog(db)
+      return written
+    },
+    goesOn: () => goesOn(db),
     cached: (kind, find) =>
       createSessionCache(
         () => changes.mark(kind),
         (id) => runNow(find([id]), perform).get(id),
       ),
   }
+}
+
+/** Another process holds the write lock for a moment: tried again so often, with such pauses in milliseconds. */
+const tries = 60
+const pauseMs = 25
+
+/** Runs a write: at once where the lock is free, else when it is. */
+function patiently<R>(write: () => R): MaybePromise<R> {
+  try {
+    return write()
+  } catch (reason) {
+    if (!isBusy(reason)) throw reason
+    return waiting(write)
+  }
+}
+
+async function waiting<R>(write: () => R): Promise<R> {
+  for (let round = 1; ; round++) {
+    await sleep(pauseMs)
+    try {
+      return write()
+    } catch (reason) {
+      if (!isBusy(reason) || round === tries) throw reason
+    }
+  }
+}
+
+function isBusy(reason: unknown): boolean {
+  return /^SQLITE_BUSY/.test(String((reason as { code?: unknown } | null)?.code))
 }
 
 /** Runs work inside of a transaction that is open on the connection, or statement by statement where none is. */
@@ -68,10 +120,19 @@ function performerOf(db: Database): Perform {
   if (known) return known
   const compile = createCompiler(sqlite)
   const prepared = new Map<string, Prepared>()
+  const inserts = new WeakMap<InsertInto, Prepared>()
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
     if (ask.ask === 'native') return (ask.perform as (db: Database) => unknown)(db)
     if (ask.ask === 'lock') return
+    if (ask.ask === 'insert') {
+      const { into, rows } = ask
+      const statement = inserts.get(into) ?? db.prepare(insertText(into))
+      inserts.set(into, statement)
+      if (into.returning) return rows.map((row) => statement.get(...row)).filter((row) => row !== undefined)
+      for (const row of rows) statement.run(...row)
+      return []
+    }
     const { text, values } = compile(ask.statement)
     let statement = prepared.get(text)
     if (!statement) {
@@ -84,6 +145,13 @@ function performerOf(db: Database): Perform {
   }
   performers.set(db, perform)
   return perform
+}
+
+function insertText({ table, columns, onConflict, returning }: InsertInto): string {
+  const names = Object.keys(columns)
+  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT ${onConflict}${
+    returning ? ` RETURNING ${returning}` : ''
+  }`
 }
 
 /** SQLite's spelling: lists and rows are JSON texts (https://sqlite.org/json1.html#jeach). */

@@ -1,15 +1,5 @@
+import { pauseFor } from '../shared/event-loop.ts'
 import type { Database } from './connection.ts'
-
-/**
- * Leaves the database to others for as long as a slice of work took, in milliseconds: it has one writer, and writers that wait
- * in another process look again only now and then.
- */
-export function pauseFor(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
-}
-
-/** Milliseconds. */
-const longestRest = 200
 
 const stopping = new WeakSet<Database>()
 

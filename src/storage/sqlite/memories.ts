@@ -8,11 +8,11 @@ import {
   type Scope,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
+import { pauseFor, yieldToEventLoop } from '../shared/event-loop.ts'
 import type { ScopeRow } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { claimEmbedding } from './embedding-claims.ts'
-import { goesOn, pauseFor, releasePages } from './housekeeping.ts'
+import { goesOn, releasePages } from './housekeeping.ts'
 import { type Chosen, createMemoryReader } from './memories-read.ts'
 import { findScope, scopesAfter } from './memories-scope.ts'
 import { createMemoryWriter } from './memories-write.ts'

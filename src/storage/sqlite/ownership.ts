@@ -1,8 +1,8 @@
 import type { Work } from '../port.ts'
+import { limitOwnership } from '../stores/limits.ts'
 import { personaOwnership } from '../stores/personas.ts'
 import { conversationOwnership } from './conversations.ts'
 import { onSqlite } from './driver.ts'
-import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { responseOwnership } from './responses.ts'
 
@@ -10,7 +10,7 @@ import { responseOwnership } from './responses.ts'
 export const localUser = 'local'
 
 /** Every other store with rows that belong to a user. */
-const stores: readonly OwnedRows[] = [conversationOwnership, responseOwnership, limitOwnership]
+const stores: readonly OwnedRows[] = [conversationOwnership, responseOwnership]
 
 /** The first administrator takes over all local rows. */
 export function* adopt(userId: string): Work<void> {
@@ -18,6 +18,7 @@ export function* adopt(userId: string): Work<void> {
   yield* onSqlite((db) => {
     for (const store of stores) store.reassign(db, localUser, userId)
   })
+  yield* limitOwnership.reassign(localUser, userId)
 }
 
 /** Removes all rows of a removed user. */
@@ -26,4 +27,5 @@ export function* disown(userId: string): Work<void> {
   yield* onSqlite((db) => {
     for (const store of stores) store.remove(db, userId)
   })
+  yield* limitOwnership.remove(userId)
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import { holder, isHeld } from '../../process/holders.ts'
+import { pauseFor } from '../shared/event-loop.ts'
 import { exchangeLogs } from '../stores/adaptations.ts'
 import type { Database } from './connection.ts'
 import { runOn } from './driver.ts'
-import { pauseFor, releasePages } from './housekeeping.ts'
+import { releasePages } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
 import { removePersonaRows } from './removal.ts'
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { pauseFor } from '../shared/event-loop.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { hiddenOwner } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
-import { goesOn, isFailureOfDatabase, pauseFor, releasePages } from './housekeeping.ts'
+import { goesOn, isFailureOfDatabase, releasePages } from './housekeeping.ts'
 import { findScope, makeScope } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 

@@ -6,6 +6,7 @@ import { refuseMoved } from '../files/moved-mark.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
+import { mayRun, processMark } from '../shared/process-mark.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
 import { methods } from '../shared/store-methods.ts'
 import { markAccounts, refuseLostAccounts } from './accounts-mark.ts'
@@ -89,8 +90,10 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
           }),
       })
     }),
-    limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
-    ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
+    limits: lazily(methods.limits, async () =>
+      (await import('../stores/limits.ts')).createLimitStore(driver, processesHere),
+    ),
+    ledger: lazily(methods.ledger, async () => (await import('../stores/ledger.ts')).createLedgerStore(driver)),
     prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
     plugins,
     changes,
@@ -115,6 +118,13 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       if (isTemporary) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Processes of this machine are seen. */
+const processesHere = {
+  mark: processMark(),
+  keep: () => undefined,
+  ended: async () => (mark: string) => !mayRun(mark),
 }
 
 /** Whether a data folder never had a database. */

@@ -5,10 +5,10 @@ import type { PersonaSnapshot } from '../../personas/package/archive.ts'
 import { packageContent } from '../../personas/package/export.ts'
 import { verifyStored } from '../../personas/package/verify-stored.ts'
 import { checkDatabase } from '../postgres/check.ts'
+import { createChanges } from '../postgres/changes.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
+import { createPostgresDriver } from '../postgres/driver.ts'
 import { operatorFailure } from '../postgres/errors.ts'
-import { problemsIn } from '../postgres/ledger-check.ts'
-import { createLedgerNames } from '../postgres/ledger-names.ts'
 import { migrations } from '../postgres/migrations.ts'
 import { snapshotIn as postgresSnapshot } from '../postgres/persona-snapshot.ts'
 import type { Transaction } from '../postgres/sql.ts'
@@ -16,6 +16,8 @@ import { vectorColumn } from '../postgres/vectors-column.ts'
 import { snapshotIn as sqliteSnapshot } from '../sqlite/persona-snapshot.ts'
 import { openReader } from '../sqlite/reader.ts'
 import { openSqliteStorage, type SqliteSettings } from '../sqlite/storage.ts'
+import { problemsIn } from '../stores/ledger-check.ts'
+import { createLedgerNames } from '../stores/ledger-names.ts'
 import { placesIn } from './move-to.ts'
 import { scopesIn } from './persona-hashes.ts'
 import type { TransferControl } from './progress.ts'
@@ -67,7 +69,8 @@ export async function checkPostgres(url: string, control: TransferControl): Prom
   const db = openPostgres(url)
   try {
     const line = await checkDatabase(db, migrations)
-    const ledger = await problemsIn(db, createLedgerNames(db))
+    const driver = createPostgresDriver(db, createChanges(db))
+    const ledger = await problemsIn(driver, createLedgerNames(driver))
     const vectors = await vectorColumn(db)
     const checked = await db.transaction(
       async (tx) => {

@@ -1,0 +1,86 @@
+import type { LedgerRow, RowQuery, UsageGroup, UsageQuery } from '../../usage/ledger/ledger.ts'
+import { raw, rows, type Statement, type StoreDatabase, sql, word } from '../port.ts'
+import { columns, groupsOf, namesAsked, nothingFound } from '../shared/ledger-report.ts'
+import { dayNumber, type LedgerRecord, rowOf } from '../shared/ledger-rows.ts'
+import { columnsOfSums } from '../shared/ledger-sums.ts'
+import type { LedgerNames } from './ledger-names.ts'
+
+/** Rows that one statement looks through: some milliseconds, however few of them match. */
+const slice = 2000
+
+/** The condition that the names of a query make; undefined where no row has one of them. */
+async function conditionOf(query: RowQuery, names: LedgerNames): Promise<Statement | undefined> {
+  const wanted = namesAsked(query)
+  const idOf = await names.find(wanted.map(([, name]) => name))
+  if (wanted.some(([, name]) => idOf(name) === undefined)) return undefined
+  return wanted.reduce((all, [column, name]) => sql`${all} AND ${raw(`"${column}"`)} = ${idOf(name)}`, sql`true`)
+}
+
+/** Sums by the columns of the query, in their order; at most `query.most` groups, where that is set. */
+export async function sumUp(db: StoreDatabase, query: UsageQuery, names: LedgerNames): Promise<readonly UsageGroup[]> {
+  const matches = await conditionOf(query, names)
+  if (!matches) return nothingFound(query)
+  const by = query.by.map((name) => columns[name])
+  const groups = by.map((column) => `"${column}"`)
+  const sums = columnsOfSums.map((name) => `coalesce(sum(${name}), 0) AS ${name}`)
+  const found = await db.read(
+    rows<Record<string, number>>(
+      sql`SELECT ${raw([...groups, ...sums].join(', '))} FROM ledger_day
+          WHERE day BETWEEN ${dayNumber(query.since)} AND ${dayNumber(query.until)} AND ${matches}
+          ${raw(by.length > 0 ? `GROUP BY ${groups.join(', ')}` : '')} LIMIT ${query.most ?? Number.MAX_SAFE_INTEGER}`,
+    ),
+  )
+  const named = by.filter((column) => column !== 'day')
+  const nameOf = await names.namesOf(found.flatMap((row) => named.map((column) => row[column]!)).filter((id) => id > 0))
+  const all = [...by, ...columnsOfSums]
+  return groupsOf(
+    query,
+    found.map((row) => all.map((column) => row[column]!)),
+    nameOf,
+  )
+}
+
+type StoredRecord = LedgerRecord & { readonly id: number; readonly fits: boolean | 0 | 1 }
+
+/** The order of rows of the same time, and a row with it. */
+const id = word('rowid', 'id')
+const withId = word('rowid AS id, *', '*')
+
+/**
+ * The rows of a query by day and time. Each read looks through the next thousands of the time, and comes back with those that
+ * match, and with the last one in any case: the next read goes on after it.
+ */
+export async function* readRows(
+  db: StoreDatabase,
+  query: RowQuery,
+  names: LedgerNames,
+): AsyncGenerator<readonly LedgerRow[]> {
+  const matches = await conditionOf(query, names)
+  if (!matches) return
+  const last = dayNumber(query.until)
+  let after = { day: dayNumber(query.since), at: Number.MIN_SAFE_INTEGER, id: 0 }
+  for (;;) {
+    const next = sql`SELECT ${withId} FROM ledger
+      WHERE day <= ${last} AND (day, at, ${id}) > (${after.day}, ${after.at}, ${after.id})
+      ORDER BY day, at, ${id} LIMIT ${slice}`
+    const found = await db.read(
+      rows<StoredRecord>(
+        sql`WITH part AS (
+              SELECT *, row_number() OVER (ORDER BY day, at, id) AS place, (${matches}) AS fits FROM (${next}) AS next)
+            SELECT * FROM part WHERE fits OR place = (SELECT count(*) FROM part) ORDER BY place`,
+      ),
+    )
+    const end = found.at(-1)
+    if (!end) return
+    const matching = end.fits ? found : found.slice(0, -1)
+    if (matching.length > 0) {
+      const nameOf = await names.namesOf(matching.flatMap(namesIn))
+      yield matching.map((record) => rowOf(record, nameOf))
+    } else await new Promise(setImmediate)
+    after = end
+  }
+}
+
+function namesIn({ user, api_key, plugin, model, service_tier, speed, price }: LedgerRecord): readonly number[] {
+  return [user, api_key, plugin, model, service_tier, speed, price].filter((name) => name !== null)
+}
