@@ -119,15 +119,14 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
     },
     async writing(kind, work, transactionOptions) {
       try {
-        return await db.transaction(async (tx) => {
-          const result = await work(tx)
-          await Promise.all([
-            tx.run('UPDATE change SET number = number + 1 WHERE kind = $1', [kind]),
-            tx.row('SELECT pg_notify($1, $2)', [channel, kind]),
-            ...(kind === 'accounts' ? [tx.run(markAccounts)] : []),
-          ])
-          return result
-        }, transactionOptions)
+        return await db.transaction(work, {
+          ...transactionOptions,
+          last: [
+            `UPDATE change SET number = number + 1 WHERE kind = '${kind}'`,
+            `SELECT pg_notify('${channel}', '${kind}')`,
+            ...(kind === 'accounts' ? [markAccounts] : []),
+          ].join('; '),
+        })
       } finally {
         own[kind]++
         renew(kind)

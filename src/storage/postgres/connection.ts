@@ -173,14 +173,22 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     const { client, give } = await take(options)
     progress.stage = 'beginning'
     try {
-      const tx = transactionOn(client)
-      await answered(client, client.query(beginning(options, takesSettings)))
+      const begun = answered(client, client.query(beginning(options, takesSettings))).then(() => {
+        progress.stage = 'working'
+      })
+      begun.catch(() => {})
       const { statementTimeout: longest = statementTimeout } = options
       boundSilence(client, longest > statementTimeout ? 0 : longest && longestSilence)
-      progress.stage = 'working'
-      const result = await work(tx)
+      // A begin fails with its connection alone: the first statements go with it. A connection that copies takes one at a time.
+      if (options.copies) await begun
+      // Where it failed, so did all after it: the reason is its own.
+      const result = await work(transactionOn(client)).catch(async (reason) => {
+        await begun
+        throw reason
+      })
+      await begun
       progress.stage = 'committing'
-      await answered(client, client.query('COMMIT'))
+      await answered(client, client.query(options.last ? `${options.last}; COMMIT` : 'COMMIT'))
       return result
     } catch (reason) {
       if (isAway(reason)) lose(client, reason)
@@ -352,11 +360,15 @@ async function* copiedOut(client: pg.Client, text: string): AsyncGenerator<Uint8
  * Begins a transaction and sets its parameters in one statement: `SET LOCAL` affects no other transaction, even behind
  * a pooler.
  */
-function beginning({ level, readOnly, statementTimeout }: TransactionOptions, takesSettings: boolean): string {
+function beginning({ level, readOnly, statementTimeout, first }: TransactionOptions, takesSettings: boolean): string {
   const modes = [level && `ISOLATION LEVEL ${level.toUpperCase()}`, readOnly && 'READ ONLY'].filter(Boolean)
   const settings = Object.entries({
     ...(takesSettings ? {} : sessionSettings),
     ...(statementTimeout !== undefined && { statement_timeout: String(statementTimeout) }),
   })
-  return [`BEGIN ${modes.join(' ')}`, ...settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`)].join('; ')
+  return [
+    `BEGIN ${modes.join(' ')}`,
+    ...settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`),
+    ...(first ? [first] : []),
+  ].join('; ')
 }

@@ -27,10 +27,7 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
     },
     write(work, kind) {
       if (!kind) return db.transaction((tx) => runOn(tx, work()))
-      return changes.writing(kind, async (tx) => {
-        await oneWriter(tx, kind)
-        return runOn(tx, work())
-      })
+      return changes.writing(kind, (tx) => runOn(tx, work()), { first: oneWriter(kind) })
     },
     writeSoon: (work) => db.transaction((tx) => runOn(tx, work())),
     append: (work) => db.transaction((tx) => runOn(tx, work())),

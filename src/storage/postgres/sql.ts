@@ -25,6 +25,10 @@ export interface TransactionOptions {
   /** `read committed` unless given; under the others the server may ask for another attempt, and the work is run again. */
   readonly level?: 'read committed' | 'repeatable read' | 'serializable'
   readonly readOnly?: boolean
+  /** A statement without parameters that goes with the begin: for a lock. */
+  readonly first?: string
+  /** Statements without parameters that go with the commit. */
+  readonly last?: string
   /** Milliseconds that one statement may take; 0 for any time. The connection's own unless given. */
   readonly statementTimeout?: number
   /** Whether it copies: on a connection of its own then. */

@@ -97,7 +97,7 @@ function databaseOn(pglite: PGlite, session: Session): Database {
         await pglite.exec(beginning(options))
         try {
           const result = await work(transactionOn(pglite))
-          await pglite.exec('COMMIT')
+          await pglite.exec(options.last ? `${options.last}; COMMIT` : 'COMMIT')
           return result
         } catch (reason) {
           await pglite.exec('ROLLBACK')
@@ -118,8 +118,8 @@ function databaseOn(pglite: PGlite, session: Session): Database {
   }
 }
 
-function beginning({ level = 'read committed', readOnly = false }: TransactionOptions): string {
-  return `BEGIN ISOLATION LEVEL ${level}${readOnly ? ' READ ONLY' : ''}`
+function beginning({ level = 'read committed', readOnly = false, first }: TransactionOptions): string {
+  return `BEGIN ISOLATION LEVEL ${level}${readOnly ? ' READ ONLY' : ''}${first ? `; ${first}` : ''}`
 }
 
 function statementsOn(pglite: PGlite): Sql {
