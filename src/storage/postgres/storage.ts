@@ -100,10 +100,10 @@ function storageOf(
       const { createAccountStore } = await import('../stores/accounts.ts')
       return ({ driver }) => createAccountStore(driver, { loadOwnership: () => import('./ownership.ts') })
     }),
-    loginFailures: lazily(
-      methods.loginFailures,
-      async () => (await import('./login-failures.ts')).createLoginFailureStore,
-    ),
+    loginFailures: lazily(methods.loginFailures, async () => {
+      const { createLoginFailureStore } = await import('../stores/login-failures.ts')
+      return ({ driver }) => createLoginFailureStore(driver)
+    }),
     keys: lazily(methods.keys, async () => {
       const { createKeyStore } = await import('../stores/keys.ts')
       return ({ driver }) => createKeyStore(driver)

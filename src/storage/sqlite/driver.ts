@@ -69,6 +69,8 @@ function performerOf(db: Database): Perform {
   const prepared = new Map<string, Prepared>()
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
+    // A transaction that writes has no other beside it.
+    if (ask.ask === 'turn') return undefined
     if (ask.ask === 'native') return (ask.perform as (db: Database) => unknown)(db)
     const { text, values } = compile(ask.statement)
     let statement = prepared.get(text)

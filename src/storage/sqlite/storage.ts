@@ -48,9 +48,10 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
         onAdded: () => markAccounts(db),
       }),
     ),
-    loginFailures: lazily(methods.loginFailures, async () =>
-      (await import('./login-failures.ts')).createLoginFailureStore(db),
-    ),
+    loginFailures: lazily(methods.loginFailures, async () => {
+      const { createLoginFailureStore, machineClock } = await import('../stores/login-failures.ts')
+      return createLoginFailureStore(driver, machineClock())
+    }),
     keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
     personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
