@@ -110,7 +110,10 @@ function storageOf(
     }),
     personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore),
-    proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore),
+    proposals: lazily(methods.proposals, async () => {
+      const { createProposalStore } = await import('../stores/proposals.ts')
+      return ({ driver }) => createProposalStore(driver)
+    }),
     conversations: lazily(
       methods.conversations,
       async () => (await import('./conversations.ts')).createConversationStore,
@@ -124,7 +127,10 @@ function storageOf(
       return (opened) => createBackupFiles(opened, join(settings.folder, 'backups'))
     }),
     ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore),
-    prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore),
+    prices: lazily(methods.prices, async () => {
+      const { createPriceStore } = await import('../stores/prices.ts')
+      return ({ driver }) => createPriceStore(driver)
+    }),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore),
     plugins,
     changes,

@@ -1,5 +1,16 @@
 import type { Statement as Prepared } from 'better-sqlite3'
-import { type Ask, createCompiler, type Dialect, native, type StoreDatabase, type Value, type Work } from '../port.ts'
+import {
+  type Ask,
+  createCompiler,
+  type Dialect,
+  native,
+  row,
+  run,
+  type StoreDatabase,
+  sql,
+  type Value,
+  type Work,
+} from '../port.ts'
 import type { ChangeKind } from '../shared/changes.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import type { OwnChanges } from './changes.ts'
@@ -13,13 +24,15 @@ export function createSqliteDriver(db: Database, changes: OwnChanges): StoreData
     if (kind === 'prices') changes.wrotePrices()
     if (kind === 'limits') changes.wroteLimits()
   }
-  const transaction = db.transaction((work: () => Work<unknown>) => runNow(work(), perform))
+  const transaction = db.transaction((work: () => Work<unknown>, kind?: ChangeKind) =>
+    runNow(kind === 'prices' ? counted(work()) : work(), perform),
+  )
   return {
     read: (work) => runNow(work, perform),
     run: async (statement) => perform({ ask: 'run', statement }) as number,
     async write<R>(work: () => Work<R>, kind?: ChangeKind) {
       try {
-        return transaction.immediate(work) as R
+        return transaction.immediate(work, kind) as R
       } finally {
         changed(kind)
       }
@@ -35,6 +48,16 @@ export function createSqliteDriver(db: Database, changes: OwnChanges): StoreData
 /** Runs work inside of a transaction that is open on the connection, or statement by statement where none is. */
 export function runOn<R>(db: Database, work: Work<R>): R {
   return runNow(work, performerOf(db))
+}
+
+/** Work that may write prices: other processes see by a count whether it did, see changes.ts. */
+function* counted<R>(work: Work<R>): Work<R> {
+  const written = sql`SELECT total_changes() AS number`
+  const before = yield* row<{ number: number }>(written)
+  const result = yield* work
+  const after = yield* row<{ number: number }>(written)
+  if (after!.number !== before!.number) yield* run(sql`UPDATE price_changes SET number = number + 1`)
+  return result
 }
 
 /** A step of SQLite alone. */

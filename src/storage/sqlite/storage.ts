@@ -55,7 +55,9 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
     personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
-    proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
+    proposals: lazily(methods.proposals, async () =>
+      (await import('../stores/proposals.ts')).createProposalStore(driver),
+    ),
     conversations: lazily(methods.conversations, async () =>
       (await import('./conversations.ts')).createConversationStore(db),
     ),
@@ -79,7 +81,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     }),
     limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
     ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
-    prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
+    prices: lazily(methods.prices, async () => (await import('../stores/prices.ts')).createPriceStore(driver)),
     plugins,
     changes,
     shared: undefined,
