@@ -12,7 +12,7 @@ const stored = [
   ...['src/app/accounts.ts', 'src/storage/files/settled-clock.ts'],
 ]
 const persona = [...stored, 'src/app/personas.ts', 'src/app/models.ts']
-const priced = ['src/app/usage.ts', 'src/app/prices.ts', 'src/storage/sqlite/prices.ts']
+const priced = ['src/app/usage.ts', 'src/app/prices.ts', 'src/storage/stores/prices.ts']
 /** The program behind a Tab. */
 const tab = ['src/cli/complete.ts', 'src/cli/remote/target.ts', 'src/settings/model-aliases.ts']
 const hub = ['src/model-hub/known-models.ts', 'src/model-hub/record.ts']

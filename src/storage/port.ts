@@ -73,6 +73,12 @@ export function tableOf(columns: Rows['columns'], rows: Rows['rows']): Rows {
 /** Locks the rows of a query until the transaction ends, where a database has several writers. */
 export const forUpdate = word('', 'FOR UPDATE')
 
+/** The same, and leaves out the rows that another transaction has locked. */
+export const skipLocked = word('', 'FOR UPDATE SKIP LOCKED')
+
+/** No limit, in front of an OFFSET: SQLite has none without a limit. */
+export const unlimited = word('LIMIT -1', '')
+
 /** The larger one of two values. */
 export const greatest = word('max', 'greatest')
 
@@ -84,6 +90,7 @@ export type Ask =
   | { readonly ask: 'rows' | 'row' | 'run' | 'lock'; readonly statement: Statement }
   | { readonly ask: 'insert'; readonly into: InsertInto; readonly rows: Rows['rows'] }
   | { readonly ask: 'together'; readonly works: readonly Work<unknown>[] }
+  | { readonly ask: 'turn'; readonly name: string }
   | { readonly ask: 'native'; readonly perform: (connection: never) => unknown }
 
 /** The work of a store on a database: yields what it asks for, and returns its result. */
@@ -130,6 +137,16 @@ export function* together<const W extends readonly Work<unknown>[]>(
   ...works: W
 ): Work<{ [K in keyof W]: W[K] extends Work<infer R> ? R : never }> {
   return yield { ask: 'together', works }
+}
+
+/** Has transactions of the same name go on one after the other until their ends, where a database has several writers. */
+export function* takeTurn(name: string): Work<void> {
+  yield { ask: 'turn', name }
+}
+
+// biome-ignore lint/correctness/useYield: it asks for nothing.
+export function* nothing(): Work<undefined> {
+  return undefined
 }
 
 /** A step that one database alone has, on its own connection; see `onSqlite` and `onPostgres` of the drivers. */

@@ -5,8 +5,10 @@ import * as assert from 'uvu/assert'
 import { createLoginLimit, windowMs } from '../../src/accounts/login-limit.ts'
 import { createRateLimit } from '../../src/accounts/rate-limit.ts'
 import { AppError } from '../../src/errors.ts'
+import { createChanges } from '../../src/storage/sqlite/changes.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { createLoginFailureStore } from '../../src/storage/sqlite/login-failures.ts'
+import { createSqliteDriver } from '../../src/storage/sqlite/driver.ts'
+import { createLoginFailureStore } from '../../src/storage/stores/login-failures.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the login limit')
@@ -212,7 +214,8 @@ async function open() {
   const limitOfProcess = async () => {
     const connection = await openDatabase(path)
     connections.push(connection)
-    const store = createLoginFailureStore(connection, () => clock.now)
+    const driver = createSqliteDriver(connection, createChanges(connection, String))
+    const store = createLoginFailureStore(driver, { now: () => clock.now, boot: 'this start' })
     return createLoginLimit({ store, kind: 'login', what: 'Too many failed login attempts', most: () => rule.most })
   }
   connections.push(db)

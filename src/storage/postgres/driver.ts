@@ -65,6 +65,7 @@ export function onPostgres<R>(perform: (tx: Transaction) => Promise<R>): Work<R>
 async function perform(on: Sql, ask: Ask): Promise<unknown> {
   // Each begins before the first answer comes.
   if (ask.ask === 'together') return Promise.all(ask.works.map((work) => runOn(on, work)))
+  if (ask.ask === 'turn') return on.row('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [ask.name])
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
   if (ask.ask === 'insert')
     return on.rows(insertText(ask.into), arraysOf({ columns: ask.into.columns, rows: ask.rows }))

@@ -100,10 +100,10 @@ function storageOf(
       const { createAccountStore } = await import('../stores/accounts.ts')
       return ({ driver }) => createAccountStore(driver, { loadOwnership: () => import('./ownership.ts') })
     }),
-    loginFailures: lazily(
-      methods.loginFailures,
-      async () => (await import('./login-failures.ts')).createLoginFailureStore,
-    ),
+    loginFailures: lazily(methods.loginFailures, async () => {
+      const { createLoginFailureStore } = await import('../stores/login-failures.ts')
+      return ({ driver }) => createLoginFailureStore(driver)
+    }),
     keys: lazily(methods.keys, async () => {
       const { createKeyStore } = await import('../stores/keys.ts')
       return ({ driver }) => createKeyStore(driver)
@@ -113,7 +113,10 @@ function storageOf(
       return ({ driver, limits }) => createPersonaStore(driver, { limits, removeHidden: () => removeHidden(db) })
     }),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore),
-    proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore),
+    proposals: lazily(methods.proposals, async () => {
+      const { createProposalStore } = await import('../stores/proposals.ts')
+      return ({ driver }) => createProposalStore(driver)
+    }),
     conversations: lazily(
       methods.conversations,
       async () => (await import('./conversations.ts')).createConversationStore,
@@ -136,10 +139,13 @@ function storageOf(
       const { createLedgerStore } = await import('../stores/ledger.ts')
       return ({ driver }) => createLedgerStore(driver)
     }),
-    prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore),
     limits: lazily(methods.limits, async () => {
       const { createLimitStore } = await import('../stores/limits.ts')
       return (context) => createLimitStore(context.driver, context.lease)
+    }),
+    prices: lazily(methods.prices, async () => {
+      const { createPriceStore } = await import('../stores/prices.ts')
+      return ({ driver }) => createPriceStore(driver)
     }),
     plugins,
     changes,

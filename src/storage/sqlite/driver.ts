@@ -7,7 +7,10 @@ import {
   type Dialect,
   type InsertInto,
   native,
+  row,
+  run,
   type StoreDatabase,
+  sql,
   type Value,
   type Work,
 } from '../port.ts'
@@ -27,14 +30,16 @@ export function createSqliteDriver(db: Database, changes: OwnChanges): StoreData
     if (kind === 'prices') changes.wrotePrices()
     if (kind === 'limits') changes.wroteLimits()
   }
-  const transaction = db.transaction((work: () => Work<unknown>) => runNow(work(), perform))
+  const transaction = db.transaction((work: () => Work<unknown>, kind?: ChangeKind) =>
+    runNow(kind === 'prices' ? counted(work()) : work(), perform),
+  )
   return {
     read: (work) => runNow(work, perform),
     moment: async <R>(work: () => Work<R>) => transaction.deferred(work) as R,
     run: async (statement) => perform({ ask: 'run', statement }) as number,
     async write<R>(work: () => Work<R>, kind?: ChangeKind) {
       try {
-        return transaction.immediate(work) as R
+        return transaction.immediate(work, kind) as R
       } finally {
         changed(kind)
       }
@@ -90,6 +95,16 @@ export function runOn<R>(db: Database, work: Work<R>): R {
   return runNow(work, performerOf(db))
 }
 
+/** Work that may write prices: other processes see by a count whether it did, see changes.ts. */
+function* counted<R>(work: Work<R>): Work<R> {
+  const written = sql`SELECT total_changes() AS number`
+  const before = yield* row<{ number: number }>(written)
+  const result = yield* work
+  const after = yield* row<{ number: number }>(written)
+  if (after!.number !== before!.number) yield* run(sql`UPDATE price_changes SET number = number + 1`)
+  return result
+}
+
 /** A step of SQLite alone. */
 export function onSqlite<R>(perform: (db: Database) => R): Work<R> {
   return native(perform)
@@ -123,6 +138,8 @@ function performerOf(db: Database): Perform {
   const inserts = new WeakMap<InsertInto, Prepared>()
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
+    // A transaction that writes has no other beside it.
+    if (ask.ask === 'turn') return undefined
     if (ask.ask === 'native') return (ask.perform as (db: Database) => unknown)(db)
     if (ask.ask === 'lock') return
     if (ask.ask === 'insert') {

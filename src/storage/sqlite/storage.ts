@@ -49,9 +49,10 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
         onAdded: () => markAccounts(db),
       }),
     ),
-    loginFailures: lazily(methods.loginFailures, async () =>
-      (await import('./login-failures.ts')).createLoginFailureStore(db),
-    ),
+    loginFailures: lazily(methods.loginFailures, async () => {
+      const { createLoginFailureStore, machineClock } = await import('../stores/login-failures.ts')
+      return createLoginFailureStore(driver, machineClock())
+    }),
     keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
     personas: lazily(methods.personas, async () => {
       const [{ createPersonaStore }, { removeHidden }] = await Promise.all([
@@ -61,7 +62,9 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       return createPersonaStore(driver, { limits: settings.limits, removeHidden: () => removeHidden(db) })
     }),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
-    proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
+    proposals: lazily(methods.proposals, async () =>
+      (await import('../stores/proposals.ts')).createProposalStore(driver),
+    ),
     conversations: lazily(methods.conversations, async () =>
       (await import('./conversations.ts')).createConversationStore(db),
     ),
@@ -94,7 +97,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       (await import('../stores/limits.ts')).createLimitStore(driver, processesHere),
     ),
     ledger: lazily(methods.ledger, async () => (await import('../stores/ledger.ts')).createLedgerStore(driver)),
-    prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
+    prices: lazily(methods.prices, async () => (await import('../stores/prices.ts')).createPriceStore(driver)),
     plugins,
     changes,
     shared: undefined,

@@ -10,7 +10,7 @@ import {
   type UserQuery,
 } from '../../accounts/users.ts'
 import { AppError } from '../../errors.ts'
-import { position, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port.ts'
+import { nothing, position, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port.ts'
 import { accountOf, keysOf, type UserRow, userOf } from '../shared/account-rows.ts'
 import { account, closeSession, closeSessions, countAccounts, findSessions, openSession } from './account-sessions.ts'
 import { addEntry, listEntries, pruneEntries } from './audit.ts'
@@ -172,11 +172,6 @@ function* conflictOf(id: string, { username, email }: AccountChange): Work<Taken
   // An account keeps its own name, even one that looks like another's.
   if (!owner && alike) return 'username_alike'
   return reader && reader.id !== id ? 'email_taken' : undefined
-}
-
-// biome-ignore lint/correctness/useYield: it asks for nothing.
-function* nothing(): Work<undefined> {
-  return undefined
 }
 
 function* setRole(id: string, role: string): Work<boolean> {

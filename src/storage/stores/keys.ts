@@ -22,8 +22,8 @@ import {
   sql,
   tableOf,
   together,
+  unlimited,
   type Work,
-  word,
 } from '../port.ts'
 import { type KeyRow, keyOf, type LiveRow, liveOf, mostDead, mostUnused, textsOf } from '../shared/key-rows.ts'
 import { account } from './account-sessions.ts'
@@ -139,9 +139,6 @@ function* insert(key: NewKey, { inAll, perUser }: KeyBounds) {
   )
   return added!
 }
-
-/** All rows of a query: SQLite has no OFFSET without a limit. */
-const unlimited = word('LIMIT -1', '')
 
 /** Leaves room for one more of the dead keys of a user that are kept. */
 function dropDead(userId: string, now: number): Work<number> {

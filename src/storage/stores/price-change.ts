@@ -1,5 +1,5 @@
 import type { PriceChange } from '../../usage/prices/store.ts'
-import { type KeyColumns, keyOf, termsOf } from '../shared/price-rows.ts'
+import { type KeyColumns, keyOf, termsOf } from './price-rows.ts'
 
 /** A price that holds, as far as a change needs it: its number, and its terms as text. */
 export interface Holding {

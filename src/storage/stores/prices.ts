@@ -1,0 +1,68 @@
+import { AppError } from '../../errors.ts'
+import { mostStoredPrices, type PriceChange, type PriceStore, type StoredPrice } from '../../usage/prices/store.ts'
+import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port.ts'
+import { type AddedPrice, type Holding, rowsOfChange } from './price-change.ts'
+import { keyOf, numberOf, type PriceRow, priceOf } from './price-rows.ts'
+
+/** The prices of this installation. A row's terms never change: its end alone is written later. */
+export function createPriceStore(db: StoreDatabase): PriceStore {
+  return {
+    list: () => db.read(list()),
+    find: async (id) => db.read(find(id)),
+    write: (change, at) => db.write(() => write(change, at), 'prices'),
+  }
+}
+
+function* list(): Work<readonly StoredPrice[]> {
+  const holding = yield* rows<PriceRow>(sql`SELECT * FROM price WHERE ended_at IS NULL ORDER BY number`)
+  return holding.map(priceOf)
+}
+
+function* find(id: string): Work<StoredPrice | undefined> {
+  const number = numberOf(id)
+  if (number === undefined) return undefined
+  const found = yield* row<PriceRow>(sql`SELECT * FROM price WHERE number = ${number}`)
+  return found && priceOf(found)
+}
+
+function* write(change: PriceChange, at: number) {
+  const { ended, added, set, endings } = rowsOfChange(change, yield* holdingOf(change))
+  const [, numbers, held] = yield* together(
+    run(sql`UPDATE price SET ended_at = ${at} WHERE number ${among(ended)}`),
+    add(added, at),
+    row<{ prices: number }>(sql`SELECT count(*) AS prices FROM price WHERE ended_at IS NULL`),
+  )
+  if (held!.prices > mostStoredPrices)
+    throw new AppError('too_large', `No more than ${mostStoredPrices} prices can be kept`)
+  return { ids: set.map((one) => `p${'number' in one ? one.number : numbers[one.added]}`), ended: endings }
+}
+
+const keyColumns = { source: 'text', plugin: 'text', model: 'text', valid_from: 'integer' } as const
+
+/** The prices that hold now under the keys of a change. */
+function* holdingOf({ set, end }: PriceChange): Work<readonly Holding[]> {
+  const keys = [...end.map(keyOf), ...set.map(({ source, price }) => keyOf({ source, ...price }))]
+  const found = yield* rows<Pick<PriceRow, 'number' | 'terms' | 'source' | 'plugin' | 'model' | 'valid_from'>>(
+    sql`SELECT number, terms, source, plugin, model, valid_from FROM price
+        WHERE ended_at IS NULL AND (source, plugin, model, valid_from) IN (SELECT * FROM ${tableOf(keyColumns, keys)} AS t)`,
+  )
+  return found.map(({ number, terms, source, plugin, model, valid_from }) => ({
+    key: [source, plugin, model, valid_from],
+    number,
+    terms,
+  }))
+}
+
+/** Adds prices; the result are their numbers, which grow in their order. */
+function* add(added: readonly AddedPrice[], at: number): Work<readonly number[]> {
+  const given = tableOf(
+    { place: 'integer', ...keyColumns, terms: 'text', origin: 'text', ended_at: 'integer' },
+    added.map(({ key, terms, origin, isEnded }, place) => [place, ...key, terms, origin, isEnded ? at : null]),
+  )
+  const numbers = yield* rows<{ number: number }>(
+    sql`INSERT INTO price (source, plugin, model, valid_from, terms, origin, ended_at, set_at)
+        SELECT t.source, t.plugin, t.model, t.valid_from, t.terms, t.origin, t.ended_at, ${at} FROM ${given} AS t
+        ORDER BY t.place RETURNING number`,
+  )
+  return numbers.map(({ number }) => number).sort((a, b) => a - b)
+}
