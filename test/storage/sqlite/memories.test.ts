@@ -12,6 +12,7 @@ import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { placeEmptyDatabase } from '../../helpers/storage/empty-database.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories in SQLite')
@@ -29,6 +30,7 @@ interface Shelf {
 
 async function withShelf(work: (shelf: Shelf) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-shelf-'))
+  placeEmptyDatabase(folder)
   const db = await openDatabase(join(folder, 'aichat.db'))
   const personas = createPersonaStore(db)
   try {
