@@ -289,7 +289,9 @@ test('backups in a bucket of S3 are signed, listed over pages, verified, restore
     await withHome(async ({ aichat, run, folder }) => {
       s3.fail(503, 1)
       const first = await run('backup create')
-      const others = [1, 2].map((seconds) => newName(Date.now() + seconds * 1000, { scheduled: false, encrypted: false }))
+      const others = [1, 2].map((seconds) =>
+        newName(Date.now() + seconds * 1000, { scheduled: false, encrypted: false }),
+      )
       for (const name of others) s3.objects.set(`of-the-home/${name}`, s3.objects.get(`of-the-home/${first}`)!)
       const names = [first, ...others]
       s3.objects.set('of-the-home/other.txt', Buffer.from('not ours'))
