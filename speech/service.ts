@@ -10,7 +10,7 @@ import { findVariant, readManifest, type ServerId, type ServerManifest, type Var
 import type { Speech } from './speaking.ts'
 import type { SpeechCount } from './speech-counts.ts'
 import type { SpeechStats } from './stats.ts'
-import { createSynthesis, type RequestedVoice, type SpeechInput } from './synthesis.ts'
+import { createSynthesis, type RequestedVoice, readText, type SpeechInput } from './synthesis.ts'
 import { loadDetector } from './text/languages.ts'
 
 export interface ServiceOptions {
@@ -146,6 +146,8 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       // A substitute engine has the table's voices for every variant.
       if (typeof requested !== 'object' && choice.own && !variant.presets)
         throw needsVariant('A preset voice', ({ presets }) => presets)
+      // Refused before an engine starts for it.
+      readText(request.input)
       await loadEngine()
       return synthesis.open({ ...request, voice: requested }, signal)
     },
