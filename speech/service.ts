@@ -72,8 +72,11 @@ export interface SpeechService {
   health(): Health
   /** The work of its engine so far: for metrics. */
   stats(): SpeechStats
-  /** Loads the engine ahead of the first request; a failure is shown by `health` and thrown by the requests. */
-  load(): Promise<void>
+  /**
+   * Loads the engine ahead of the first request, and what tells languages apart unless only its health is asked for; a failure
+   * is shown by `health` and thrown by the requests.
+   */
+  load(what?: 'all' | 'engine'): Promise<void>
   /**
    * Checks the request and prepares its voice. Throws `unavailable` where the variant cannot make such a voice, `invalid`
    * for an empty description or an unusable recording, and as `Synthesis.open` does.
@@ -138,8 +141,8 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       }
     },
     stats: synthesis.stats,
-    async load() {
-      await Promise.all([loadEngine(), loadDetector()])
+    async load(what = 'all') {
+      await Promise.all([loadEngine(), what === 'all' && loadDetector()])
     },
     async speak({ voice, ...request }, signal) {
       const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
