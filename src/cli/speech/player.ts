@@ -53,7 +53,9 @@ export async function openPlayer(
 }
 
 /** The first installed player, and its arguments. Throws `unavailable`, with the players to install. */
-export async function findPlayer(environment: Readonly<Record<string, string | undefined>>): Promise<[string, ...string[]]> {
+export async function findPlayer(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<[string, ...string[]]> {
   for (const [name, ...args] of players)
     for (const folder of (environment['PATH'] ?? '').split(delimiter).filter(Boolean)) {
       const path = join(folder, name)
