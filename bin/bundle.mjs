@@ -8,7 +8,7 @@ import { joinFiles, requireLine } from './merge.mjs'
 import { searchableNgrams } from './ngrams.mjs'
 
 /** Error texts of zod in English alone: its 50 languages are half of it. */
-const englishErrors = {
+export const englishErrors = {
   name: 'english-errors',
   setup({ onLoad }) {
     const contents = "export { default as en } from './en.js'\n"

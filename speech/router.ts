@@ -126,7 +126,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       signal?.throwIfAborted()
       const service = parts.open(server)
       // `health` then shows the failure.
-      await service.load().catch(() => {})
+      await service.load('engine').catch(() => {})
       return { ...service.health(), server, url: null }
     }
   }

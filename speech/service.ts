@@ -10,7 +10,7 @@ import { findVariant, readManifest, type ServerId, type ServerManifest, type Var
 import type { Speech } from './speaking.ts'
 import type { SpeechCount } from './speech-counts.ts'
 import type { SpeechStats } from './stats.ts'
-import { createSynthesis, type RequestedVoice, type SpeechInput } from './synthesis.ts'
+import { createSynthesis, type RequestedVoice, readText, type SpeechInput } from './synthesis.ts'
 import { loadDetector } from './text/languages.ts'
 
 export interface ServiceOptions {
@@ -72,8 +72,11 @@ export interface SpeechService {
   health(): Health
   /** The work of its engine so far: for metrics. */
   stats(): SpeechStats
-  /** Loads the engine ahead of the first request; a failure is shown by `health` and thrown by the requests. */
-  load(): Promise<void>
+  /**
+   * Loads the engine ahead of the first request, and what tells languages apart unless only its health is asked for; a failure
+   * is shown by `health` and thrown by the requests.
+   */
+  load(what?: 'all' | 'engine'): Promise<void>
   /**
    * Checks the request and prepares its voice. Throws `unavailable` where the variant cannot make such a voice, `invalid`
    * for an empty description or an unusable recording, and as `Synthesis.open` does.
@@ -138,14 +141,16 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       }
     },
     stats: synthesis.stats,
-    async load() {
-      await Promise.all([loadEngine(), loadDetector()])
+    async load(what = 'all') {
+      await Promise.all([loadEngine(), what === 'all' && loadDetector()])
     },
     async speak({ voice, ...request }, signal) {
       const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
       // A substitute engine has the table's voices for every variant.
       if (typeof requested !== 'object' && choice.own && !variant.presets)
         throw needsVariant('A preset voice', ({ presets }) => presets)
+      // Refused before an engine starts for it.
+      readText(request.input)
       await loadEngine()
       return synthesis.open({ ...request, voice: requested }, signal)
     },

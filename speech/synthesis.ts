@@ -120,7 +120,7 @@ function requireWordTimes({ id, capabilities }: SpeechEngine): void {
 }
 
 /** The text as it will be spoken, and the stage directions left out. Throws `invalid` for one that is too long or empty. */
-function readText(text: string): { readonly text: string; readonly directions: readonly string[] } {
+export function readText(text: string): { readonly text: string; readonly directions: readonly string[] } {
   const characters = countCharacters(text)
   if (characters > textLimit)
     throw new AppError('invalid', `The text is longer than ${textLimit.toLocaleString('en')} characters`, {

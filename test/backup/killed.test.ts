@@ -79,7 +79,7 @@ async function fill(path: string): Promise<void> {
   const db = await openDatabase(path)
   const write = db.prepare("INSERT INTO audit (at, action, outcome) VALUES (?, hex(randomblob(500)), 'ok')")
   db.transaction(() => {
-    for (let row = 0; row < 20_000; row++) write.run(row)
+    for (let row = 0; row < 8_000; row++) write.run(row)
   })()
   db.close()
 }

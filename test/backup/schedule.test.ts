@@ -1,5 +1,5 @@
 // Some with --all only: many processes.
-import { readdirSync } from 'node:fs'
+import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { newName } from '../../src/backup/target.ts'
@@ -46,14 +46,20 @@ test('a daemon backs up by its schedule and keeps as many as it is told, of its 
       await register('ada')
       const backups = await app.backups()
       const byHand = await backups.create()
-      for (let index = 0; index < 3; index++) await backups.create({ scheduled: true })
+      const folder = join(home, 'full-backups')
+      const made = await backups.create({ scheduled: true })
+      for (const seconds of [1, 2])
+        copyFileSync(
+          join(folder, made.name),
+          join(folder, newName(Date.now() + seconds * 1000, { scheduled: true, encrypted: false })),
+        )
       const before = (await backups.list()).filter(({ scheduled }) => scheduled).map(({ name }) => name)
       const removed = await backups.prune(2)
       assert.equal(
         removed.map(({ name }) => name),
         before.slice(2),
       )
-      assert.ok(readdirSync(join(home, 'full-backups')).includes(byHand.name))
+      assert.ok(readdirSync(folder).includes(byHand.name))
     },
     { AICHAT_BACKUP_EVERY: '1h', AICHAT_BACKUP_KEEP: '2' },
   ))

@@ -52,7 +52,7 @@ const changes: readonly (readonly [name: string, change: () => Buffer, using?: s
   ['something added', () => Buffer.concat([bytes, Buffer.of(0)])],
 ]
 
-for (const [name, change, using] of isWholeRun ? changes : changes.slice(0, 2))
+for (const [name, change, using] of isWholeRun ? changes : changes.slice(0, 1))
   sealing(`do not open with ${name}`, async () => {
     const outcome = await opens(change(), using)
     assert.instance(outcome, FileError)

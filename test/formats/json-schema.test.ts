@@ -1,6 +1,7 @@
 // Some with --all only: many processes.
 import * as assert from 'uvu/assert'
-import { openSchemaCheck } from '../../src/formats/json-schema.ts'
+import { openSchemaCheck, type SchemaMethods } from '../../src/formats/json-schema.ts'
+import { spawnChild } from '../../src/process/child.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -44,15 +45,20 @@ test('a signal ends a check', async () => {
 })
 
 test('what is no JSON Schema, or not a schema of ours, is refused with a reason', async () => {
+  const lost = (reason: string) => new Error(reason)
+  const module = { beside: import.meta.url, name: '../../src/formats/json-schema-child' }
+  const child = spawnChild<SchemaMethods>({ module, graceMs: 0, lost })
   for (const [schema, reason] of [
     [{ $async: true }, /\$async is no keyword/],
     [{ minLength: -1 }, /\/minLength: must be >= 0/],
     [{ $ref: '#/$defs/none' }, /\$ref "#\/\$defs\/none" is not in the schema/],
     [{ $ref: 'file:///etc/passwd' }, /no other document is loaded/],
     [{ $schema: 7 }, /\$schema is 7: use draft/],
-  ] as const) {
-    await rejects(openSchemaCheck(schema, 'the schema', never), 'invalid', reason)
-  }
+  ] as const)
+    await rejects(child.request('compile', schema), 'invalid', reason)
+  child.kill()
+  const told = /^the schema is no JSON Schema that can be checked\n\$async is no keyword/
+  await rejects(openSchemaCheck({ $async: true }, 'the schema', never), 'invalid', told)
 })
 
 test.run()

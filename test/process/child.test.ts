@@ -17,6 +17,12 @@ const module = { beside: import.meta.url, name: './faulty-child' }
 
 class Lost extends Error {}
 
+type Ends = [reason: string, killed: boolean][]
+
+/** The child of all tests that leave theirs running. */
+let shared: { readonly child: Child<FaultyMethods>; readonly ends: Ends } | undefined
+test.after(() => shared?.child.kill())
+
 test('items come in their order, before the result; a reader that is slow loses none', () =>
   withChild(async (child) => {
     const items = child.stream('count', 300)
@@ -162,7 +168,7 @@ for (const frame of ['babble', 7, {}, { type: 'result', call: 999, result: 1 }, 
       assert.instance(error, Lost)
       assert.is(error.message, 'invalid frame')
       assert.equal(ends, [['invalid frame', false]])
-    }))
+    }, {}))
 
 test.whole('a child feels backpressure: an item is taken only as fast as the parent reads', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-child-'))
@@ -243,11 +249,25 @@ async function connection(server: Server): Promise<Socket> {
   return socket
 }
 
+/** Works with the child that tests share, or with one of its own where there are options. */
 async function withChild(
-  work: (child: Child<FaultyMethods>, ends: readonly (readonly [reason: string, killed: boolean])[]) => Promise<void>,
-  options: Partial<ChildOptions> = {},
+  work: (child: Child<FaultyMethods>, ends: Readonly<Ends>) => Promise<void>,
+  options?: Partial<ChildOptions>,
 ): Promise<void> {
-  const ends: [string, boolean][] = []
+  if (!options) {
+    shared ??= start({})
+    return work(shared.child, shared.ends)
+  }
+  const { child, ends } = start(options)
+  try {
+    await work(child, ends)
+  } finally {
+    child.kill()
+  }
+}
+
+function start(options: Partial<ChildOptions>) {
+  const ends: Ends = []
   const child = spawnChild<FaultyMethods>({
     module,
     graceMs: 60_000,
@@ -255,11 +275,7 @@ async function withChild(
     onEnd: (reason, killed) => ends.push([reason, killed]),
     ...options,
   })
-  try {
-    await work(child, ends)
-  } finally {
-    child.kill()
-  }
+  return { child, ends }
 }
 
 async function errorOf(work: Promise<unknown>): Promise<Error> {

@@ -8,6 +8,7 @@ import {
   type DialectId,
   endpoints,
   eventsText,
+  openLibraries,
   withLibraries,
 } from '../helpers/program/client-libraries.ts'
 import { json } from '../helpers/providers/fake-provider.ts'
@@ -152,13 +153,15 @@ const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<un
   ],
 }
 
-for (const api of Object.keys(endpoints) as DialectId[])
+for (const api of Object.keys(endpoints) as DialectId[]) {
+  let libraries: Awaited<ReturnType<typeof openLibraries>>
+  test.before(async () => {
+    libraries = await openLibraries(speaking(api, reply), { plugin: { api }, maxRetries: 0 })
+  })
+  test.after(() => libraries.close())
   for (const [mode, [run, wanted]] of Object.entries(modes))
-    test(`${mode} before a provider of ${api}`, () =>
-      withLibraries(speaking(api, reply), async (libraries) => assert.equal(await run(libraries), wanted), {
-        plugin: { api },
-        maxRetries: 0,
-      }))
+    test(`${mode} before a provider of ${api}`, async () => assert.equal(await run(libraries), wanted))
+}
 
 test('answers of a provider that gives no ids have ids of their own, whole and streamed', () => {
   const choice = { index: 0, finish_reason: 'stop' }

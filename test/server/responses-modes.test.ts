@@ -5,7 +5,13 @@ import type { ResponseCreateParams, ResponseInput } from 'openai/resources/respo
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { dialectFor } from '../../src/chat/dialects/dialects.ts'
-import { type ClientLibraries, type DialectId, endpoints, withLibraries } from '../helpers/program/client-libraries.ts'
+import {
+  type ClientLibraries,
+  type DialectId,
+  endpoints,
+  openLibraries,
+  withLibraries,
+} from '../helpers/program/client-libraries.ts'
 import { speaking, working } from '../helpers/speech/speaking-model.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
 
@@ -65,7 +71,7 @@ const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<un
         { type: 'input_image' as const, image_url, detail: 'auto' as const },
       ]
       const { output_text } = await openai.responses.create({ model, input: [{ role: 'user', content }] })
-      return [output_text, provider.received[0]!.body.includes(png)]
+      return [output_text, provider.received.at(-1)!.body.includes(png)]
     },
     [greeting, true],
   ],
@@ -127,21 +133,23 @@ const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<un
         { type: 'image' as const, image: png },
       ]
       const { text } = await generateText({ model: ai(model), messages: [{ role: 'user', content }] })
-      return [text, provider.received[0]!.body.includes(png)]
+      return [text, provider.received.at(-1)!.body.includes(png)]
     },
     [greeting, true],
   ],
 }
 
 // A whole run takes each mode before each dialect, any other one each mode before one of them.
-for (const [place, [mode, [run, wanted]]] of Object.entries(modes).entries())
-  for (const [at, api] of (Object.keys(endpoints) as DialectId[]).entries())
+for (const [at, api] of (Object.keys(endpoints) as DialectId[]).entries()) {
+  let libraries: Awaited<ReturnType<typeof openLibraries>>
+  test.before(async () => {
+    libraries = await openLibraries(speaking(api, working), { plugin: { api }, maxRetries: 0 })
+  })
+  test.after(() => libraries.close())
+  for (const [place, [mode, [run, wanted]]] of Object.entries(modes).entries())
     if (isWholeRun || (place + at) % Object.keys(endpoints).length === 0)
-      test(`${mode} before a provider of ${api}`, () =>
-        withLibraries(speaking(api, working), async (libraries) => assert.equal(await run(libraries), wanted), {
-          plugin: { api },
-          maxRetries: 0,
-        }))
+      test(`${mode} before a provider of ${api}`, async () => assert.equal(await run(libraries), wanted))
+}
 
 for (const api of Object.keys(endpoints) as DialectId[])
   test(`calls that have the same id in every turn keep their own results before a provider of ${api}`, () =>

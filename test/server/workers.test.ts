@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { eventually, until } from '../helpers/eventually.ts'
 import { openHome } from '../helpers/program/command.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { runMain } from '../helpers/program/terminal.ts'
@@ -30,9 +31,11 @@ test('both answer on one port, say so in their log lines, and status tells what 
       assert.equal((await client.call('POST', '/v1/chat/completions', chat)).body.choices[0].message.content, 'Hello')
     const numbers = (await logged('request', 6)).map(({ worker }) => worker)
     assert.ok(numbers.includes(1) && numbers.includes(2), String(numbers))
-    let told = await workers()
     // One that is too busy to tell of itself in time is told without its memory.
-    while (told.some(({ memory_bytes: bytes }) => bytes === 0)) told = await workers()
+    const told = await eventually(async () => {
+      const now = await workers()
+      return now.every(({ memory_bytes: bytes }) => bytes > 0) ? now : undefined
+    })
     assert.equal(
       told.map(({ worker, phase, restarts }) => [worker, phase, restarts]),
       [
@@ -113,15 +116,15 @@ test('limits hold for both together: requests a minute, at a time, and of a plug
         return response
       })
     // Another process notices a changed limit within a tenth of a second.
-    const until = async (isThere: (headers: Record<string, unknown>) => boolean) => {
-      for (const client of [first, second]) while (!isThere((await ask(client)).headers));
+    const told = async (isThere: (headers: Record<string, unknown>) => boolean) => {
+      for (const client of [first, second]) await until(async () => isThere((await ask(client)).headers))
     }
     assert.is((await limit('user:ada', { rpm: 100_000 })).status, 200)
-    await until((headers) => headers['x-ratelimit-limit-requests'] === '100000')
+    await told((headers) => headers['x-ratelimit-limit-requests'] === '100000')
     const before = 100_000 - Number((await ask(first)).headers['x-ratelimit-remaining-requests'])
     assert.is((await limit('user:ada', { rpm: before + 20 })).status, 200)
     // The owner of the counts knows the new limit from its next look on.
-    while (Number((await ask(second)).headers['x-ratelimit-limit-requests'] ?? 0) !== before + 20);
+    await until(async () => Number((await ask(second)).headers['x-ratelimit-limit-requests'] ?? 0) === before + 20)
     const counted = before + 20 - Number((await ask(second)).headers['x-ratelimit-remaining-requests'] ?? 0)
     const answered = await Promise.all(Array.from({ length: 40 }, fetched))
     const passed = answered.filter(({ status }) => status === 200)
@@ -133,18 +136,18 @@ test('limits hold for both together: requests a minute, at a time, and of a plug
     assert.equal(listed.limits, [{ subject: 'user:ada', rpm: before + 20, budgets: [] }])
 
     await first.call('DELETE', '/api/limits/user:ada')
-    await until((headers) => headers['x-ratelimit-limit-requests'] === undefined)
+    await told((headers) => headers['x-ratelimit-limit-requests'] === undefined)
     assert.is((await limit('plugin:custom', { parallel: 3 })).status, 200)
     // A limit that came later tells by its headers that both, and the owner of the counts, know this one.
     assert.is((await limit('user:ada', { rpm: 50_000 })).status, 200)
-    await until((headers) => headers['x-ratelimit-limit-requests'] === '50000')
+    await told((headers) => headers['x-ratelimit-limit-requests'] === '50000')
     isHeld = true
     const running = [fetched(), fetched(), fetched(), fetched(), fetched()]
     const early = await Promise.race(running)
     assert.is(early.status, 429)
     assert.match((await ask(first)).text, /3 requests at a time/)
     // A request that was let through may be on its way to the provider still.
-    while (waiting.length < 3) await new Promise(setImmediate)
+    await until(() => waiting.length >= 3)
     assert.is(waiting.length, 3)
     isHeld = false
     for (const response of waiting) json(response, 200, completion('Hello'))
@@ -213,19 +216,18 @@ test('a response in the background is told, followed and cancelled by the worker
     const make = { body: { model, input: 'One', background: true } }
     const made = (await first.call('POST', '/v1/responses', make)).body
     assert.is(made.status, 'queued')
-    while (open.length === 0) await first.call('GET', `/v1/responses/${made.id}`)
+    await until(() => open.length > 0)
     const told = async () => (await second.call('GET', `/v1/responses/${made.id}`)).body.status
-    let status = await told()
-    while (status === 'queued') status = await told()
-    assert.is(status, 'in_progress')
+    await until(async () => (await told()) !== 'queued')
+    assert.is(await told(), 'in_progress')
     const followed = await second.open('GET', `/v1/responses/${made.id}?stream=true`)
     open[0]!.end(`${lo}${end}${done}`)
     assert.match(await textOf(followed), /"delta":"Hel"[\s\S]*"delta":"lo"[\s\S]*response\.completed/)
     const again = (await first.call('POST', '/v1/responses', make)).body
-    while (open.length === 1) await first.call('GET', `/v1/responses/${again.id}`)
+    await until(() => open.length > 1)
     assert.is((await second.call('POST', `/v1/responses/${again.id}/cancel`)).body.status, 'cancelled')
     // Its provider is left at once.
-    while (!provider.received.at(-1)!.cancelled) await first.call('GET', '/health')
+    await until(() => provider.received.at(-1)!.cancelled)
     assert.is((await first.call('GET', `/v1/responses/${again.id}`)).body.status, 'cancelled')
   })
 })
@@ -250,7 +252,7 @@ test('the owner alone has speech, the reload and the record; a reload holds for 
     writeFileSync(join(home, 'config.json'), '{ "api.public_hosts": "other.example" }')
     child.kill('SIGHUP')
     await logged('settings, secrets and plugins are taken over', 2)
-    while ((await first.call('GET', '/api/service')).body.reloads < 2);
+    await until(async () => (await first.call('GET', '/api/service')).body.reloads >= 2)
     for (const client of [first, second]) assert.is((await client.call('GET', '/api/personas', host)).status, 403)
   }))
 
@@ -260,12 +262,12 @@ test('a worker that is asked to stop finishes its answers, and another one takes
     (_, response) => {
       held = response
     },
-    async ({ first, logged, workers }) => {
+    async ({ first, logged }) => {
       const answer = first.call('POST', '/v1/chat/completions', chat)
-      while (!held) await workers()
+      await until(() => held !== undefined)
       process.kill(first.pid, 'SIGTERM')
       await new Promise((resolve) => setImmediate(resolve))
-      json(held, 200, completion('Hello'))
+      json(held!, 200, completion('Hello'))
       assert.is((await answer).status, 200)
       await logged('a worker serves again')
     },

@@ -16,7 +16,7 @@ import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import type { BookState } from './book-files.ts'
-import { openPlayer } from './player.ts'
+import { findPlayer, openPlayer } from './player.ts'
 import { requestLimit } from './request-limit.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
 import type { HeardWords } from './word-answer.ts'
@@ -223,6 +223,8 @@ async function writeTimes({ timestamps }: SayOptions, heard: HeardWords): Promis
 /** Throws before any work when the output could not be written after it. */
 async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
   const { output, play, force } = options
+  // Before an engine starts for sound that nothing plays.
+  if (play) await findPlayer(cli.io.environment)
   if (output !== undefined && output !== '-') {
     const found = await stat(output).catch(() => undefined)
     if (found?.isDirectory()) throw new AppError('cannot_create', `${output} is a folder`)

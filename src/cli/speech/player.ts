@@ -21,17 +21,13 @@ const players = [
 ] as const
 
 /**
- * Starts the first installed player; the signal ends it at once. Throws `unavailable`, with the players to install.
+ * Starts the first installed player; the signal ends it at once. Throws as `findPlayer` does.
  */
 export async function openPlayer(
   environment: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
 ): Promise<Player> {
-  const [path, ...args] = (await findPlayer(environment['PATH'] ?? '')) ?? []
-  if (path === undefined)
-    throw new AppError('unavailable', 'Audio player not found', {
-      details: [`Install one of ${players.map(([name]) => name).join(', ')}, or write a file with -o`],
-    })
+  const [path, ...args] = await findPlayer(environment)
   const child = spawn(path, args, { env: { ...environment }, stdio: ['pipe', 'ignore', 'ignore'] })
   const ended = once(child, 'close') as Promise<[code: number | null]>
   const stop = () => void child.kill()
@@ -56,13 +52,18 @@ export async function openPlayer(
   }
 }
 
-async function findPlayer(searched: string): Promise<readonly string[] | undefined> {
+/** The first installed player, and its arguments. Throws `unavailable`, with the players to install. */
+export async function findPlayer(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<[string, ...string[]]> {
   for (const [name, ...args] of players)
-    for (const folder of searched.split(delimiter).filter(Boolean)) {
+    for (const folder of (environment['PATH'] ?? '').split(delimiter).filter(Boolean)) {
       const path = join(folder, name)
       if (await access(path, constants.X_OK).then(always, never)) return [path, ...args]
     }
-  return undefined
+  throw new AppError('unavailable', 'Audio player not found', {
+    details: [`Install one of ${players.map(([name]) => name).join(', ')}, or write a file with -o`],
+  })
 }
 
 const always = () => true

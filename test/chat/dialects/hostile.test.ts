@@ -9,7 +9,7 @@ import { AppError } from '../../../src/errors.ts'
 import { decode, dialectOf, encode, failureOf } from '../../helpers/chat/exchange-checks.ts'
 import { isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
 import { fc } from '../../helpers/properties.ts'
-import { suite } from '../../helpers/suite.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 import { leftOutOf } from '../left-out.ts'
 
 const exchanges = loadExchanges(
@@ -20,6 +20,7 @@ const asked: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'x'
 const endpoint = 'https://example.org/v1/x'
 
 const test = suite('wires that send anything')
+const numRuns = isWholeRun ? 600 : 150
 
 /** JSON with a few of its values replaced by others, and names that objects have by nature. */
 function mutated(value: unknown): fc.Arbitrary<unknown> {
@@ -79,7 +80,7 @@ for (const dialect of dialects) {
           for (const target of dialects) JSON.stringify(target.writeResponse(reply))
         }),
       ),
-      { numRuns: 600, includeErrorInReport: true },
+      { numRuns, includeErrorInReport: true },
     )
   })
 
@@ -98,7 +99,7 @@ for (const dialect of dialects) {
           for (const target of dialects) encode(target, asked, chunks)
         }),
       ),
-      { numRuns: 600, includeErrorInReport: true },
+      { numRuns, includeErrorInReport: true },
     )
   })
 
@@ -115,7 +116,7 @@ for (const dialect of dialects) {
           assert.ok(Number.isFinite(estimateRequestTokens(request)))
         })
       }),
-      { numRuns: 600, includeErrorInReport: true },
+      { numRuns, includeErrorInReport: true },
     )
   })
 

@@ -217,13 +217,16 @@ test.whole('clone and design choose the variant themselves', async () => {
   assert.equal([written.code, written.stdout, existsSync(file)], [0, '', true])
 })
 
-test('voices and health are listed for people and as JSON', async () => {
+test('voices are listed for people and as JSON', async () => {
   const all = JSON.parse((await aichat(['tts', 'voices', '--json'])).stdout)
   assert.is(all.voices.length, 28)
   const lines = (await aichat(['tts', 'voices', '--model', 'voxa-tts', '--plain'])).stdout.trim().split('\n')
   assert.is(lines.length, 9)
   assert.match(lines[2]!, /^vivian\tChinese\tvoxa-tts\tfable\tApache-2.0$/)
   assert.is((await aichat(['tts', 'voices', '--model', 'nothing'])).code, 67)
+})
+
+test.whole('health tells the engine that speaks for each server, as JSON', async () => {
   const { servers } = JSON.parse((await aichat(['tts', 'health', '--json'])).stdout)
   assert.equal(
     servers.map((server: { server: string; engine: string; url: null }) => [server.server, server.engine, server.url]),

@@ -14,14 +14,13 @@ const home = openFastHome()
 test.after(() => home.remove())
 
 test('it implies --json and prints texts as they are, all else as compact JSON, a result a line', async () => {
-  const result = await home.aichat(['config', 'list', '--jq', '.settings[0:2] | .[].name, length, .[0], null, 1.50'])
+  const result = await home.aichat(['--jq', '.settings[0:2] | .[].name, length, .[0], null, 1.50', 'config', 'list'])
   assert.is(result.code, 0)
   const lines = result.stdout.trimEnd().split('\n')
   assert.equal(lines.slice(0, 3), ['api.host', 'api.port', '2'])
   assert.is(JSON.parse(lines[3]!).name, 'api.host')
   assert.is(lines[4], 'null')
   assert.is((await home.aichat(['config', 'list', '--jq', 'empty'])).stdout, '')
-  assert.is((await home.aichat(['--jq', '.settings | length > 3', 'config', 'list'])).stdout, 'true\n')
   assert.is((await home.aichat(['config', 'list', '--jq', '-1'])).stdout, '-1\n')
 })
 
@@ -84,7 +83,8 @@ test('each line of a stream of JSON is filtered, also one longer than what jq ho
 })
 
 test.whole('one value of many megabytes is filtered whole', async () => {
-  const count = isWholeRun ? 1_000_000 : 50_000
+  // Of 16 MB, for which jq needs twice the memory that its process may hold without them.
+  const count = 300_000
   const { cli, written } = standIn()
   const filter = await filterOutput(cli, 'length, .[-1].id')
   const items = Array.from({ length: count }, (_, id) => `{"id":${id},"text":"a text that takes some room"}`)
@@ -96,16 +96,13 @@ test.whole('one value of many megabytes is filtered whole', async () => {
 
 test.whole('an expression that fills the memory is ended', async () => {
   const { cli } = standIn()
-  const filter = await filterOutput(cli, '[range(4000) | "x" * 1000000 + tostring]')
+  const filter = await filterOutput(cli, '[range(4000) | reduce range(20) as $_ (tostring; . + .)]')
   await cli.io.out('null\n')
   await rejects(filter.flush(), 'too_large', /memory/)
   filter.close()
 })
 
-/** Each takes some seconds of a core. */
-const slowTest = isWholeRun ? test : () => {}
-
-slowTest('an expression that makes a list without end is ended at 256 MiB or ten seconds, with advice', async () => {
+test.whole('an expression that makes a list without end is ended at 256 MiB or ten seconds, with advice', async () => {
   const { cli } = standIn()
   const filter = await filterOutput(cli, '[range(1e12)]')
   await cli.io.out('null\n')
@@ -125,7 +122,7 @@ test('a signal ends an expression that computes for ever', async () => {
   filter.close()
 })
 
-slowTest('Ctrl-C ends a process whose expression computes for ever', async () => {
+test.whole('Ctrl-C ends a process whose expression computes for ever', async () => {
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'config', 'list', '-v', '--jq', 'def f: f; ("ready" | stderr | empty), f'], {
     env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder },

@@ -18,6 +18,7 @@ import { requireOwn } from '../../../src/personas/persona.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
+import { placeEmptyDatabase } from '../storage/empty-database.ts'
 import { storageIn } from '../storage/test-storage.ts'
 
 /** Personas in a database of their own, with their adaptation, packages and backups. */
@@ -46,6 +47,7 @@ export const newFolder = () => mkdtempSync(join(tmpdir(), 'aichat-packages-'))
 
 /** Opens one, in a new folder unless one is given; `withoutChildren` does long work in this process, sooner than a child starts. */
 export async function openShop(folder = newFolder(), { withoutChildren = false } = {}): Promise<Shop> {
+  placeEmptyDatabase(folder)
   const db = await openDatabase(join(folder, 'aichat.db'))
   const clock = { now: Date.UTC(2026, 5, 1) }
   const now = () => clock.now

@@ -41,10 +41,27 @@ export type DialectId = keyof typeof endpoints
 export async function withLibraries(
   answer: Answer,
   run: (parts: ClientLibraries) => Promise<void>,
-  { plugin = {}, maxRetries, environment = {} }: ClientParts = {},
+  parts: ClientParts = {},
 ): Promise<void> {
+  const libraries = await openLibraries(answer, parts)
+  try {
+    await run(libraries)
+  } finally {
+    await libraries.close()
+  }
+}
+
+/** Opens the libraries with a provider that answers so, for tests that share them. */
+export async function openLibraries(
+  answer: Answer,
+  { plugin = {}, maxRetries, environment = {} }: ClientParts = {},
+): Promise<ClientLibraries & { close(): Promise<void> }> {
   const provider = await openStandIn(answer)
   const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
+  const close = async () => {
+    await installation.close()
+    await provider.close()
+  }
   try {
     const { app } = installation
     const api = (plugin['api'] ?? 'openai-chat') as DialectId
@@ -54,7 +71,7 @@ export async function withLibraries(
     await app.plugins.activate('custom')
     const url = await installation.serve()
     const retries = maxRetries === undefined ? {} : { maxRetries }
-    await run({
+    return {
       openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', ...retries }),
       anthropic: new Anthropic({ baseURL: url, apiKey: 'ours', ...retries }),
       ollama: new Ollama({ host: `${url}/ollama`, headers: { authorization: 'Bearer ours' } }),
@@ -62,10 +79,11 @@ export async function withLibraries(
       provider,
       app,
       url,
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
+      close,
+    }
+  } catch (reason) {
+    await close()
+    throw reason
   }
 }
 

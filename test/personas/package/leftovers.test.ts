@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import { openScratch, sweepScratch } from '../../../src/personas/package/scratch.ts'
 import { holder } from '../../../src/process/holders.ts'
 import { aichatCommand, openHome } from '../../helpers/program/command.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const leftovers = suite('the package files of a killed process')
@@ -33,28 +34,26 @@ function midway(folder: string, words: readonly string[]) {
   return child
 }
 
-for (const words of [
-  ['persona', 'import', '-'],
-  ['persona', 'verify', '-'],
-])
-  leftovers(`is gone after the next command: ${words.join(' ')}`, async () => {
-    const home = openHome()
-    try {
-      const child = midway(home.folder, words)
-      while (told(home.folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
-      // Another process leaves it alone.
-      assert.is((await home.aichat(['persona', 'list'])).code, 0)
-      assert.is(told(home.folder).length, 1)
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
+leftovers('are gone after the next command, of an import as of a verification', async () => {
+  const home = openFastHome()
+  try {
+    const commands = ['import', 'verify'].map((word) => midway(home.folder, ['persona', word, '-']))
+    while (told(home.folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 2))
+    // Another process leaves them alone.
+    assert.is((await home.aichat(['persona', 'list'])).code, 0)
+    assert.is(told(home.folder).length, 2)
+    for (const command of commands) {
+      const ended = once(command, 'exit')
+      command.kill('SIGKILL')
       await ended
-      assert.is(told(home.folder).length, 1)
-      assert.is((await home.aichat(['persona', 'list'])).code, 0)
-      assert.equal(told(home.folder), [])
-    } finally {
-      home.remove()
     }
-  })
+    assert.is(told(home.folder).length, 2)
+    assert.is((await home.aichat(['persona', 'list'])).code, 0)
+    assert.equal(told(home.folder), [])
+  } finally {
+    home.remove()
+  }
+})
 
 leftovers('are removed where they were written beside another file, and no other file is', () => {
   const home = openHome()

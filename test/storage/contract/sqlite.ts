@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
+import { placeEmptyDatabase } from '../../helpers/storage/empty-database.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 import type { StorageUnderTest } from './rule.ts'
 
-/** SQLite in an empty data folder. */
+/** SQLite in a data folder with an empty database. */
 export const sqlite: StorageUnderTest = {
   name: 'SQLite',
   async create(limits) {
     const folder = mkdtempSync(join(tmpdir(), 'aichat-contract-'))
+    placeEmptyDatabase(folder)
     return {
       settings: { ...storageIn(folder), limits },
       async isIdle() {

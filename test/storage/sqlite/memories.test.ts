@@ -12,6 +12,7 @@ import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { placeEmptyDatabase } from '../../helpers/storage/empty-database.ts'
 import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -30,6 +31,7 @@ interface Shelf {
 
 async function withShelf(work: (shelf: Shelf) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-shelf-'))
+  placeEmptyDatabase(folder)
   const db = await openDatabase(join(folder, 'aichat.db'))
   const personas = personaStoreOf(db)
   try {

@@ -71,7 +71,7 @@ test('every recorded answer is booked with the counts that it tells, and every r
   }))
 
 /** Places at which one stream is cut, spread evenly; the first and the last are always among them. */
-const mostPlaces = isWholeRun ? 25 : 5
+const mostPlaces = isWholeRun ? 25 : 3
 
 /** Tokens: a few words have a frame of so many at the most, as the 9 that Claude counts for 1, 2 and 3. */
 const slack = 8

@@ -18,7 +18,10 @@ const profiles = new Map<string, VoiceProfile>()
 
 for (const id of isWholeRun ? serverIds : (['voxb-tts'] as const))
   test(`any two presets of ${id} differ in pitch or spectral centroid, but for the two names of one voice`, async () => {
-    const voices = readManifest(id).voices.map((voice) => voice.id)
+    // Of the whole list, or of every third voice.
+    const voices = readManifest(id)
+      .voices.map((voice) => voice.id)
+      .filter((_, at) => isWholeRun || at % 3 === 0)
     for (const voice of voices) profiles.set(voice, profiles.get(voice) ?? (await profile({ kind: 'preset', voice })))
     const alike: string[] = []
     for (const [index, one] of voices.entries())

@@ -1,8 +1,9 @@
 /** Makes pocket-tts model folders of any size from seeded random weights: they speak noise, but every file is as published. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Field, writeMessage } from '../../../../src/inference/protobuf.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
+import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 
 export interface PocketSize {
   readonly width: number
@@ -76,8 +77,21 @@ export const tinySize: PocketSize = {
   configuration: { sample_rate: 300, frame_rate: 12.5, sampling: { tokens_per_second_estimate: 12 } },
 }
 
+/** Models that were made, by their size and seed: the folder of each is copied where it is asked for again. */
+const made = new Map<string, string>()
+
 /** Writes `model.safetensors`, `tokenizer.model`, `embeddings/alba.safetensors` and the configuration into a folder, which is made. */
 export async function makePocketModel(folder: string, size: PocketSize = tinySize, seed = 1): Promise<void> {
+  const kind = JSON.stringify([size, seed])
+  const earlier = made.get(kind)
+  if (earlier) return cp(earlier, folder, { recursive: true })
+  const kept = temporaryFolder()
+  await writePocketModel(kept, size, seed)
+  made.set(kind, kept)
+  await cp(kept, folder, { recursive: true })
+}
+
+async function writePocketModel(folder: string, size: PocketSize, seed: number): Promise<void> {
   await mkdir(join(folder, 'embeddings'), { recursive: true })
   await writeTensorFile(join(folder, 'model.safetensors'), modelTensors(size, seed))
   if (size.configuration) await writeFile(join(folder, 'config.json'), JSON.stringify(size.configuration))
