@@ -28,11 +28,11 @@ const loads = [
   [...core, 'src/cli/models/actions.ts'],
   [...stored, ...priced, 'src/storage/sqlite/ledger.ts', 'src/cli/usage/actions.ts'],
   [...persona, 'src/storage/sqlite/personas.ts', 'src/cli/persona/actions.ts'],
-  [...persona, 'src/storage/sqlite/conversations.ts', 'src/cli/session/actions.ts'],
+  [...persona, 'src/storage/stores/conversations.ts', 'src/cli/session/actions.ts'],
   [...persona, 'src/storage/sqlite/personas.ts', 'src/storage/sqlite/memories.ts', 'src/cli/persona/memory.ts'],
   [...chat, 'src/usage/limits/area.ts', 'src/storage/sqlite/limits.ts', 'src/cli/service/status.ts'],
   [
-    ...[...chat, 'src/storage/sqlite/conversations.ts', 'src/chat/dialects/openai/request-reader.ts'],
+    ...[...chat, 'src/storage/stores/conversations.ts', 'src/chat/dialects/openai/request-reader.ts'],
     ...['src/chat/protocol/chunks.ts', 'src/personas/chat/conversation.ts', 'src/personas/chat/keep-exchange.ts'],
     'src/cli/chat/actions.ts',
   ],

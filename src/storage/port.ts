@@ -128,6 +128,12 @@ export function* native<R>(perform: (connection: never) => MaybePromise<R>): Wor
   return yield { ask: 'native', perform }
 }
 
+/** Whether a row was refused because another one has its key. */
+export function isTaken(reason: unknown): boolean {
+  const { code } = reason as { readonly code?: unknown }
+  return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+}
+
 /** A database as the stores see it. Work fails with the errors of its driver. */
 export interface StoreDatabase {
   /** Runs work that writes nothing. At once, without a promise, where the database is on this machine. */
@@ -140,6 +146,11 @@ export interface StoreDatabase {
    * where it failed.
    */
   write<R>(work: () => Work<R>, kind?: ChangeKind): Promise<R>
+  /**
+   * Runs work that removes rows as one transaction, however long it takes. Resolves with their number, as the work tells it;
+   * rows that it hid alone are then removed too.
+   */
+  remove(work: () => Work<number>): Promise<number>
   /**
    * Keeps rows that decide on requests for as long as no data of that kind changes, see session-cache.ts. `find` reads rows
    * by their ids; over a network all ids of one turn of the event loop are one query.

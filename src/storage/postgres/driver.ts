@@ -20,6 +20,7 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
         return runOn(tx, work())
       })
     },
+    remove: (work) => db.transaction((tx) => runOn(tx, work()), { statementTimeout: 0 }),
     cached: (kind, find) =>
       createSessionCache(
         () => changes.mark(kind),

@@ -1,13 +1,8 @@
 import type { Scope } from '../../personas/memory/memory.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { codeOf, isAway } from './errors.ts'
 import type { Database, Transaction } from './sql.ts'
-
-/**
- * Large removals: one short write hides the rows from every user, and they are removed afterwards, some at a time, by
- * any instance. A persona is hidden by an owner that is no user; memories by a scope without a persona.
- */
-export const hiddenOwner = '~leaving'
 
 /** The owner's personas, or one of them, leave with all they have. Resolves with how many they are. */
 export async function hidePersonas(tx: Transaction, owner: string, id?: string): Promise<number> {
@@ -37,7 +32,7 @@ export async function hidePersonas(tx: Transaction, owner: string, id?: string):
   return gone.length
 }
 
-/** All memories of a scope leave, with its record of evictions; the next memory makes another scope. */
+/** All memories of a scope leave, by a scope without a persona, and its record of evictions; the next memory makes another scope. */
 export async function hideScope(tx: Transaction, { personaId, userId }: Scope): Promise<void> {
   await tx.run(
     `UPDATE memory_scope SET persona_id = NULL, user_id = $3 || '/' || scope_id WHERE persona_id = $1 AND user_id = $2`,

@@ -114,10 +114,11 @@ function storageOf(
       const { createProposalStore } = await import('../stores/proposals.ts')
       return ({ driver }) => createProposalStore(driver)
     }),
-    conversations: lazily(
-      methods.conversations,
-      async () => (await import('./conversations.ts')).createConversationStore,
-    ),
+    conversations: lazily(methods.conversations, async () => {
+      const { createConversationStore } = await import('../stores/conversations.ts')
+      const { conversationText } = await import('./conversations-text.ts')
+      return ({ driver }) => createConversationStore(driver, conversationText)
+    }),
     responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore),
     adaptations: lazily(methods.adaptations, async () => (await import('./adaptations.ts')).createAdaptationStore),
     packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive),

@@ -1,8 +1,9 @@
 import type { Work } from '../port.ts'
-import { conversationOwnership } from './conversations.ts'
+import { conversationOwnership } from '../stores/conversations.ts'
+import type { OwnedRows } from '../stores/owned-rows.ts'
 import { onSqlite } from './driver.ts'
 import { limitOwnership } from './limits.ts'
-import type { OwnedRows } from './owned-rows.ts'
+import type { OwnedRows as NativeRows } from './owned-rows.ts'
 import { personaOwnership } from './personas.ts'
 import { responseOwnership } from './responses.ts'
 
@@ -10,18 +11,27 @@ import { responseOwnership } from './responses.ts'
 export const localUser = 'local'
 
 /** Every store with rows that belong to a user. */
-const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, responseOwnership, limitOwnership]
+const stores: readonly OwnedRows[] = [
+  ported(personaOwnership),
+  conversationOwnership,
+  ported(responseOwnership),
+  ported(limitOwnership),
+]
 
 /** The first administrator takes over all local rows. */
-export function adopt(userId: string): Work<void> {
-  return onSqlite((db) => {
-    for (const store of stores) store.reassign(db, localUser, userId)
-  })
+export function* adopt(userId: string): Work<void> {
+  for (const store of stores) yield* store.reassign(localUser, userId)
 }
 
 /** Removes all rows of a removed user. */
-export function disown(userId: string): Work<void> {
-  return onSqlite((db) => {
-    for (const store of stores) store.remove(db, userId)
-  })
+export function* disown(userId: string): Work<void> {
+  for (const store of stores) yield* store.remove(userId)
+}
+
+/** The rows of a store that is written for one database alone. */
+function ported({ reassign, remove }: NativeRows): OwnedRows {
+  return {
+    reassign: (from, to) => onSqlite((db) => reassign(db, from, to)),
+    remove: (owner) => onSqlite((db) => remove(db, owner)),
+  }
 }

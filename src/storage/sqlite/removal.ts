@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { goesOn, isFailureOfDatabase, pauseFor, releasePages } from './housekeeping.ts'
 import { findScope, makeScope } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
-
-/**
- * Large removals: one short write gives the rows an owner that is no user, which hides them at once, and the rows are
- * removed afterwards, some at a time. The next process removes the rest of one that ended.
- */
-export const hiddenOwner = '~leaving'
 
 /** A persona of this owner leaves with its memories. Expects a transaction; false when there is none. */
 export function hidePersona(db: Database, id: string, owner: string): boolean {
@@ -45,17 +40,6 @@ export function hideMemories(db: Database, scope: Scope): number {
   return row.memories
 }
 
-/** Conversations of an owner, or one of them, or those last used before a time, leave. Expects a transaction. Returns how many. */
-export function hideConversations(db: Database, owner: string, id?: string, before?: number): number {
-  const { changes } = db
-    .prepare(
-      `UPDATE conversation SET user_id = @hiddenOwner || '/' || id, persona_id = NULL
-        WHERE user_id = @owner AND (@id IS NULL OR id = @id) AND (@before IS NULL OR updated_at < @before)`,
-    )
-    .run({ hiddenOwner, owner, id: id ?? null, before: before ?? null })
-  return changes
-}
-
 /** All responses of an owner leave. Expects a transaction. */
 export function hideResponses(db: Database, owner: string): void {
   db.prepare('UPDATE response_thread SET user_id = ? WHERE user_id = ?').run(hiddenOwner, owner)
@@ -75,7 +59,7 @@ export function hideResponse(db: Database, row: { number: number; thread_id: num
 }
 
 /**
- * Removes hidden rows, of earlier processes too. One call at a time: a second call begins when the first has ended. Where the
+ * Removes hidden rows, see hidden-owner.ts, of processes that ended too. One call at a time: a second call begins when the first has ended. Where the
  * database cannot be written, such as on a full disk, hidden rows stay hidden, and are removed by the next call.
  */
 export function removeHidden(db: Database): Promise<void> {

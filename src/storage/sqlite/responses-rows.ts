@@ -1,7 +1,8 @@
 import type { ItemPage, NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
 import { firstOutput, mostAlike, type ResponseRow, type Written } from '../shared/response-rows.ts'
 import type { Database } from './connection.ts'
-import { hiddenOwner, hideResponse } from './removal.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
+import { hideResponse } from './removal.ts'
 
 /** An owner, and the key that limits the responses read; a login reads all. */
 const readable = 'user_id = @owner AND (@key IS NULL OR key_id = @key)'

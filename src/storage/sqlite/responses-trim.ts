@@ -1,6 +1,7 @@
 import type { ResponseBounds } from '../../chat/responses/store.ts'
 import type { Database } from './connection.ts'
-import { hiddenOwner, hideResponse } from './removal.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
+import { hideResponse } from './removal.ts'
 
 interface ThreadRow extends ResponseBounds {
   readonly thread_id: number

@@ -58,9 +58,10 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     proposals: lazily(methods.proposals, async () =>
       (await import('../stores/proposals.ts')).createProposalStore(driver),
     ),
-    conversations: lazily(methods.conversations, async () =>
-      (await import('./conversations.ts')).createConversationStore(db),
-    ),
+    conversations: lazily(methods.conversations, async () => {
+      const { createConversationStore } = await import('../stores/conversations.ts')
+      return createConversationStore(driver, (await import('./conversations-text.ts')).conversationText)
+    }),
     responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
     adaptations: lazily(methods.adaptations, async () =>
       (await import('./adaptations.ts')).createAdaptationStore(db, quota),
