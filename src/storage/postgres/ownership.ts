@@ -1,11 +1,11 @@
 import type { Work } from '../port.ts'
 import { conversationOwnership } from '../stores/conversations.ts'
 import type { OwnedRows } from '../stores/owned-rows.ts'
+import { responseOwnership } from '../stores/responses.ts'
 import { onPostgres } from './driver.ts'
 import { limitOwnership } from './limits.ts'
 import type { OwnedRows as NativeRows } from './owned-rows.ts'
 import { personaOwnership } from './personas.ts'
-import { responseOwnership } from './responses.ts'
 
 /** The owner of all rows from before there were users. */
 export const localUser = 'local'
@@ -14,7 +14,7 @@ export const localUser = 'local'
 const stores: readonly OwnedRows[] = [
   ported(personaOwnership),
   conversationOwnership,
-  ported(responseOwnership),
+  responseOwnership,
   ported(limitOwnership),
 ]
 

@@ -119,7 +119,11 @@ function storageOf(
       const { conversationText } = await import('./conversations-text.ts')
       return ({ driver }) => createConversationStore(driver, conversationText)
     }),
-    responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore),
+    responses: lazily(methods.responses, async () => {
+      const { createResponseStore } = await import('../stores/responses.ts')
+      const { createResponseParts } = await import('./responses-parts.ts')
+      return (opened) => createResponseStore(opened.driver, createResponseParts(opened))
+    }),
     adaptations: lazily(methods.adaptations, async () => (await import('./adaptations.ts')).createAdaptationStore),
     packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive),
     backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore),

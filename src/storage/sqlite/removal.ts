@@ -40,24 +40,6 @@ export function hideMemories(db: Database, scope: Scope): number {
   return row.memories
 }
 
-/** All responses of an owner leave. Expects a transaction. */
-export function hideResponses(db: Database, owner: string): void {
-  db.prepare('UPDATE response_thread SET user_id = ? WHERE user_id = ?').run(hiddenOwner, owner)
-}
-
-/** One response leaves its thread. Expects a transaction. */
-export function hideResponse(db: Database, row: { number: number; thread_id: number; bytes: number }): void {
-  const leaving = db
-    .prepare('INSERT INTO response_thread (user_id, used_at, responses, bytes) VALUES (?, 0, 1, ?)')
-    .run(hiddenOwner, row.bytes)
-  db.prepare('UPDATE response SET thread_id = ? WHERE number = ?').run(leaving.lastInsertRowid, row.number)
-  db.prepare('UPDATE response_thread SET responses = responses - 1, bytes = bytes - ? WHERE thread_id = ?').run(
-    row.bytes,
-    row.thread_id,
-  )
-  db.prepare('DELETE FROM response_thread WHERE thread_id = ? AND responses = 0').run(row.thread_id)
-}
-
 /**
  * Removes hidden rows, see hidden-owner.ts, of processes that ended too. One call at a time: a second call begins when the first has ended. Where the
  * database cannot be written, such as on a full disk, hidden rows stay hidden, and are removed by the next call.

@@ -62,7 +62,10 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       const { createConversationStore } = await import('../stores/conversations.ts')
       return createConversationStore(driver, (await import('./conversations-text.ts')).conversationText)
     }),
-    responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
+    responses: lazily(methods.responses, async () => {
+      const { createResponseStore } = await import('../stores/responses.ts')
+      return createResponseStore(driver, (await import('./responses-parts.ts')).createResponseParts(db, driver))
+    }),
     adaptations: lazily(methods.adaptations, async () =>
       (await import('./adaptations.ts')).createAdaptationStore(db, quota),
     ),
