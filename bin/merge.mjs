@@ -12,6 +12,7 @@ const stored = [
   ...['src/app/accounts.ts', 'src/storage/files/settled-clock.ts'],
 ]
 const persona = [...stored, 'src/app/personas.ts', 'src/app/models.ts']
+const conversations = ['src/storage/stores/conversations.ts', 'src/storage/sqlite/conversations-text.ts']
 const priced = ['src/app/usage.ts', 'src/app/prices.ts', 'src/storage/stores/prices.ts']
 /** The program behind a Tab. */
 const tab = ['src/cli/complete.ts', 'src/cli/remote/target.ts', 'src/settings/model-aliases.ts']
@@ -28,19 +29,19 @@ const loads = [
   [...core, 'src/cli/models/actions.ts'],
   [...stored, ...priced, 'src/storage/stores/ledger.ts', 'src/cli/usage/actions.ts'],
   [...persona, 'src/storage/stores/personas.ts', 'src/cli/persona/actions.ts'],
-  [...persona, 'src/storage/sqlite/conversations.ts', 'src/cli/session/actions.ts'],
+  [...persona, ...conversations, 'src/cli/session/actions.ts'],
   [...persona, 'src/storage/stores/personas.ts', 'src/storage/sqlite/memories.ts', 'src/cli/persona/memory.ts'],
   [...chat, 'src/usage/limits/area.ts', 'src/storage/stores/limits.ts', 'src/cli/service/status.ts'],
   [
-    ...[...chat, 'src/storage/sqlite/conversations.ts', 'src/chat/dialects/openai/request-reader.ts'],
+    ...[...chat, ...conversations, 'src/chat/dialects/openai/request-reader.ts'],
     ...['src/chat/protocol/chunks.ts', 'src/personas/chat/conversation.ts', 'src/personas/chat/keep-exchange.ts'],
     'src/cli/chat/actions.ts',
   ],
   [...core, ...priced, 'src/storage/sqlite/storage.ts', 'src/app/speech.ts', 'src/cli/speech/actions.ts'],
   [
     ...[...persona, ...chat, 'src/app/packages.ts', 'src/app/responses.ts', 'src/usage/limits/area.ts'],
-    ...['personas', 'limits'].map((name) => `src/storage/stores/${name}.ts`),
-    ...['memories', 'persona-archive', 'responses'].map((name) => `src/storage/sqlite/${name}.ts`),
+    ...['personas', 'limits', 'responses'].map((name) => `src/storage/stores/${name}.ts`),
+    ...['memories', 'persona-archive', 'responses-parts'].map((name) => `src/storage/sqlite/${name}.ts`),
     'src/cli/service/serve.ts',
   ],
   [...tab, 'speech/servers/manifest.ts'],

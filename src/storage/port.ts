@@ -154,6 +154,12 @@ export function* native<R>(perform: (connection: never) => MaybePromise<R>): Wor
   return yield { ask: 'native', perform }
 }
 
+/** Whether a row was refused because another one has its key. */
+export function isTaken(reason: unknown): boolean {
+  const { code } = reason as { readonly code?: unknown }
+  return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+}
+
 /** A database as the stores see it. Work fails with the errors of its driver. */
 export interface StoreDatabase {
   /** Runs work that writes nothing. At once, without a promise, where the database is on this machine. */
@@ -168,6 +174,11 @@ export interface StoreDatabase {
    * where it failed.
    */
   write<R>(work: () => Work<R>, kind?: ChangeKind): Promise<R>
+  /**
+   * Runs work that removes rows as one transaction, however long it takes. Resolves with their number, as the work tells it;
+   * rows that it hid alone are then removed too.
+   */
+  remove(work: () => Work<number>): Promise<number>
   /**
    * As `write`, for what every request writes: at once where the database is on this machine and free; where another process
    * writes, the event loop goes on meanwhile.

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Message, textOf } from '../../chat/protocol/messages.ts'
-import { type SearchGroup, searchTermsOf } from '../../personas/chat/search-words.ts'
-import type { Sql, Transaction } from './sql.ts'
+import type { Message } from '../../chat/protocol/messages.ts'
+import { sql } from '../port.ts'
+import { type ConversationText, termsOf } from '../stores/conversation-text.ts'
+import { onPostgres } from './driver.ts'
 
 /** The columns of a message that is searched; of another one they are NULL. */
 export interface IndexedText {
@@ -14,61 +15,49 @@ export interface IndexedText {
 /** Bytes of the longest term that is indexed as it is; a lexeme has at most 2,046 bytes. */
 const longestTerm = 2000
 
+export const conversationText: ConversationText = {
+  write(reader, { id, number, message: { message, timestamp, cost, answer } }) {
+    const { lexemes, terms } = indexedText(reader, message)
+    const values = [
+      ...[id, number, message.role, JSON.stringify(message), timestamp, cost ?? null],
+      ...[answer ? JSON.stringify(answer) : null, lexemes, terms],
+    ]
+    return onPostgres((tx) =>
+      tx.run(
+        `INSERT INTO conversation_message (conversation_id, number, role, message, timestamp, cost, answer, indexed, terms)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, array_to_tsvector($8::text[]), $9)`,
+        values,
+      ),
+    )
+  },
+  matching(readers, groups) {
+    const queries = readers.map((reader) =>
+      groups
+        .flatMap(({ terms, isPrefix }) =>
+          terms.map((term, at) => {
+            const lexeme = `'${markOf(reader)}${bounded(term)}'`
+            return isPrefix && at === terms.length - 1 ? `${lexeme}:*` : lexeme
+          }),
+        )
+        .join(' & '),
+    )
+    // Terms are letters, marks and digits alone, so that none needs to be quoted further.
+    const query = queries.map((each) => `(${each})`).join(' | ')
+    const phrases = groups
+      .filter(({ terms }) => terms.length > 1)
+      .map(({ terms, isPrefix }) => ` ${terms.map(bounded).join(' ')}${isPrefix ? '' : ' '}`)
+    return phrases.reduce(
+      (all, phrase) => sql`${all} AND strpos(terms, ${phrase}) > 0`,
+      sql`indexed @@ CAST(${query} AS tsquery)`,
+    )
+  },
+}
+
 export function indexedText(reader: number, message: Message): IndexedText {
-  const terms =
-    message.role === 'user' || message.role === 'assistant' ? searchTermsOf(textOf(message.content)).map(bounded) : []
+  const terms = termsOf(message).map(bounded)
   if (terms.length === 0) return { lexemes: null, terms: null }
   const mark = markOf(reader)
   return { lexemes: [...new Set(terms)].map((term) => mark + term), terms: ` ${terms.join(' ')} ` }
-}
-
-/** The condition of a search over `indexed` and `terms`, with its parameters from number `first` on. */
-export function searchCondition(
-  readers: readonly number[],
-  groups: readonly SearchGroup[],
-  first: number,
-): { readonly condition: string; readonly values: readonly string[] } {
-  const queries = readers.map((reader) =>
-    groups
-      .flatMap(({ terms, isPrefix }) =>
-        terms.map((term, at) => {
-          const lexeme = `'${markOf(reader)}${bounded(term)}'`
-          return isPrefix && at === terms.length - 1 ? `${lexeme}:*` : lexeme
-        }),
-      )
-      .join(' & '),
-  )
-  // Terms are letters, marks and digits alone, so that none needs to be quoted further.
-  const phrases = groups
-    .filter(({ terms }) => terms.length > 1)
-    .map(({ terms, isPrefix }) => ` ${terms.map(bounded).join(' ')}${isPrefix ? '' : ' '}`)
-  return {
-    condition: [
-      `indexed @@ $${first}::tsquery`,
-      ...phrases.map((_, at) => `strpos(terms, $${first + at + 1}) > 0`),
-    ].join(' AND '),
-    values: [queries.map((query) => `(${query})`).join(' | '), ...phrases],
-  }
-}
-
-/** The numbers of a user: more than one after that user was given the conversations of another. */
-export async function readersOf(sql: Sql, owner: string): Promise<readonly number[]> {
-  const rows = await sql.rows<{ reader: number }>(
-    'SELECT reader FROM conversation_reader WHERE user_id = $1 ORDER BY reader',
-    [owner],
-  )
-  return rows.map(({ reader }) => reader)
-}
-
-/** The number under which a user's messages are indexed; two transactions may give a user one each. */
-export async function readerOf(tx: Transaction, owner: string): Promise<number> {
-  const [known] = await readersOf(tx, owner)
-  if (known !== undefined) return known
-  const made = await tx.row<{ reader: number }>(
-    'INSERT INTO conversation_reader (user_id) VALUES ($1) RETURNING reader',
-    [owner],
-  )
-  return made!.reader
 }
 
 function markOf(reader: number): string {

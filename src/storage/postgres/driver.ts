@@ -32,6 +32,7 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
     writeSoon: (work) => db.transaction((tx) => runOn(tx, work())),
     append: (work) => db.transaction((tx) => runOn(tx, work())),
     goesOn: () => goesOn(db),
+    remove: (work) => db.transaction((tx) => runOn(tx, work()), { statementTimeout: 0 }),
     cached: (kind, find) =>
       createSessionCache(
         () => changes.mark(kind),

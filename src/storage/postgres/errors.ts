@@ -51,11 +51,6 @@ export function isLeftAlone(thrown: unknown): boolean {
   return codeOf(thrown) === '23503'
 }
 
-/** Whether a row was refused because another one has its key (unique_violation). */
-export function isTaken(thrown: unknown): boolean {
-  return codeOf(thrown) === '23505'
-}
-
 /** A failure of PostgreSQL or of its driver as an AppError that names the remedy; any other value comes back as it is. */
 export function translated(thrown: unknown): unknown {
   if (thrown instanceof AppError) return thrown

@@ -1,10 +1,10 @@
 import type { Scope } from '../../personas/memory/memory.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
-import { hiddenOwner } from '../stores/personas.ts'
 import { codeOf, isAway } from './errors.ts'
 import type { Database, Transaction } from './sql.ts'
 
-/** All memories of a scope leave, with its record of evictions; the next memory makes another scope. */
+/** All memories of a scope leave, by a scope without a persona, and its record of evictions; the next memory makes another scope. */
 export async function hideScope(tx: Transaction, { personaId, userId }: Scope): Promise<void> {
   await tx.run(
     `UPDATE memory_scope SET persona_id = NULL, user_id = $3 || '/' || scope_id WHERE persona_id = $1 AND user_id = $2`,

@@ -98,7 +98,7 @@ function storageOf(
   return {
     accounts: lazily(methods.accounts, async () => {
       const { createAccountStore } = await import('../stores/accounts.ts')
-      return ({ driver }) => createAccountStore(driver, { loadOwnership: () => import('./ownership.ts') })
+      return ({ driver }) => createAccountStore(driver, { loadOwnership: () => import('../stores/ownership.ts') })
     }),
     loginFailures: lazily(methods.loginFailures, async () => {
       const { createLoginFailureStore } = await import('../stores/login-failures.ts')
@@ -117,11 +117,16 @@ function storageOf(
       const { createProposalStore } = await import('../stores/proposals.ts')
       return ({ driver }) => createProposalStore(driver)
     }),
-    conversations: lazily(
-      methods.conversations,
-      async () => (await import('./conversations.ts')).createConversationStore,
-    ),
-    responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore),
+    conversations: lazily(methods.conversations, async () => {
+      const { createConversationStore } = await import('../stores/conversations.ts')
+      const { conversationText } = await import('./conversations-text.ts')
+      return ({ driver }) => createConversationStore(driver, conversationText)
+    }),
+    responses: lazily(methods.responses, async () => {
+      const { createResponseStore } = await import('../stores/responses.ts')
+      const { createResponseParts } = await import('./responses-parts.ts')
+      return (opened) => createResponseStore(opened.driver, createResponseParts(opened))
+    }),
     adaptations: lazily(methods.adaptations, async () => {
       const { createAdaptationStore } = await import('../stores/adaptations.ts')
       return ({ driver, limits }) => createAdaptationStore(driver, limits)

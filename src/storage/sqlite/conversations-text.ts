@@ -1,42 +1,37 @@
-import { type Message, textOf } from '../../chat/protocol/messages.ts'
-import type { ConversationSearch } from '../../personas/chat/conversation.ts'
-import { searchTermsOf } from '../../personas/chat/search-words.ts'
+import type { Message } from '../../chat/protocol/messages.ts'
+import { run, sql, type Work } from '../port.ts'
+import { type ConversationText, readerOf, termsOf } from '../stores/conversation-text.ts'
 import type { Database } from './connection.ts'
-import { preparedOnce } from './prepared.ts'
+import { runOn } from './driver.ts'
 
 /**
  * The full-text index of conversations: the terms of each message, and a mark of its reader in a column of its own, so that a
  * search walks the messages of its own user alone. A message leaves it with its row, by a trigger.
  */
-export function createConversationText(db: Database) {
-  return {
-    /**
-     * Indexes a message and returns its number in the index, the next one unless given; null for one without words. Expects a
-     * transaction.
-     */
-    add(owner: string, message: Message, number?: number): number | null {
-      if (message.role !== 'user' && message.role !== 'assistant') return null
-      const terms = searchTermsOf(textOf(message.content))
-      if (terms.length === 0) return null
-      const { lastInsertRowid } = preparedOnce(db)(
-        'INSERT INTO conversation_text (rowid, reader, terms) VALUES (?, ?, ?)',
-      ).run(number ?? null, markOf(readerOf(db, owner)), terms.join(' '))
-      return Number(lastInsertRowid)
-    },
-    /** The search in the language of FTS5; undefined where it can find nothing. */
-    queryOf(owner: string, { groups }: Pick<ConversationSearch, 'groups'>): string | undefined {
-      const readers = readersOf(db, owner)
-      if (groups.length === 0 || readers.length === 0) return undefined
-      const words = groups.map(({ terms, isPrefix }) => `"${terms.join(' ')}"${isPrefix ? ' *' : ''}`)
-      const marks = readers.map((reader) => `"${markOf(reader)}"`)
-      return `reader : (${marks.join(' OR ')}) AND terms : (${words.join(' AND ')})`
-    },
-  }
+export const conversationText: ConversationText = {
+  *write(reader, { id, number, message: { message, timestamp, cost, answer } }) {
+    const isIndexed = yield* index(reader, message)
+    yield* run(
+      sql`INSERT INTO conversation_message (conversation_id, number, message, timestamp, cost, answer, text_id)
+          VALUES (${id}, ${number}, ${JSON.stringify(message)}, ${timestamp}, ${cost},
+            ${answer && JSON.stringify(answer)}, CASE WHEN ${isIndexed} THEN last_insert_rowid() END)`,
+    )
+  },
+  matching(readers, groups) {
+    const words = groups.map(({ terms, isPrefix }) => `"${terms.join(' ')}"${isPrefix ? ' *' : ''}`)
+    const marks = readers.map((reader) => `"${markOf(reader)}"`)
+    // In the language of FTS5.
+    return sql`conversation_text MATCH ${`reader : (${marks.join(' OR ')}) AND terms : (${words.join(' AND ')})`}`
+  },
+}
+
+/** Indexes a message that was written already, under its number in the index. Expects a transaction. */
+export function indexMessage(db: Database, owner: string, message: string, number: number): void {
+  runOn(db, index(runOn(db, readerOf(owner)), JSON.parse(message), number))
 }
 
 /** Indexes the messages of all conversations, for a migration. */
 export function indexAll(db: Database): void {
-  const text = createConversationText(db)
   const rows = db
     .prepare<[], { id: string; number: number; user_id: string; message: string }>(
       `SELECT conversation_id AS id, number, user_id, message FROM conversation_message
@@ -44,24 +39,24 @@ export function indexAll(db: Database): void {
         WHERE user_id NOT LIKE '~%' ORDER BY conversation_message.timestamp, conversation_id, number`,
     )
     .all()
-  const set = db.prepare('UPDATE conversation_message SET text_id = ? WHERE conversation_id = ? AND number = ?')
-  for (const { id, number, user_id, message } of rows) set.run(text.add(user_id, JSON.parse(message)), id, number)
+  const set = db.prepare(
+    'UPDATE conversation_message SET text_id = last_insert_rowid() WHERE conversation_id = ? AND number = ?',
+  )
+  for (const { id, number, user_id, message } of rows)
+    if (runOn(db, index(runOn(db, readerOf(user_id)), JSON.parse(message)))) set.run(id, number)
+}
+
+/** Adds the terms of a message under the next number, unless one is given; false for one without words. */
+function* index(reader: number, message: Message, number?: number): Work<boolean> {
+  const terms = termsOf(message)
+  if (terms.length === 0) return false
+  yield* run(
+    sql`INSERT INTO conversation_text (rowid, reader, terms) VALUES (${number}, ${markOf(reader)}, ${terms.join(' ')})`,
+  )
+  return true
 }
 
 /** One word for the tokenizer. */
 function markOf(reader: number): string {
   return `r${reader}`
-}
-
-/** The numbers of a user: more than one after that user was given the conversations of another. */
-function readersOf(db: Database, owner: string): readonly number[] {
-  return preparedOnce(db)<[string], number>('SELECT reader FROM conversation_reader WHERE user_id = ? ORDER BY reader')
-    .pluck()
-    .all(owner)
-}
-
-function readerOf(db: Database, owner: string): number {
-  const [known] = readersOf(db, owner)
-  if (known !== undefined) return known
-  return Number(db.prepare('INSERT INTO conversation_reader (user_id) VALUES (?)').run(owner).lastInsertRowid)
 }

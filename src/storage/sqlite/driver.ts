@@ -53,6 +53,11 @@ export function createSqliteDriver(db: Database, changes: OwnChanges): StoreData
       return written
     },
     goesOn: () => goesOn(db),
+    async remove(work) {
+      const removed = transaction.immediate(work) as number
+      if (removed > 0) await (await import('./removal.ts')).removeHidden(db)
+      return removed
+    },
     cached: (kind, find) =>
       createSessionCache(
         () => changes.mark(kind),

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import { pauseFor } from '../shared/event-loop.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
-import { hiddenOwner } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
 import { goesOn, isFailureOfDatabase, releasePages } from './housekeeping.ts'
 import { findScope, makeScope } from './memories-scope.ts'
@@ -29,37 +29,8 @@ export function hideMemories(db: Database, scope: Scope): number {
   return row.memories
 }
 
-/** Conversations of an owner, or one of them, or those last used before a time, leave. Expects a transaction. Returns how many. */
-export function hideConversations(db: Database, owner: string, id?: string, before?: number): number {
-  const { changes } = db
-    .prepare(
-      `UPDATE conversation SET user_id = @hiddenOwner || '/' || id, persona_id = NULL
-        WHERE user_id = @owner AND (@id IS NULL OR id = @id) AND (@before IS NULL OR updated_at < @before)`,
-    )
-    .run({ hiddenOwner, owner, id: id ?? null, before: before ?? null })
-  return changes
-}
-
-/** All responses of an owner leave. Expects a transaction. */
-export function hideResponses(db: Database, owner: string): void {
-  db.prepare('UPDATE response_thread SET user_id = ? WHERE user_id = ?').run(hiddenOwner, owner)
-}
-
-/** One response leaves its thread. Expects a transaction. */
-export function hideResponse(db: Database, row: { number: number; thread_id: number; bytes: number }): void {
-  const leaving = db
-    .prepare('INSERT INTO response_thread (user_id, used_at, responses, bytes) VALUES (?, 0, 1, ?)')
-    .run(hiddenOwner, row.bytes)
-  db.prepare('UPDATE response SET thread_id = ? WHERE number = ?').run(leaving.lastInsertRowid, row.number)
-  db.prepare('UPDATE response_thread SET responses = responses - 1, bytes = bytes - ? WHERE thread_id = ?').run(
-    row.bytes,
-    row.thread_id,
-  )
-  db.prepare('DELETE FROM response_thread WHERE thread_id = ? AND responses = 0').run(row.thread_id)
-}
-
 /**
- * Removes hidden rows, of earlier processes too. One call at a time: a second call begins when the first has ended. Where the
+ * Removes hidden rows, see hidden-owner.ts, of processes that ended too. One call at a time: a second call begins when the first has ended. Where the
  * database cannot be written, such as on a full disk, hidden rows stay hidden, and are removed by the next call.
  */
 export function removeHidden(db: Database): Promise<void> {

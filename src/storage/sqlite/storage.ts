@@ -45,7 +45,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   return {
     accounts: lazily(methods.accounts, async () =>
       (await import('../stores/accounts.ts')).createAccountStore(driver, {
-        loadOwnership: () => import('./ownership.ts'),
+        loadOwnership: () => import('../stores/ownership.ts'),
         onAdded: () => markAccounts(db),
       }),
     ),
@@ -65,10 +65,14 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     proposals: lazily(methods.proposals, async () =>
       (await import('../stores/proposals.ts')).createProposalStore(driver),
     ),
-    conversations: lazily(methods.conversations, async () =>
-      (await import('./conversations.ts')).createConversationStore(db),
-    ),
-    responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
+    conversations: lazily(methods.conversations, async () => {
+      const { createConversationStore } = await import('../stores/conversations.ts')
+      return createConversationStore(driver, (await import('./conversations-text.ts')).conversationText)
+    }),
+    responses: lazily(methods.responses, async () => {
+      const { createResponseStore } = await import('../stores/responses.ts')
+      return createResponseStore(driver, (await import('./responses-parts.ts')).createResponseParts(db, driver))
+    }),
     adaptations: lazily(methods.adaptations, async () =>
       (await import('../stores/adaptations.ts')).createAdaptationStore(driver, settings.limits),
     ),

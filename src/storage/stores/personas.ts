@@ -2,6 +2,7 @@ import type { Scope } from '../../personas/memory/memory.ts'
 import type { Extent, Revision } from '../../personas/package/archive.ts'
 import type { Persona, PersonaStore } from '../../personas/persona.ts'
 import { among, lock, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { type PersonaRow, personaOf, rowOfPersona } from '../shared/persona-rows.ts'
 import type { OwnedRows } from './owned-rows.ts'
@@ -96,9 +97,6 @@ export function* lockPersona(id: string, owner: string): Work<Persona | undefine
   )
   return found && personaOf(found)
 }
-
-/** The owner of rows that are on their way out: no user. Hidden rows are removed afterwards, some at a time. */
-export const hiddenOwner = '~leaving'
 
 /** Scopes without a persona are on their way out; in SQLite those of a hidden persona are. */
 const withoutPersona = word('', 'persona_id = NULL, ')

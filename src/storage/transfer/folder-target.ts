@@ -1,7 +1,7 @@
 import { makeFolder } from '../../formats/make-folder.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
-import { createConversationText } from '../sqlite/conversations-text.ts'
+import { indexMessage } from '../sqlite/conversations-text.ts'
 import { markSketches } from '../sqlite/sketches-schema.ts'
 import { writeBackupPart } from './backup-parts.ts'
 import type { FolderSide } from './folder-rows.ts'
@@ -88,13 +88,12 @@ async function indexMemories(db: Database): Promise<void> {
 }
 
 async function indexMessages(db: Database): Promise<void> {
-  const text = createConversationText(db)
   const next = db.prepare<[number], { text_id: number; user_id: string; message: string }>(
     `SELECT text_id, user_id, message FROM conversation_message JOIN conversation ON conversation.id = conversation_id
       WHERE text_id > ? ORDER BY text_id LIMIT ${indexedAtOnce}`,
   )
   for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.text_id)) {
-    for (const { text_id, user_id, message } of rows) text.add(user_id, JSON.parse(message), text_id)
+    for (const { text_id, user_id, message } of rows) indexMessage(db, user_id, message, text_id)
     await yieldToEventLoop()
   }
 }

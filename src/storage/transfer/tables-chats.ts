@@ -1,6 +1,6 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { indexedText } from '../postgres/conversations-text.ts'
-import { idDigestOf } from '../postgres/responses-rows.ts'
+import { idDigestOf } from '../postgres/responses-parts.ts'
 import { plain, type SqliteRow, type TransferTable, type Value } from './table.ts'
 
 const live = `substr(user_id, 1, 1) <> '~'`

@@ -1,5 +1,6 @@
 import type { Item, ResponseObject } from '../../chat/responses/store.ts'
-import { yieldToEventLoop } from './event-loop.ts'
+import type { Statement, Work } from '../port.ts'
+import { yieldToEventLoop } from '../shared/event-loop.ts'
 
 /** The position of the first item of a response's output; its input has fewer. */
 export const firstOutput = 1_000_000
@@ -31,6 +32,15 @@ export interface Written {
   readonly document: string
   readonly items: readonly { readonly position: number; readonly id: string | null; readonly item: string }[]
   readonly bytes: number
+}
+
+/** What each database does its own way with the rows of a response. */
+export interface ResponseTable {
+  writeItems(number: number, items: Written['items']): Work<unknown>
+  /** The condition on a `response_item` to have an id. */
+  hasId(id: string): Statement
+  /** Takes a response out of its thread, which counts it still. */
+  leave(response: Pick<ResponseRow, 'number' | 'bytes'>): Work<unknown>
 }
 
 /** The rows of a response, a large one's in turns of the event loop. */

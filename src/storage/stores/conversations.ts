@@ -1,0 +1,296 @@
+import type {
+  AnswerRecord,
+  Conversation,
+  ConversationSearch,
+  ConversationStore,
+  NewConversation,
+  SavedMessage,
+} from '../../personas/chat/conversation.ts'
+import {
+  among,
+  forUpdate,
+  greatest,
+  isTaken,
+  row,
+  rows,
+  run,
+  type Statement,
+  type StoreDatabase,
+  skipLocked,
+  sql,
+  together,
+  type Work,
+  word,
+} from '../port.ts'
+import { hiddenOwner } from '../shared/hidden-owner.ts'
+import {
+  type ConversationRow,
+  conversationOf,
+  type FoundRow,
+  formsOf,
+  foundOf,
+  type MessageRow,
+  messageOf,
+  mostTrimmed,
+} from './conversation-rows.ts'
+import { type ConversationText, readerOf, readersOf } from './conversation-text.ts'
+import type { OwnedRows } from './owned-rows.ts'
+
+/** How many messages a conversation has; PostgreSQL keeps the number. */
+const messages = word('(SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id)', 'messages')
+
+/** The part of an UPDATE that keeps it. They leave from the end alone, so their numbers are 1 to their count. */
+const counted = word(
+  '',
+  'messages = (SELECT coalesce(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id),',
+)
+
+/** Removes the conversations of the condition behind it. SQLite hides them, and removes their rows afterwards. */
+const leave = word(
+  `UPDATE conversation SET user_id = '${hiddenOwner}/' || id, persona_id = NULL`,
+  'DELETE FROM conversation',
+)
+
+const isKept = word('kept = 1', 'kept')
+
+const isUsers = word(`message ->> '$.role' = 'user'`, `role = 'user'`)
+
+/** Messages that are searched, with their conversations; and the order in which they were saved. */
+const searched = word(
+  'conversation_text CROSS JOIN conversation_message ON text_id = conversation_text.rowid CROSS JOIN conversation',
+  'conversation_message JOIN conversation',
+)
+const saved = word('conversation_text.rowid', 'saved')
+
+const selected = sql`SELECT id, user_id, name, persona_id, created_at, updated_at, summary, ended_at,
+  ${messages} AS messages FROM conversation`
+
+/** Saved conversations. */
+export function createConversationStore(db: StoreDatabase, text: ConversationText): ConversationStore {
+  return {
+    create: async (conversation) => (await db.run(inserting(conversation))) > 0,
+    find: async (id) => db.read(found(sql`id = ${id} AND user_id NOT LIKE '~%'`)),
+    async named(owner, name) {
+      const { composed, decomposed } = formsOf(name)
+      return db.read(
+        found(sql`user_id = ${owner} AND name IN (${name}, ${composed}, ${decomposed})
+          ORDER BY name <> ${name}, name <> ${composed} LIMIT 1`),
+      )
+    },
+    list: async (owner, limit, offset, personas) => db.read(list(owner, limit, offset, personas)),
+    messages: async (owner, id) => db.read(messagesOf(owner, id)),
+    append: (owner, id, added, expected) => db.write(() => append(text, owner, id, added, expected)),
+    keep: (conversation, names, kept, most) => db.write(() => keep(text, conversation, names, kept, most)),
+    takeBack: (owner, id, expected) => db.write(() => takeBack(owner, id, expected)),
+    recordMemories: (owner, id, number, memories) => db.write(() => recordMemories(owner, id, number, memories)),
+    async rename(owner, id, name) {
+      try {
+        const renamed = await db.run(
+          sql`UPDATE conversation SET name = ${name}, kept = ${false} WHERE id = ${id} AND user_id = ${owner}`,
+        )
+        return renamed > 0
+      } catch (reason) {
+        if (isTaken(reason)) return false
+        throw reason
+      }
+    },
+    remove: async (owner, id) =>
+      (await db.remove(() => run(sql`${leave} WHERE id = ${id} AND user_id = ${owner}`))) > 0,
+    removeBefore: (owner, before) =>
+      db.remove(() =>
+        run(
+          sql`${leave} WHERE user_id = ${owner} AND ${before === undefined ? sql`true` : sql`updated_at < ${before}`}`,
+        ),
+      ),
+    search: async (owner, search) => db.read(find(text, owner, search)),
+    async end(owner, id, { messages: expected, summary, at }) {
+      const ended = await db.run(
+        sql`UPDATE conversation SET summary = ${summary}, ended_at = ${at}
+            WHERE id = ${id} AND user_id = ${owner} AND ${messages} = ${expected}`,
+      )
+      return ended > 0
+    },
+    unended: async (owner, before, limit) => db.read(unended(owner, before, limit)),
+  }
+}
+
+/** Conversations when users come and go. */
+export const conversationOwnership: OwnedRows = {
+  *reassign(from, to) {
+    yield* together(
+      // A name that the new owner has already gets the id's beginning behind it.
+      run(
+        sql`UPDATE conversation SET user_id = ${to}, name = CASE WHEN EXISTS (SELECT 1 FROM conversation AS other
+              WHERE other.user_id = ${to} AND other.name = conversation.name)
+            THEN name || ' ' || substr(id, 1, 8) ELSE name END WHERE user_id = ${from}`,
+      ),
+      run(sql`UPDATE conversation_reader SET user_id = ${to} WHERE user_id = ${from}`),
+    )
+  },
+  *remove(owner) {
+    yield* together(
+      run(sql`${leave} WHERE user_id = ${owner}`),
+      run(sql`DELETE FROM conversation_reader WHERE user_id = ${owner}`),
+    )
+  },
+}
+
+function inserting({ id, user_id, name, persona_id, created_at }: NewConversation): Statement {
+  return sql`INSERT INTO conversation (id, user_id, name, persona_id, created_at, updated_at)
+    VALUES (${id}, ${user_id}, ${name}, ${persona_id}, ${created_at}, ${created_at})
+    ON CONFLICT (user_id, name) DO NOTHING`
+}
+
+function* found(where: Statement): Work<Conversation | undefined> {
+  const first = yield* row<ConversationRow>(sql`${selected} WHERE ${where}`)
+  return first && conversationOf(first)
+}
+
+function isWith(personas: readonly string[] | undefined): Statement {
+  return personas ? sql`persona_id ${among(personas)}` : sql`true`
+}
+
+function* list(owner: string, limit: number, offset: number, personas: readonly string[] | undefined) {
+  const isWanted = sql`user_id = ${owner} AND ${isWith(personas)}`
+  const [page, number] = yield* together(
+    rows<ConversationRow>(
+      sql`${selected} WHERE ${isWanted} ORDER BY updated_at DESC, id LIMIT ${limit} OFFSET ${offset}`,
+    ),
+    row<{ total: number }>(sql`SELECT count(*) AS total FROM conversation WHERE ${isWanted}`),
+  )
+  return { conversations: page.map(conversationOf), total: number!.total }
+}
+
+/** The condition on a message to be in a conversation of an owner. */
+function isIn(owner: string, id: string): Statement {
+  return sql`conversation_id = (SELECT id FROM conversation WHERE id = ${id} AND user_id = ${owner})`
+}
+
+function* messagesOf(owner: string, id: string): Work<readonly SavedMessage[]> {
+  const all = yield* rows<MessageRow>(
+    sql`SELECT message, timestamp, cost, answer FROM conversation_message WHERE ${isIn(owner, id)} ORDER BY number`,
+  )
+  return all.map(messageOf)
+}
+
+function* unended(owner: string, before: number, limit: number): Work<readonly Conversation[]> {
+  const all = yield* rows<ConversationRow>(
+    sql`${selected} WHERE user_id = ${owner} AND ended_at IS NULL AND updated_at < ${before} AND ${messages} > 0
+        ORDER BY updated_at DESC, id LIMIT ${limit}`,
+  )
+  return all.map(conversationOf)
+}
+
+function* find(text: ConversationText, owner: string, { groups, since, personas, limit, offset }: ConversationSearch) {
+  const readers = groups.length === 0 ? [] : yield* readersOf(owner)
+  if (readers.length === 0) return []
+  const isSince = since === undefined ? sql`true` : sql`conversation_message.timestamp >= ${since}`
+  const all = yield* rows<FoundRow>(
+    sql`SELECT conversation.id, name, persona_id, number, message, conversation_message.timestamp, cost, answer
+        FROM ${searched} ON conversation.id = conversation_id
+        WHERE ${text.matching(readers, groups)} AND user_id = ${owner} AND ${isSince} AND ${isWith(personas)}
+        ORDER BY ${saved} DESC LIMIT ${limit} OFFSET ${offset}`,
+  )
+  return all.map(foundOf)
+}
+
+/** Locks a conversation; the number of its messages, undefined where the owner has none such, or it is not the expected one. */
+function* lockedCount(owner: string, id: string, expected: number | undefined): Work<number | undefined> {
+  const locked = yield* row<{ messages: number }>(
+    sql`SELECT ${messages} AS messages FROM conversation WHERE id = ${id} AND user_id = ${owner} ${forUpdate}`,
+  )
+  return expected === undefined || locked?.messages === expected ? locked?.messages : undefined
+}
+
+function* append(
+  text: ConversationText,
+  owner: string,
+  id: string,
+  added: readonly SavedMessage[],
+  expected: number | undefined,
+) {
+  const before = yield* lockedCount(owner, id, expected)
+  if (before === undefined) return undefined
+  yield* write(text, owner, id, added, before, goOn(id, Math.max(0, ...added.map(({ timestamp }) => timestamp))))
+  return before + added.length
+}
+
+function* keep(
+  text: ConversationText,
+  conversation: Omit<NewConversation, 'name'>,
+  names: readonly string[],
+  kept: readonly SavedMessage[],
+  most: number,
+) {
+  const { id, user_id, created_at } = conversation
+  const name = yield* firstFree(conversation, names)
+  if (name === undefined) return undefined
+  yield* write(text, user_id, id, kept, 0, settle(id, 0, { endedAt: created_at, isKept: true }))
+  // Where the number was lowered, the others go with the next ones. One that another process uses goes later.
+  yield* run(
+    sql`DELETE FROM conversation WHERE id IN (SELECT id FROM conversation WHERE id IN (
+          SELECT id FROM conversation WHERE user_id = ${user_id} AND ${isKept} ORDER BY updated_at DESC, id
+          LIMIT ${mostTrimmed} OFFSET ${most}) ORDER BY id ${skipLocked})`,
+  )
+  return name
+}
+
+/** Creates a conversation with the first of the names that is not given yet. */
+function* firstFree(conversation: Omit<NewConversation, 'name'>, names: readonly string[]): Work<string | undefined> {
+  for (const name of names) if ((yield* run(inserting({ ...conversation, name }))) > 0) return name
+  return undefined
+}
+
+/** Writes messages behind those that are there, and the conversation's row after them. */
+function* write(
+  text: ConversationText,
+  owner: string,
+  id: string,
+  added: readonly SavedMessage[],
+  before: number,
+  end: Work<unknown>,
+): Work<void> {
+  const reader = added.length === 0 ? 0 : yield* readerOf(owner)
+  yield* together(...added.map((message, at) => text.write(reader, { id, number: before + at + 1, message })), end)
+}
+
+/** Takes the end and the summary of a conversation away. */
+function goOn(id: string, latest: number): Work<unknown> {
+  return settle(id, latest, { isKept: false })
+}
+
+/** Brings the row of a conversation up to its messages. */
+function settle(id: string, latest: number, state: { readonly endedAt?: number; readonly isKept: boolean }) {
+  return run(
+    sql`UPDATE conversation SET ${counted} updated_at = ${greatest}(updated_at, ${latest}), summary = NULL,
+          ended_at = ${state.endedAt}, kept = ${state.isKept} WHERE id = ${id}`,
+  )
+}
+
+function* takeBack(owner: string, id: string, expected: number | undefined) {
+  if ((yield* lockedCount(owner, id, expected)) === undefined) return undefined
+  const last = yield* row<{ number: number }>(
+    sql`SELECT number FROM conversation_message WHERE conversation_id = ${id} AND ${isUsers} ORDER BY number DESC LIMIT 1`,
+  )
+  if (!last) return []
+  const [taken] = yield* together(
+    rows<MessageRow & { number: number }>(
+      sql`DELETE FROM conversation_message WHERE conversation_id = ${id} AND number >= ${last.number}
+          RETURNING number, message, timestamp, cost, answer`,
+    ),
+    goOn(id, 0),
+  )
+  return taken.toSorted((a, b) => a.number - b.number).map(messageOf)
+}
+
+function* recordMemories(owner: string, id: string, number: number, memories: readonly string[]): Work<void> {
+  const recorded = yield* row<{ answer: string | null }>(
+    sql`SELECT answer FROM conversation_message WHERE ${isIn(owner, id)} AND number = ${number} ${forUpdate}`,
+  )
+  if (!recorded) return
+  const answer: AnswerRecord = { ...JSON.parse(recorded.answer ?? '{}'), memories }
+  yield* run(
+    sql`UPDATE conversation_message SET answer = ${JSON.stringify(answer)}
+        WHERE conversation_id = ${id} AND number = ${number}`,
+  )
+}
