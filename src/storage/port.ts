@@ -17,7 +17,7 @@ export interface Statement {
 }
 
 /** What may stand in a template: a value, or a piece of SQL. */
-export type Part = Value | Word | Listed | Rows | Statement
+export type Part = Value | Word | Listed | ListedBytes | Rows | Statement
 
 /** SQL of which the databases have different spellings. */
 export interface Word {
@@ -30,6 +30,11 @@ export interface Listed {
   readonly among: readonly (string | number)[]
 }
 
+/** The same for values of bytes. */
+export interface ListedBytes {
+  readonly amongBytes: readonly Uint8Array[]
+}
+
 /** Rows of texts and numbers as a table, see `tableOf`. */
 export interface Rows {
   readonly columns: Readonly<Record<string, ColumnType>>
@@ -38,6 +43,18 @@ export interface Rows {
 
 /** The types of columns that `tableOf` can write. */
 export type ColumnType = 'text' | 'integer' | 'real'
+
+/** The types of columns that `insert` can write. */
+export type InsertType = ColumnType | 'boolean' | 'bytes'
+
+/** Rows that `insert` writes. */
+export interface Insert {
+  readonly table: string
+  readonly columns: Readonly<Record<string, InsertType>>
+  readonly rows: readonly object[]
+  /** What follows the rows. */
+  readonly end: string
+}
 
 /**
  * A statement. What stands in `${}` is a value, except pieces of SQL: `word`, `among`, `tableOf`, and other statements. The
@@ -55,6 +72,11 @@ export function word(sqlite: string, postgres = sqlite): Word {
 /** `IN` for a list of any length: `WHERE id ${among(ids)}`. */
 export function among(values: readonly (string | number)[]): Listed {
   return { among: values }
+}
+
+/** `IN` for a list of bytes, such as digests. */
+export function amongBytes(values: readonly Uint8Array[]): ListedBytes {
+  return { amongBytes: values }
 }
 
 /**
@@ -77,6 +99,7 @@ export const position = word('instr', 'strpos')
 /** What a store asks for: the answer of a statement, or the results of several works. */
 export type Ask =
   | { readonly ask: 'rows' | 'row' | 'run'; readonly statement: Statement }
+  | { readonly ask: 'insert'; readonly insert: Insert }
   | { readonly ask: 'together'; readonly works: readonly Work<unknown>[] }
   | { readonly ask: 'native'; readonly perform: (connection: never) => unknown }
 
@@ -97,6 +120,19 @@ export function* row<R extends object>(statement: Statement): Work<R | undefined
 /** Runs a statement that writes. The result is the number of rows that it changed. */
 export function* run(statement: Statement): Work<number> {
   return yield { ask: 'run', statement }
+}
+
+/**
+ * Inserts rows, each with a value for every column; more of a row is left out. Numbers and bytes arrive as they are, where
+ * `tableOf` makes texts of them. @param end what follows, such as `ON CONFLICT DO NOTHING`
+ */
+export function* insert<C extends Insert['columns']>(
+  table: string,
+  columns: C,
+  rows: readonly { readonly [Name in keyof C]: Value }[],
+  end = '',
+): Work<void> {
+  if (rows.length > 0) yield { ask: 'insert', insert: { table, columns, rows, end } }
 }
 
 /** Works that do not need each other's results, in this order; over a network they go together. */
@@ -148,6 +184,8 @@ export interface Dialect {
   /** A list of values, as one value. */
   among(place: string): string
   amongValue(values: Listed['among']): unknown
+  amongBytes(place: string): string
+  amongBytesValue(values: ListedBytes['amongBytes']): unknown
   /** A table of rows. Its values are given as many values as it says, each at a place. */
   table(columns: Rows['columns'], next: () => string): string
   tableValues(rows: Rows): readonly unknown[]
@@ -169,6 +207,7 @@ export function createCompiler(dialect: Dialect): (statement: Statement) => Comp
     if (!isPiece(part)) return next()
     if ('strings' in part) return textOf(part, next)
     if ('among' in part) return dialect.among(next())
+    if ('amongBytes' in part) return dialect.amongBytes(next())
     if ('columns' in part) return dialect.table(part.columns, next)
     return part[dialect.name]
   }
@@ -178,6 +217,7 @@ export function createCompiler(dialect: Dialect): (statement: Statement) => Comp
     for (const part of parts) {
       if (!isPiece(part)) values.push(dialect.value(part))
       else if ('among' in part) values.push(dialect.amongValue(part.among))
+      else if ('amongBytes' in part) values.push(dialect.amongBytesValue(part.amongBytes))
       else if ('columns' in part) values.push(...dialect.tableValues(part))
       else if ('strings' in part) {
         isNested = true

@@ -1,4 +1,4 @@
-import { type Ask, createCompiler, type Dialect, native, type StoreDatabase, type Work } from '../port.ts'
+import { type Ask, createCompiler, type Dialect, type Insert, native, type StoreDatabase, type Work } from '../port.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import type { OwnChanges } from './changes.ts'
 import { inOneQuery } from './in-one-query.ts'
@@ -51,15 +51,34 @@ export function onPostgres<R>(perform: (tx: Transaction) => Promise<R>): Work<R>
 }
 
 async function perform(on: Sql, ask: Ask): Promise<unknown> {
-  // Each begins before the first answer comes.
-  if (ask.ask === 'together') return Promise.all(ask.works.map((work) => runOn(on, work)))
+  if (ask.ask === 'together') return allOf(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
+  if (ask.ask === 'insert') return insertInto(on, ask.insert)
   const { text, values } = compile(ask.statement)
   if (ask.ask === 'rows') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
 }
 
-const types = { text: 'text', integer: 'bigint', real: 'float8' } as const
+/** Works that each began before the first answer came; where one fails, none goes on behind the end of the transaction. */
+async function allOf(running: readonly Promise<unknown>[]): Promise<unknown[]> {
+  try {
+    return await Promise.all(running)
+  } catch (reason) {
+    await Promise.allSettled(running)
+    throw reason
+  }
+}
+
+function insertInto(on: Sql, { table, columns, rows, end }: Insert): Promise<number> {
+  const names = Object.keys(columns)
+  const places = Object.values(columns).map((type, at) => `$${at + 1}::${types[type]}[]`)
+  return on.run(
+    `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${places.join(', ')}) ${end}`,
+    names.map((name) => rows.map((row) => (row as Record<string, unknown>)[name])),
+  )
+}
+
+const types = { text: 'text', integer: 'bigint', real: 'float8', boolean: 'boolean', bytes: 'bytea' } as const
 
 /** PostgreSQL's spelling: lists are arrays, rows one array for each column. */
 const postgres: Dialect = {
@@ -68,6 +87,8 @@ const postgres: Dialect = {
   value: (value) => value ?? null,
   among: (place) => `= ANY (${place})`,
   amongValue: (values) => values,
+  amongBytes: (place) => `= ANY (${place})`,
+  amongBytesValue: (values) => values,
   table: (columns, next) =>
     `(SELECT * FROM unnest(${Object.values(columns)
       .map((type) => `${next()}::${types[type]}[]`)

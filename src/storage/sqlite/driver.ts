@@ -1,5 +1,14 @@
 import type { Statement as Prepared } from 'better-sqlite3'
-import { type Ask, createCompiler, type Dialect, native, type StoreDatabase, type Value, type Work } from '../port.ts'
+import {
+  type Ask,
+  createCompiler,
+  type Dialect,
+  type Insert,
+  native,
+  type StoreDatabase,
+  type Value,
+  type Work,
+} from '../port.ts'
 import type { ChangeKind } from '../shared/changes.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import type { OwnChanges } from './changes.ts'
@@ -67,21 +76,33 @@ function performerOf(db: Database): Perform {
   if (known) return known
   const compile = createCompiler(sqlite)
   const prepared = new Map<string, Prepared>()
+  const prepare = (text: string) => {
+    const known = prepared.get(text)
+    if (known) return known
+    const statement = db.prepare(text)
+    prepared.set(text, statement)
+    return statement
+  }
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
     if (ask.ask === 'native') return (ask.perform as (db: Database) => unknown)(db)
+    if (ask.ask === 'insert') return insertInto(prepare, ask.insert)
     const { text, values } = compile(ask.statement)
-    let statement = prepared.get(text)
-    if (!statement) {
-      statement = db.prepare(text)
-      prepared.set(text, statement)
-    }
+    const statement = prepare(text)
     if (ask.ask === 'rows') return statement.all(...values)
     if (ask.ask === 'row') return statement.get(...values)
     return statement.run(...values).changes
   }
   performers.set(db, perform)
   return perform
+}
+
+function insertInto(prepare: (text: string) => Prepared, { table, columns, rows, end }: Insert): void {
+  const names = Object.keys(columns)
+  const statement = prepare(
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ${end}`,
+  )
+  for (const row of rows) statement.run(...names.map((name) => sqlite.value((row as Record<string, Value>)[name])))
 }
 
 /** SQLite's spelling: lists and rows are JSON texts (https://sqlite.org/json1.html#jeach). */
@@ -91,6 +112,8 @@ const sqlite: Dialect = {
   value: (value: Value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)),
   among: (place) => `IN (SELECT value FROM json_each(${place}))`,
   amongValue: (values) => JSON.stringify(values),
+  amongBytes: (place) => `IN (SELECT unhex(value) FROM json_each(${place}))`,
+  amongBytesValue: (values) => JSON.stringify(values.map((bytes) => Buffer.from(bytes).toString('hex'))),
   table: (columns, next) =>
     `(SELECT ${Object.keys(columns)
       .map((name, index) => `value ->> ${index} AS ${name}`)

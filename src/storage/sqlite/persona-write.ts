@@ -19,8 +19,7 @@ import type { Database } from './connection.ts'
 import { translating } from './errors.ts'
 import { emptyWriteAheadLog } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
-import { laterIndexed } from './memories-text.ts'
-import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
+import { createMemoryWriter, createUnindexedWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
 import { extentOf, revisionOf } from './persona-read.ts'
 import { memoryPages } from './persona-snapshot.ts'
@@ -74,7 +73,7 @@ async function stageInSlices(
   const copied = write.how === 'merge' ? revisionOf(db, scope) : undefined
   const log = write.how === 'merge' ? [] : write.log.records
   try {
-    const rows = createMemoryWriter(db, laterIndexed)
+    const rows = createUnindexedWriter(db)
     for (let at = 0; at < log.length; at += recordsAtOnce) {
       const records = log.slice(at, at + recordsAtOnce)
       await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))

@@ -53,7 +53,9 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     ),
     keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
     personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
-    memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
+    memories: lazily(methods.memories, async () =>
+      (await import('./memories.ts')).createMemoryStore(db, driver, settings.limits),
+    ),
     proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
     conversations: lazily(methods.conversations, async () =>
       (await import('./conversations.ts')).createConversationStore(db),

@@ -12,8 +12,8 @@ import { createOllamaEmbeddings } from '../../../src/runners/embedder-ollama.ts'
 import { createPulledEmbedder, embeddingForms } from '../../../src/runners/pulled-embedder.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
+import { memoryStoreOf } from '../../helpers/storage/test-storage.ts'
 
 /** Nothing is evicted while it is measured. */
 export const keepAll = { maxMemories: 1_000_000, maxAge: 1e15, cleanup: false, now: 0 }
@@ -24,7 +24,7 @@ export async function openStores() {
   const path = join(folder, 'aichat.db')
   const db = await openDatabase(path)
   const personas = createPersonaStore(db)
-  const memories = createMemoryStore(db)
+  const memories = memoryStoreOf(db)
   let count = 0
   return {
     db,

@@ -1,4 +1,8 @@
 import { join } from 'node:path'
+import { createChanges } from '../../../src/storage/sqlite/changes.ts'
+import type { Database } from '../../../src/storage/sqlite/connection.ts'
+import { createSqliteDriver } from '../../../src/storage/sqlite/driver.ts'
+import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 
 /** The storage settings of a data folder without bundled plugins and limits. */
@@ -9,4 +13,17 @@ export function storageIn(folder: string): StorageSettings {
 /** Opens the storage of a data folder as the product does. */
 export function openStorageIn(folder: string): Promise<Storage> {
   return openStorage(storageIn(folder))
+}
+
+/** An open SQLite database as the stores see it. */
+export function driverOf(db: Database) {
+  return createSqliteDriver(
+    db,
+    createChanges(db, () => ''),
+  )
+}
+
+/** The memories of an open SQLite database, without limits. */
+export function memoryStoreOf(db: Database) {
+  return createMemoryStore(db, driverOf(db))
 }
