@@ -17,7 +17,7 @@ export interface Statement {
 }
 
 /** What may stand in a template: a value, or a piece of SQL. */
-export type Part = Value | Word | Listed | Rows | Statement
+export type Part = Value | Word | Listed | ListedBytes | Rows | Statement
 
 /** SQL of which the databases have different spellings. */
 export interface Word {
@@ -30,6 +30,11 @@ export interface Listed {
   readonly among: readonly (string | number)[]
 }
 
+/** The same for values of bytes. */
+export interface ListedBytes {
+  readonly amongBytes: readonly Uint8Array[]
+}
+
 /** Rows of texts and numbers as a table, see `tableOf`. */
 export interface Rows {
   readonly columns: Readonly<Record<string, ColumnType>>
@@ -38,6 +43,9 @@ export interface Rows {
 
 /** The types of columns that `tableOf` can write. */
 export type ColumnType = 'text' | 'integer' | 'real'
+
+/** The types of columns that `insert` can write. */
+export type InsertType = ColumnType | 'boolean' | 'bytes'
 
 /**
  * A statement. What stands in `${}` is a value, except pieces of SQL: `word`, `among`, `tableOf`, and other statements. The
@@ -60,6 +68,11 @@ export function word(sqlite: string, postgres = sqlite): Word {
 /** `IN` for a list of any length: `WHERE id ${among(ids)}`. */
 export function among(values: readonly (string | number)[]): Listed {
   return { among: values }
+}
+
+/** `IN` for a list of bytes, such as digests. */
+export function amongBytes(values: readonly Uint8Array[]): ListedBytes {
+  return { amongBytes: values }
 }
 
 /**
@@ -88,7 +101,7 @@ export const position = word('instr', 'strpos')
 /** What a store asks for: the answer of a statement, or the results of several works. */
 export type Ask =
   | { readonly ask: 'rows' | 'row' | 'run' | 'lock'; readonly statement: Statement }
-  | { readonly ask: 'insert'; readonly into: InsertInto; readonly rows: Rows['rows'] }
+  | { readonly ask: 'insert'; readonly into: InsertInto; readonly rows: readonly (readonly Value[])[] }
   | { readonly ask: 'together'; readonly works: readonly Work<unknown>[] }
   | { readonly ask: 'turn'; readonly name: string }
   | { readonly ask: 'native'; readonly perform: (connection: never) => unknown }
@@ -115,16 +128,31 @@ export function* run(statement: Statement): Work<number> {
 /** Where `insert` writes. The text is made once for each of these objects. */
 export interface InsertInto {
   readonly table: string
-  readonly columns: Rows['columns']
-  /** What follows `ON CONFLICT`. */
-  readonly onConflict: string
+  readonly columns: Readonly<Record<string, InsertType>>
+  /** What follows `ON CONFLICT`, where one may be. */
+  readonly onConflict?: string
   /** Columns of the rows that were written, which are the result. */
   readonly returning?: string
 }
 
-/** Inserts rows, in their order. The result is what they return: nothing without `returning`. */
-export function* insert<R extends object>(into: InsertInto, added: Rows['rows']): Work<R[]> {
+/**
+ * Inserts rows, in their order, each with a value for every column. Numbers and bytes arrive as they are, where `tableOf` makes
+ * texts of them. The result is what they return: nothing without `returning`.
+ */
+export function* insert<R extends object>(into: InsertInto, added: readonly (readonly Value[])[]): Work<R[]> {
   return added.length === 0 ? [] : yield { ask: 'insert', into, rows: added }
+}
+
+/** The same for rows by the names of their columns; more of a row is left out. */
+export function* insertNamed<I extends InsertInto>(
+  into: I,
+  added: readonly { readonly [Name in keyof I['columns']]: Value }[],
+): Work<void> {
+  const names: readonly (keyof I['columns'])[] = Object.keys(into.columns)
+  yield* insert(
+    into,
+    added.map((each) => names.map((name) => each[name])),
+  )
 }
 
 /** Runs a query for the locks that it takes; nothing where a database has one writer. */
@@ -213,6 +241,8 @@ export interface Dialect {
   /** A list of values, as one value. */
   among(place: string): string
   amongValue(values: Listed['among']): unknown
+  amongBytes(place: string): string
+  amongBytesValue(values: ListedBytes['amongBytes']): unknown
   /** A table of rows. Its values are given as many values as it says, each at a place. */
   table(columns: Rows['columns'], next: () => string): string
   tableValues(rows: Rows): readonly unknown[]
@@ -234,6 +264,7 @@ export function createCompiler(dialect: Dialect): (statement: Statement) => Comp
     if (!isPiece(part)) return next()
     if ('strings' in part) return textOf(part, next)
     if ('among' in part) return dialect.among(next())
+    if ('amongBytes' in part) return dialect.amongBytes(next())
     if ('columns' in part) return dialect.table(part.columns, next)
     return part[dialect.name]
   }
@@ -243,6 +274,7 @@ export function createCompiler(dialect: Dialect): (statement: Statement) => Comp
     for (const part of parts) {
       if (!isPiece(part)) values.push(dialect.value(typeof part === 'string' ? storable(part) : part))
       else if ('among' in part) values.push(dialect.amongValue(part.among))
+      else if ('amongBytes' in part) values.push(dialect.amongBytesValue(part.amongBytes))
       else if ('columns' in part) values.push(...dialect.tableValues(part))
       else if ('strings' in part) {
         isNested = true

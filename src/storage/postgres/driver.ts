@@ -4,8 +4,8 @@ import {
   type Dialect,
   type InsertInto,
   native,
-  type Rows,
   type StoreDatabase,
+  type Value,
   type Work,
 } from '../port.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
@@ -64,18 +64,26 @@ export function onPostgres<R>(perform: (tx: Transaction) => Promise<R>): Work<R>
 }
 
 async function perform(on: Sql, ask: Ask): Promise<unknown> {
-  // Each begins before the first answer comes.
-  if (ask.ask === 'together') return Promise.all(ask.works.map((work) => runOn(on, work)))
+  if (ask.ask === 'together') return allOf(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'turn') return on.row('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [ask.name])
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
-  if (ask.ask === 'insert')
-    return on.rows(insertText(ask.into), arraysOf({ columns: ask.into.columns, rows: ask.rows }))
+  if (ask.ask === 'insert') return on.rows(insertText(ask.into), arraysOf(ask.into.columns, ask.rows))
   const { text, values } = compile(ask.statement)
   if (ask.ask === 'rows' || ask.ask === 'lock') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
 }
 
-const types = { text: 'text', integer: 'bigint', real: 'float8' } as const
+/** Works that each began before the first answer came; where one fails, none goes on behind the end of the transaction. */
+async function allOf(running: readonly Promise<unknown>[]): Promise<unknown[]> {
+  try {
+    return await Promise.all(running)
+  } catch (reason) {
+    await Promise.allSettled(running)
+    throw reason
+  }
+}
+
+const types = { text: 'text', integer: 'bigint', real: 'float8', boolean: 'boolean', bytes: 'bytea' } as const
 
 /** PostgreSQL's spelling: lists are arrays, rows one array for each column. */
 const postgres: Dialect = {
@@ -84,15 +92,17 @@ const postgres: Dialect = {
   value: (value) => value ?? null,
   among: (place) => `= ANY (${place})`,
   amongValue: (values) => values,
+  amongBytes: (place) => `= ANY (${place})`,
+  amongBytesValue: (values) => values,
   table: (columns, next) =>
     `(SELECT * FROM unnest(${Object.values(columns)
       .map((type) => `${next()}::${types[type]}[]`)
       .join(', ')}) AS listed (${Object.keys(columns).join(', ')}))`,
-  tableValues: arraysOf,
+  tableValues: ({ columns, rows }) => arraysOf(columns, rows),
 }
 
 /** An array for each column. */
-function arraysOf({ columns, rows }: Rows): readonly unknown[] {
+function arraysOf(columns: InsertInto['columns'], rows: readonly (readonly Value[])[]): readonly unknown[] {
   return Object.values(columns).map((type, index) => {
     const values = rows.map((row) => row[index])
     return type === 'integer' ? numbersOf(values) : values
@@ -107,7 +117,7 @@ function insertText(into: InsertInto): string {
   const { table, columns, onConflict, returning } = into
   const arrays = Object.values(columns).map((type, index) => `$${index + 1}::${types[type]}[]`)
   const text = `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})
-    ON CONFLICT ${onConflict}${returning ? ` RETURNING ${returning}` : ''}`
+    ${onConflict ? `ON CONFLICT ${onConflict}` : ''} ${returning ? `RETURNING ${returning}` : ''}`
   insertTexts.set(into, text)
   return text
 }

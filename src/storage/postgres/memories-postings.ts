@@ -1,16 +1,10 @@
 import type { SpellingLookup } from '../../personas/memory/memory.ts'
+import type { IndexedText } from '../memory-index.ts'
 import { width } from '../shared/memory-scope.ts'
 import { mostPostings } from '../shared/memory-scoring.ts'
 import { insertRows } from './insert-rows.ts'
 import { blockOf, changeBlock, indexedBeginning, indexedTerm, readBlock } from './memories-blocks.ts'
 import type { Transaction } from './sql.ts'
-
-/** The terms of a memory, each list as it is stored. */
-export interface IndexedText {
-  readonly terms: string
-  readonly about: string
-  readonly context: string
-}
 
 interface BlockRow {
   readonly term: string

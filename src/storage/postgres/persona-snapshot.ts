@@ -1,21 +1,23 @@
 import { AppError } from '../../errors.ts'
-import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
+import type { EmbeddingSpace, Scope, Vector } from '../../personas/memory/memory.ts'
 import {
   type ArchivedMemory,
   type Passthrough,
   type PersonaSnapshot,
   snapshotBatch,
 } from '../../personas/package/archive.ts'
+import { rows as rowsOf, sql } from '../port.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { pagesOf } from '../shared/persona-slices.ts'
 import { cachedState, logPages, readState } from '../stores/adaptations.ts'
+import { joinedVector, type VectorRow, vectorColumns, vectorIn } from '../stores/memory-vectors.ts'
 import { findPersona, revisionOf } from '../stores/personas.ts'
 import { runOn } from './driver.ts'
 import { translated, translating } from './errors.ts'
 import { holdTransaction } from './held.ts'
 import { findScope } from './memories-scope.ts'
-import { joinedVector, type VectorRow, vectorColumns, vectorIn } from './memories-vectors.ts'
+import { memoryIndexOf } from './memory-index.ts'
 import type { Database, Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
@@ -133,18 +135,23 @@ async function* memoryPages(
   const row = await findScope(tx, scope)
   if (!row) return
   const { low, high } = rangeOf(row.scope_id)
+  const index = memoryIndexOf(column)
   const read = (from: number) =>
-    tx.rows<MemoryRow>(
-      `SELECT memory.memory_id, memory.id, content, timestamp, importance, stored_at, metadata, fields, ${vectorColumns(column)}
-         FROM memory LEFT JOIN memory_carried ON memory_carried.memory_id = memory.memory_id ${joinedVector}
-        WHERE memory.memory_id BETWEEN $1 AND $2 ORDER BY memory.memory_id LIMIT ${snapshotBatch.rows}`,
-      [from, high],
+    runOn(
+      tx,
+      rowsOf<MemoryRow>(
+        sql`SELECT memory.memory_id, memory.id, content, timestamp, importance, stored_at, metadata, fields,
+              ${vectorColumns(index)}
+            FROM memory LEFT JOIN memory_carried ON memory_carried.memory_id = memory.memory_id ${joinedVector}
+            WHERE memory.memory_id BETWEEN ${from} AND ${high} ORDER BY memory.memory_id LIMIT ${snapshotBatch.rows}`,
+      ),
     )
   for (let rows = await read(low); rows.length > 0; ) {
     // The next ones are on their way while these are written.
     const next = rows.length < snapshotBatch.rows ? [] : read(rows.at(-1)!.memory_id + 1)
     if (next instanceof Promise) next.catch(() => undefined)
-    for (const page of pagesOf(rows, sizeOf)) yield page.map((each) => archivedMemory(scope, each))
+    for (const page of pagesOf(rows, sizeOf))
+      yield page.map((each) => archivedMemory(scope, each, vectorIn(index, each)))
     rows = await next
   }
 }
@@ -155,9 +162,9 @@ function sizeOf({ content, metadata, fields, wire }: MemoryRow): number {
   )
 }
 
-function archivedMemory(scope: Scope, row: MemoryRow): ArchivedMemory {
+function archivedMemory(scope: Scope, row: MemoryRow, vector: Vector | undefined): ArchivedMemory {
   return {
-    entry: entryOf(scope, row, vectorIn(row)),
+    entry: entryOf(scope, row, vector),
     extra: row.fields === null ? {} : JSON.parse(row.fields),
     stored_at: row.stored_at,
   }

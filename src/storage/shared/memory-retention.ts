@@ -35,8 +35,6 @@ export function byNumber(one: Leaving, other: Leaving): number {
   return one.memory_id - other.memory_id
 }
 
-export const noSlice: Slice = { evicted: [], numbers: [], more: false }
-
 /**
  * As many of the expired and then of the surplus memories as one transaction takes. @param most the number that was asked for;
  * `excess` is how many have to go beside the expired ones

@@ -7,6 +7,7 @@ import {
   isPinned,
   longestTerms,
   type MemoryEntry,
+  type Metadata,
   type NewMemory,
   type Scope,
   speakerOf,
@@ -23,9 +24,6 @@ export interface Row {
   importance: number
   metadata: string
 }
-
-/** The columns of a `Row`. */
-export const memoryColumns = 'memory_id, id, content, timestamp, importance, metadata'
 
 /** A text as both databases keep it: PostgreSQL has no U+0000, so that U+FFFD stands in its place. */
 export function storable<M extends { readonly content: string }>(memory: M): M {
@@ -72,6 +70,11 @@ export function rowOf(number: number, scopeId: number, memory: NewMemory, digest
     conversation: conversationOf(memory.metadata),
     metadata: JSON.stringify(memory.metadata),
   }
+}
+
+/** The columns of `memory` that follow from its metadata, and are no part of SQLite's table or of another type there. */
+export function labelColumns(metadata: Metadata) {
+  return { pinned: isPinned(metadata), speaker: speakerOf(metadata), is_lore: Array.isArray(metadata['keys']) }
 }
 
 /** A memory as the area knows it. */

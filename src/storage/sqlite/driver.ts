@@ -141,6 +141,13 @@ function performerOf(db: Database): Perform {
   const compile = createCompiler(sqlite)
   const prepared = new Map<string, Prepared>()
   const inserts = new WeakMap<InsertInto, Prepared>()
+  const prepare = (text: string) => {
+    const known = prepared.get(text)
+    if (known) return known
+    const statement = db.prepare(text)
+    prepared.set(text, statement)
+    return statement
+  }
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
     // A transaction that writes has no other beside it.
@@ -151,16 +158,13 @@ function performerOf(db: Database): Perform {
       const { into, rows } = ask
       const statement = inserts.get(into) ?? db.prepare(insertText(into))
       inserts.set(into, statement)
-      if (into.returning) return rows.map((row) => statement.get(...row)).filter((row) => row !== undefined)
-      for (const row of rows) statement.run(...row)
+      if (into.returning)
+        return rows.map((row) => statement.get(...row.map(sqlite.value))).filter((row) => row !== undefined)
+      for (const row of rows) statement.run(...row.map(sqlite.value))
       return []
     }
     const { text, values } = compile(ask.statement)
-    let statement = prepared.get(text)
-    if (!statement) {
-      statement = db.prepare(text)
-      prepared.set(text, statement)
-    }
+    const statement = prepare(text)
     if (ask.ask === 'rows') return statement.all(...values)
     if (ask.ask === 'row') return statement.get(...values)
     return statement.run(...values).changes
@@ -171,9 +175,8 @@ function performerOf(db: Database): Perform {
 
 function insertText({ table, columns, onConflict, returning }: InsertInto): string {
   const names = Object.keys(columns)
-  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT ${onConflict}${
-    returning ? ` RETURNING ${returning}` : ''
-  }`
+  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+    ${onConflict ? `ON CONFLICT ${onConflict}` : ''} ${returning ? `RETURNING ${returning}` : ''}`
 }
 
 /** SQLite's spelling: lists and rows are JSON texts (https://sqlite.org/json1.html#jeach). */
@@ -183,6 +186,8 @@ const sqlite: Dialect = {
   value: (value: Value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)),
   among: (place) => `IN (SELECT value FROM json_each(${place}))`,
   amongValue: (values) => JSON.stringify(values),
+  amongBytes: (place) => `IN (SELECT unhex(value) FROM json_each(${place}))`,
+  amongBytesValue: (values) => JSON.stringify(values.map((bytes) => Buffer.from(bytes).toString('hex'))),
   table: (columns, next) =>
     `(SELECT ${Object.keys(columns)
       .map((name, index) => `value ->> ${index} AS ${name}`)

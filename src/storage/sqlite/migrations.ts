@@ -1,7 +1,7 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
 import { conversationMigrations } from './conversations-schema.ts'
-import { embeddingClaimMigrations } from './embedding-claims.ts'
+import { embeddingClaimMigrations } from './embedding-claims-schema.ts'
 import { keyMigrations } from './keys-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
 import { limitMigrations } from './limits-schema.ts'

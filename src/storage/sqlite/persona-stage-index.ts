@@ -16,7 +16,7 @@ const mostKept = 256
 /**
  * Indexes the text of a stage's memories once all of them are there: each is written with all its neighbours, where a memory that
  * is indexed on its arrival is indexed again for every slice that brings it a neighbour. The rows are those that
- * `createTextIndex` writes; the neighbours are found in one walk over the order of the memories, and a statement indexes
+ * `createMemoryIndex` writes; the neighbours are found in one walk over the order of the memories, and a statement indexes
  * many memories, since the full-text index makes a segment of each statement.
  */
 export function createStageIndex(db: Database, scope: Scope) {

@@ -5,7 +5,7 @@ import { inOwnSpace } from '../shared/persona-write.ts'
 import { bytesOf, sketchOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'
 import { findScope, makeScope, takeNumbers } from './memories-scope.ts'
-import { createVectorIndex } from './memories-vectors.ts'
+import { createVectorInsert } from './memories-vectors.ts'
 import { createRowsInsert } from './rows-insert.ts'
 import { type ReadySeals, readySeals, sealTogether, type UnsealedMemory } from './seals.ts'
 
@@ -29,7 +29,7 @@ const columns =
  * a full-text index that is right after each of them, retention, and the entries as they were stored.
  */
 export function createStageMemories(db: Database, scope: Scope) {
-  const vectors = createVectorIndex(db)
+  const putNew = createVectorInsert(db)
   const isKnown = db.prepare<[number, Buffer], 1>('SELECT 1 FROM memory WHERE scope_id = ? AND digest = ?').pluck()
   const dimensionOf = db.prepare<[string], number>('SELECT dimension FROM embedding_space WHERE key = ?').pluck()
   const count = db.prepare('UPDATE memory_scope SET memories = memories + ? WHERE scope_id = ?')
@@ -85,7 +85,7 @@ export function createStageMemories(db: Database, scope: Scope) {
             return names.map((name) => numbered[name])
           }),
         )
-        const ids = vectors.putNew(fitting)
+        const ids = putNew(fitting)
         for (const { vector } of fitting)
           spaces.set(vector.space.key, { id: ids.get(vector.space.key)!, dimension: vector.values.length })
       }

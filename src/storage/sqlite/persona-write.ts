@@ -15,15 +15,14 @@ import { batches } from '../shared/persona-slices.ts'
 import { changed, inOwnSpace, isLarge, keepAll, outcomeOf, scopeOf, TakenBack } from '../shared/persona-write.ts'
 import { appendRecord, replaceLog, settleState, writeRecords } from '../stores/adaptations.ts'
 import { insertBackup } from '../stores/backups.ts'
+import { localUser } from '../stores/ownership.ts'
 import { extentOf, findPersona, revisionOf, savePersona } from '../stores/personas.ts'
 import type { Database } from './connection.ts'
 import { runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { emptyWriteAheadLog } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
-import { laterIndexed } from './memories-text.ts'
-import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
-import { localUser } from '../stores/ownership.ts'
+import { createMemoryWriter, createUnindexedWriter, type MemoryWriter } from './memories-write.ts'
 import { memoryPages } from './persona-snapshot.ts'
 import { openStage, type Stage, sweepStages } from './persona-stage.ts'
 import { createStageIndex } from './persona-stage-index.ts'
@@ -74,7 +73,7 @@ async function stageInSlices(
   const copied = write.how === 'merge' ? runOn(db, revisionOf(scope)) : undefined
   const log = write.how === 'merge' ? [] : write.log.records
   try {
-    const rows = createMemoryWriter(db, laterIndexed)
+    const rows = createUnindexedWriter(db)
     for (let at = 0; at < log.length; at += recordsAtOnce) {
       const records = log.slice(at, at + recordsAtOnce)
       await stage.write(() => runOn(db, writeRecords(stage.scope.personaId, records)))

@@ -7,7 +7,6 @@ import { rangeOf } from '../shared/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { goesOn, isFailureOfDatabase, releasePages } from './housekeeping.ts'
 import { findScope, makeScope } from './memories-scope.ts'
-import { createTextIndex } from './memories-text.ts'
 
 /** All memories of a scope leave; the record of evictions stays. Expects a transaction. Returns how many they are. */
 export function hideMemories(db: Database, scope: Scope): number {
@@ -60,7 +59,7 @@ async function clear(db: Database): Promise<void> {
 
 /** Removes a hidden persona with all its rows, in slices between which the event loop runs. */
 export async function removePersonaRows(db: Database, id: string): Promise<void> {
-  const text = createTextIndex(db)
+  const unindex = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
   const scopes = db.prepare<[string], number>('SELECT scope_id FROM memory_scope WHERE persona_id = ?').pluck()
   const next = db.prepare<[number, number], { memory_id: number; size: number }>(
     `SELECT memory_id, length(content) AS size FROM memory WHERE memory_id BETWEEN ? AND ?
@@ -73,7 +72,7 @@ export async function removePersonaRows(db: Database, id: string): Promise<void>
     await inSlices(db, () => {
       const going = firstSlice(next.all(low, high)).map(({ memory_id }) => memory_id)
       if (going.length === 0) return false
-      text.remove(going)
+      for (const number of going) unindex.run(number)
       remove.run(low, going.at(-1)!)
       return true
     })

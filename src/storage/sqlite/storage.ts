@@ -61,7 +61,9 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       ])
       return createPersonaStore(driver, { limits: settings.limits, removeHidden: () => removeHidden(db) })
     }),
-    memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
+    memories: lazily(methods.memories, async () =>
+      (await import('./memories.ts')).createMemoryStore(db, driver, settings.limits),
+    ),
     proposals: lazily(methods.proposals, async () =>
       (await import('../stores/proposals.ts')).createProposalStore(driver),
     ),

@@ -1,5 +1,6 @@
+import type { IndexedText } from '../memory-index.ts'
 import { blockOf, changeBlock, indexedTerm } from '../postgres/memories-blocks.ts'
-import { type IndexedText, termsIn } from '../postgres/memories-postings.ts'
+import { termsIn } from '../postgres/memories-postings.ts'
 import { width } from '../shared/memory-scope.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { ofLiveScope } from './live-rows.ts'

@@ -1,4 +1,4 @@
-import { labelColumns } from '../postgres/memories-rows.ts'
+import { labelColumns } from '../shared/memory-rows.ts'
 import { ofLivePersona, ofLiveScope } from './live-rows.ts'
 import { plain, type SqliteRow, type TransferTable } from './table.ts'
 

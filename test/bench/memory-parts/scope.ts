@@ -12,8 +12,7 @@ import { createOllamaEmbeddings } from '../../../src/runners/embedder-ollama.ts'
 import { createPulledEmbedder, embeddingForms } from '../../../src/runners/pulled-embedder.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
-import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
+import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
 
 /** Nothing is evicted while it is measured. */
 export const keepAll = { maxMemories: 1_000_000, maxAge: 1e15, cleanup: false, now: 0 }
@@ -23,8 +22,8 @@ export async function openStores() {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-memory-'))
   const path = join(folder, 'aichat.db')
   const db = await openDatabase(path)
+  const memories = memoryStoreOf(db)
   const personas = personaStoreOf(db)
-  const memories = createMemoryStore(db)
   let count = 0
   return {
     db,

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createChanges } from '../../../src/storage/sqlite/changes.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { createSqliteDriver } from '../../../src/storage/sqlite/driver.ts'
+import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { removeHidden } from '../../../src/storage/sqlite/removal.ts'
 import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 import { createPersonaStore } from '../../../src/storage/stores/personas.ts'
@@ -27,4 +28,9 @@ export function driverOf(db: Database) {
 /** The personas of an open SQLite database, without limits. */
 export function personaStoreOf(db: Database) {
   return createPersonaStore(driverOf(db), { removeHidden: () => removeHidden(db) })
+}
+
+/** The memories of an open SQLite database, without limits. */
+export function memoryStoreOf(db: Database) {
+  return createMemoryStore(db, driverOf(db))
 }

@@ -3,8 +3,8 @@ import { AppError } from '../../../src/errors.ts'
 import type { Embedders } from '../../../src/personas/memory/embedding.ts'
 import { createMemories } from '../../../src/personas/memory/memories.ts'
 import type { NewMemory } from '../../../src/personas/memory/memory.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { openShop } from '../../helpers/personas/persona-shop.ts'
+import { memoryStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a search of long memories')
@@ -31,7 +31,7 @@ test('lets others have their turns, and leaves out what it cannot read in its ti
   let ticks = 0
   let tick = 0
   const memories = createMemories({
-    store: createMemoryStore(shop.db),
+    store: memoryStoreOf(shop.db),
     personas: { get: async () => persona },
     embedders,
     clock: () => 0,

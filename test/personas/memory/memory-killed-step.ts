@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import type { NewMemory, RetentionPolicy, Scope } from '../../../src/personas/memory/memory.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
+import { memoryStoreOf } from '../../helpers/storage/test-storage.ts'
 
 export interface Line {
   readonly action?: Action
@@ -21,7 +21,7 @@ export interface Action {
 }
 
 const [path = '', round = '0'] = process.argv.slice(2)
-const store = createMemoryStore(await openDatabase(path))
+const store = memoryStoreOf(await openDatabase(path))
 const space = { key: 'killed/64', model: 'killed', dimension: 64 }
 const keepAll: RetentionPolicy = { maxMemories: 1e6, maxAge: Number.MAX_SAFE_INTEGER, cleanup: false, now: 0 }
 const categories = ['work', 'home', 'sport']

@@ -9,9 +9,8 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
-import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
+import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('embedding in the background')
@@ -97,7 +96,7 @@ async function withPlace(model: string | undefined, work: (place: Place) => Prom
     db,
     persona,
     start(embedders) {
-      const store = createMemoryStore(db)
+      const store = memoryStoreOf(db)
       const memories = createMemories({
         store,
         personas: { get: async () => place.persona },

@@ -13,11 +13,10 @@ import { createPackageWriter, performTask } from '../../../src/personas/package/
 import { memoryFields } from '../../../src/personas/package/zip-reader.ts'
 import { type Persona, scopeOf } from '../../../src/personas/persona.ts'
 import { listFolder } from '../../../src/storage/files/atomic.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
 import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { rejects } from '../../helpers/rejection.ts'
-import { storageIn } from '../../helpers/storage/test-storage.ts'
+import { memoryStoreOf, storageIn } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('what is forgotten')
@@ -40,7 +39,7 @@ async function withPersona(memories: number, use: (shop: Shop, persona: Persona)
 
 /** Forgets as a command does; resolves with what became of the backups. */
 async function forget(shop: Shop, persona: Persona, what: Forgotten, between = async () => {}) {
-  const store = createMemoryStore(shop.db)
+  const store = memoryStoreOf(shop.db)
   const remove = async () => {
     await between()
     if ('filter' in what) await store.wipe(scopeOf(persona), what.filter)
@@ -93,7 +92,7 @@ for (const [size, memories] of [
 
 test('goes in its earlier wording too, and in the same words under another id, but for words that are kept', () =>
   withPersona(0, async (shop, persona) => {
-    const store = createMemoryStore(shop.db)
+    const store = memoryStoreOf(shop.db)
     const scope = scopeOf(persona)
     const add = async (content: string, conversation: string) => {
       await shop.addMemories(persona, [{ ...memoryOf(1, 48), content, metadata: { conversation } }])

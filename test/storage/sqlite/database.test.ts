@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { migrations } from '../../../src/storage/sqlite/migrations.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { memoryStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the database')
@@ -89,7 +89,7 @@ test('with memories of the first schema finds them in the newest', async () => {
   const db = await openDatabase(path)
   db.exec('UPDATE memory_scope SET length = (SELECT sum(length(terms)) FROM memory_terms)')
   assertAgreeing(db)
-  const store = createMemoryStore(db)
+  const store = memoryStoreOf(db)
   const scope = { personaId: 'p', userId: 'u' }
   const byWords = await store.search(scope, { terms: ['freez'], candidates: 10 })
   assert.equal(byWords.frequencies, [1])

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { migrations } from '../../../src/storage/sqlite/migrations.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
+import { memoryStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories of an earlier version')
@@ -60,7 +60,7 @@ test('are found by what is asked today, hold no empty term, and their days begin
     assertAgreeing(db)
     const contexts = db.prepare('SELECT context FROM memory_terms ORDER BY memory_id').pluck().all()
     assert.equal(contexts, ['< vaudevil\n> dog', '', '<<? the cat', '< '])
-    const store = createMemoryStore(db)
+    const store = memoryStoreOf(db)
     for (const [term, id] of [
       ['vaudevil', '2'],
       ['cat', '0'],

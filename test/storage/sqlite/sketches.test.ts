@@ -6,9 +6,8 @@ import type { EmbeddingSpace, NewMemory, Scope, Vector } from '../../../src/pers
 import { sketchOf } from '../../../src/storage/shared/vector-bytes.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createSketches, type Sketches, sketchesOf } from '../../../src/storage/sqlite/sketches.ts'
-import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
+import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('sketches that are kept in memory')
@@ -59,7 +58,7 @@ function memoriesOf(from: number, count: number, dimension: number, category = '
 
 /** Stores memories with numbers in as many blocks as there are batches. */
 async function spread(db: Database, scope: Scope, batches: number, each: number, dimension: number): Promise<void> {
-  const store = createMemoryStore(db)
+  const store = memoryStoreOf(db)
   for (let batch = 0; batch < batches; batch++) {
     await store.add(scope, memoriesOf(batch * 1000, each, dimension), keepAll)
     db.prepare('UPDATE memory_scope SET last_number = last_number + 1024 WHERE persona_id = ?').run(scope.personaId)
@@ -99,7 +98,7 @@ test('follow every change, of this connection and of another', () =>
   withDatabase(async ({ path, db, scope }) => {
     const mine = await scope('mine')
     await spread(db, mine, 4, 30, 64)
-    const store = createMemoryStore(db)
+    const store = memoryStoreOf(db)
     const sketches = sketchesOf(db)
     const id = scopeIdOf(db, mine)
     const check = () => {
@@ -108,7 +107,7 @@ test('follow every change, of this connection and of another', () =>
     check()
     const other = await openDatabase(path)
     try {
-      for (const writer of [store, createMemoryStore(other)]) {
+      for (const writer of [store, memoryStoreOf(other)]) {
         const isOther = writer !== store
         const { entries } = await writer.add(mine, memoriesOf(isOther ? 90_000 : 80_000, 5, 64, 'late'), keepAll)
         check()
@@ -126,7 +125,7 @@ test('follow every change, of this connection and of another', () =>
         await writer.wipe(mine, { category: 'late' })
         check()
       }
-      await createMemoryStore(other).wipe(mine, {})
+      await memoryStoreOf(other).wipe(mine, {})
       check()
     } finally {
       other.close()
@@ -152,7 +151,7 @@ test('what is removed leaves the memory with it, before any search', () =>
   withDatabase(async ({ db, scope }) => {
     const mine = await scope('mine')
     await spread(db, mine, 3, 20, 64)
-    const store = createMemoryStore(db)
+    const store = memoryStoreOf(db)
     const sketches = sketchesOf(db)
     assertAsScanned(db, sketches, scopeIdOf(db, mine), vectorOf(1, 64), 50)
     const before = sketches.bytes()
@@ -177,7 +176,7 @@ test('take no more memory than they may, over all scopes, and spaces of one scop
         assert.ok(sketches.bytes() <= most)
       }
     const again = memoriesOf(0, 10, 64).map((memory) => ({ ...memory, vector: vectorOf(memory.timestamp, 96) }))
-    await createMemoryStore(db).add(scopes[0]!, again, keepAll)
+    await memoryStoreOf(db).add(scopes[0]!, again, keepAll)
     for (const dimension of [96, 64, 96])
       assertAsScanned(db, sketches, scopeIdOf(db, scopes[0]!), vectorOf(3, dimension), 30)
   }))

@@ -1,0 +1,63 @@
+import type { Vector } from '../personas/memory/memory.ts'
+import type { Statement, Work } from './port.ts'
+import type { TextRow } from './shared/memory-text.ts'
+
+/**
+ * How a database finds memories by their words and vectors: SQLite by its full-text index and by sketches in memory,
+ * PostgreSQL by blocks of postings and by pgvector, where that is there. Work expects to run inside the transaction of the
+ * memories that it is about.
+ */
+export interface MemoryIndex {
+  /** The memories around these ones, which lose context when they go; none of them is among these. */
+  neighbours(scopeId: number, numbers: readonly number[]): Work<readonly number[]>
+  /** The changed memories and the others, and those around the changed ones: with the memories around each. And these. */
+  surroundings(scopeId: number, changed: readonly number[], others: readonly number[]): Work<readonly Surrounded[]>
+  /** Writes the terms of memories, and has them found by these. */
+  write(scopeId: number, changes: readonly TermsChange[]): Work<void>
+  /** Takes memories that are removed next out of the index, where that needs their rows. */
+  forget(numbers: readonly number[]): Work<void>
+  /** How many of these memories, in their order, one transaction evicts; one at least. */
+  evictable(scopeId: number, numbers: readonly number[]): Work<number>
+  /** How far a large surplus was removed in the order of its numbers; absent where it goes in the order of its worth. */
+  readonly walk?: { scopeId: number; number: number }
+  /** Writes the vectors of memories, in place of those before. */
+  putVectors(vectors: readonly PlacedVector[]): Work<void>
+  /** The bytes of a row of `memory_vector`. */
+  readonly vectorBytes: Statement
+  readVector(bytes: Buffer): Float32Array
+  /** Whether the table has columns of a memory's speaker and of whether it is lore. */
+  readonly hasLabelColumns: boolean
+}
+
+/** The terms of a memory, each list as it is stored. */
+export interface IndexedText {
+  readonly terms: string
+  readonly about: string
+  readonly context: string
+}
+
+/** The terms that a memory had and has; it is new without `old`, and gone without `fresh`. */
+export interface TermsChange {
+  readonly number: number
+  readonly old: IndexedText | undefined
+  readonly fresh: IndexedText | undefined
+}
+
+/** A memory with its terms, which are null while it has none. */
+export interface Surrounded extends TextRow, Readonly<Record<keyof IndexedText, string | null>> {
+  /** The numbers of those around it, with their distances, the earlier ones first; absent where it was not asked for. */
+  readonly around?: readonly (readonly [number: number, distance: number])[] | undefined
+}
+
+/** The vector of a memory, and the number of its space. */
+export interface PlacedVector {
+  readonly number: number
+  readonly spaceId: number
+  readonly values: Float32Array
+}
+
+/** A vector that a memory is given. */
+export interface NumberedVector {
+  readonly number: number
+  readonly vector: Vector
+}
