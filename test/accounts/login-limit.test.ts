@@ -5,9 +5,8 @@ import * as assert from 'uvu/assert'
 import { createLoginLimit, windowMs } from '../../src/accounts/login-limit.ts'
 import { createRateLimit } from '../../src/accounts/rate-limit.ts'
 import { AppError } from '../../src/errors.ts'
-import { createChanges } from '../../src/storage/sqlite/changes.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { createSqliteDriver } from '../../src/storage/sqlite/driver.ts'
+import { driverOf } from '../helpers/storage/test-storage.ts'
 import { createLoginFailureStore } from '../../src/storage/stores/login-failures.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -214,7 +213,7 @@ async function open() {
   const limitOfProcess = async () => {
     const connection = await openDatabase(path)
     connections.push(connection)
-    const driver = createSqliteDriver(connection, createChanges(connection, String))
+    const driver = driverOf(connection)
     const store = createLoginFailureStore(driver, { now: () => clock.now, boot: 'this start' })
     return createLoginLimit({ store, kind: 'login', what: 'Too many failed login attempts', most: () => rule.most })
   }

@@ -1,4 +1,4 @@
-import type { StoreDatabase } from '../port.ts'
+import type { StoreDatabase } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { OwnChanges } from './changes.ts'
 import type { ProcessLease } from './process-lease.ts'

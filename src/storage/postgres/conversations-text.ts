@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Message } from '../../chat/protocol/messages.ts'
-import { sql } from '../port.ts'
+import { sql } from '../port/port.ts'
 import { type ConversationText, termsOf } from '../stores/conversation-text.ts'
 import { onPostgres } from './driver.ts'
 

@@ -7,13 +7,13 @@ import {
   type StoreDatabase,
   type Value,
   type Work,
-} from '../port.ts'
+} from '../port/port.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import type { OwnChanges } from './changes.ts'
 import { inOneQuery } from './in-one-query.ts'
 import { numbersOf } from './numbers-of.ts'
 import { oneWriter } from './one-writer.ts'
-import { goesOn } from './removal.ts'
+import { goesOn, removeHidden } from './removal.ts'
 import type { Database, Sql, Transaction } from './sql.ts'
 
 /** PostgreSQL for the stores. */
@@ -32,7 +32,11 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
     writeSoon: (work) => db.transaction((tx) => runOn(tx, work())),
     append: (work) => db.transaction((tx) => runOn(tx, work())),
     goesOn: () => goesOn(db),
-    remove: (work) => db.transaction((tx) => runOn(tx, work()), { statementTimeout: 0 }),
+    async remove(work) {
+      const removed = await db.transaction((tx) => runOn(tx, work()), { statementTimeout: 0 })
+      if (removed > 0) await removeHidden(db)
+      return removed
+    },
     cached: (kind, find) =>
       createSessionCache(
         () => changes.mark(kind),

@@ -1,5 +1,5 @@
 import type { SpellingLookup } from '../../personas/memory/memory.ts'
-import type { IndexedText } from '../memory-index.ts'
+import type { IndexedText } from '../port/memory-index.ts'
 import { width } from '../shared/memory-scope.ts'
 import { mostPostings } from '../shared/memory-scoring.ts'
 import { insertRows } from './insert-rows.ts'

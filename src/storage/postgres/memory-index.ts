@@ -1,6 +1,6 @@
 import { gap, reach } from '../../personas/memory/ranking-index.ts'
-import type { MemoryIndex, PlacedVector, Surrounded, TermsChange } from '../memory-index.ts'
-import { insertNamed, type Statement, sql, together, type Work } from '../port.ts'
+import type { MemoryIndex, PlacedVector, Surrounded, TermsChange } from '../port/memory-index.ts'
+import { insertNamed, type Statement, sql, together, type Work } from '../port/port.ts'
 import { sketchOf } from '../shared/vector-bytes.ts'
 import { onPostgres } from './driver.ts'
 import { insertRows } from './insert-rows.ts'

@@ -8,7 +8,7 @@ import {
   type Vector,
 } from '../../personas/memory/memory.ts'
 import { inTurns } from '../../process/heavy-turns.ts'
-import { among, row, rows, type Statement, sql, tableOf, together, type Work, word } from '../port.ts'
+import { among, row, rows, type Statement, sql, tableOf, together, type Work, word } from '../port/port.ts'
 import { type CandidateRow, candidateOf } from '../shared/memory-rows.ts'
 import { rangeOf, type ScopeRow, width } from '../shared/memory-scope.ts'
 import { bestOf, frequencyOf, type Postings } from '../shared/memory-scoring.ts'

@@ -6,7 +6,7 @@ import {
   type PersonaSnapshot,
   snapshotBatch,
 } from '../../personas/package/archive.ts'
-import { rows as rowsOf, sql } from '../port.ts'
+import { rows as rowsOf, sql } from '../port/port.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { pagesOf } from '../shared/persona-slices.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { run, sql, word } from '../port.ts'
+import { run, sql, word } from '../port/port.ts'
 import { hasEnded } from '../shared/process-mark.ts'
 import type { ResponseParts } from '../stores/responses.ts'
 import type { Context } from './context.ts'

@@ -16,7 +16,7 @@ import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
-import { deferCleanup, removeHidden } from './removal.ts'
+import { deferCleanup } from './removal.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -110,7 +110,7 @@ function storageOf(
     }),
     personas: lazily(methods.personas, async () => {
       const { createPersonaStore } = await import('../stores/personas.ts')
-      return ({ driver, limits }) => createPersonaStore(driver, { limits, removeHidden: () => removeHidden(db) })
+      return ({ driver, limits }) => createPersonaStore(driver, limits)
     }),
     memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore),
     proposals: lazily(methods.proposals, async () => {

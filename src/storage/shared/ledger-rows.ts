@@ -1,5 +1,4 @@
 import { costSources, type LedgerRow, outcomes, purposes } from '../../usage/ledger/ledger.ts'
-import type { ColumnType } from '../port.ts'
 
 /** A row of the table, in the order of its columns. */
 export interface LedgerRecord {
@@ -61,7 +60,7 @@ export const ledgerColumns = {
   cost_source: 'integer',
   price: 'integer',
   duration_ms: 'integer',
-} as const satisfies Readonly<Record<string, ColumnType>>
+} as const
 
 /** The values of a row in the order of the table's columns; `idOf` gives the number of a name. */
 export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readonly (string | number | null)[] {

@@ -1,5 +1,5 @@
 import type { Message } from '../../chat/protocol/messages.ts'
-import { run, sql, type Work } from '../port.ts'
+import { run, sql, type Work } from '../port/port.ts'
 import { type ConversationText, readerOf, termsOf } from '../stores/conversation-text.ts'
 import type { Database } from './connection.ts'
 import { runOn } from './driver.ts'

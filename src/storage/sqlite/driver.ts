@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Statement as Prepared } from 'better-sqlite3'
 import type { MaybePromise } from '../../accounts/users.ts'
 import {
   type Ask,
@@ -13,7 +12,7 @@ import {
   sql,
   type Value,
   type Work,
-} from '../port.ts'
+} from '../port/port.ts'
 import type { ChangeKind } from '../shared/changes.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import { withoutWaiting } from './busy.ts'
@@ -22,8 +21,12 @@ import type { Database } from './connection.ts'
 import { goesOn } from './housekeeping.ts'
 import { syncLog, withoutSync } from './late-sync.ts'
 
-/** SQLite for the stores. A statement is prepared at its first use. */
-export function createSqliteDriver(db: Database, changes: OwnChanges): StoreDatabase {
+/** SQLite for the stores. A statement is prepared at its first use. `removeHidden` removes rows that were hidden, some at a time. */
+export function createSqliteDriver(
+  db: Database,
+  changes: OwnChanges,
+  removeHidden: () => Promise<void>,
+): StoreDatabase {
   const perform = performerOf(db)
   const changed = (kind: ChangeKind | undefined) => {
     if (kind === 'accounts') changes.wroteAccounts()
@@ -55,7 +58,7 @@ export function createSqliteDriver(db: Database, changes: OwnChanges): StoreData
     goesOn: () => goesOn(db),
     async remove(work) {
       const removed = transaction.immediate(work) as number
-      if (removed > 0) await (await import('./removal.ts')).removeHidden(db)
+      if (removed > 0) await removeHidden()
       return removed
     },
     cached: (kind, find) =>
@@ -114,6 +117,8 @@ function* counted<R>(work: Work<R>): Work<R> {
 export function onSqlite<R>(perform: (db: Database) => R): Work<R> {
   return native(perform)
 }
+
+type Prepared = ReturnType<Database['prepare']>
 
 type Perform = (ask: Ask) => unknown
 

@@ -1,5 +1,5 @@
 import type { Scope } from '../../personas/memory/memory.ts'
-import { run, sql } from '../port.ts'
+import { run, sql } from '../port/port.ts'
 import { numbersAfter, type ScopeRow } from '../shared/memory-scope.ts'
 import * as scopes from '../stores/memory-scope.ts'
 import type { Database } from './connection.ts'

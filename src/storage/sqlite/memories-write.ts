@@ -1,5 +1,5 @@
 import type { NewMemory, RetentionPolicy, Scope } from '../../personas/memory/memory.ts'
-import type { MemoryIndex } from '../memory-index.ts'
+import type { MemoryIndex } from '../port/memory-index.ts'
 import { type Added, addMemories } from '../stores/memory-write.ts'
 import type { Database } from './connection.ts'
 import { onSqlite, runOn } from './driver.ts'

@@ -1,5 +1,5 @@
 import type { MemoryStore } from '../../personas/memory/memory.ts'
-import type { StoreDatabase } from '../port.ts'
+import type { StoreDatabase } from '../port/port.ts'
 import { pauseFor } from '../shared/event-loop.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { createMemoryStore as createStore } from '../stores/memories.ts'

@@ -1,6 +1,6 @@
 import { gap, reach } from '../../personas/memory/ranking-index.ts'
-import type { IndexedText, MemoryIndex, Surrounded } from '../memory-index.ts'
-import { sql } from '../port.ts'
+import type { IndexedText, MemoryIndex, Surrounded } from '../port/memory-index.ts'
+import { sql } from '../port/port.ts'
 import type { Near, TextRow } from '../shared/memory-text.ts'
 import { bytesOf, sketchOf, valuesOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'

@@ -7,7 +7,7 @@ import {
   snapshotBatch,
 } from '../../personas/package/archive.ts'
 import { knownSecret } from '../files/own-secret.ts'
-import type { Work } from '../port.ts'
+import type { Work } from '../port/port.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'

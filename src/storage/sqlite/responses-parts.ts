@@ -1,4 +1,4 @@
-import { run, type StoreDatabase, sql, together, word } from '../port.ts'
+import { run, type StoreDatabase, sql, together, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
 import type { ResponseParts } from '../stores/responses.ts'

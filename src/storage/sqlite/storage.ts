@@ -36,7 +36,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const db = use.readOnly ? openReader(path) : await openForWriting(path, use)
   const plugins = openPlugins(settings)
   const changes = createChanges(db, plugins.version, use.service)
-  const driver = createSqliteDriver(db, changes)
+  const driver = createSqliteDriver(db, changes, async () => (await import('./removal.ts')).removeHidden(db))
   const quota = createQuota(db, settings.limits)
   const readers = new Set<Database>()
   const onBusy = createPatience(db)
@@ -54,13 +54,9 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       return createLoginFailureStore(driver, machineClock())
     }),
     keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
-    personas: lazily(methods.personas, async () => {
-      const [{ createPersonaStore }, { removeHidden }] = await Promise.all([
-        import('../stores/personas.ts'),
-        import('./removal.ts'),
-      ])
-      return createPersonaStore(driver, { limits: settings.limits, removeHidden: () => removeHidden(db) })
-    }),
+    personas: lazily(methods.personas, async () =>
+      (await import('../stores/personas.ts')).createPersonaStore(driver, settings.limits),
+    ),
     memories: lazily(methods.memories, async () =>
       (await import('./memories.ts')).createMemoryStore(db, driver, settings.limits),
     ),

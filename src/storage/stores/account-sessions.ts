@@ -1,5 +1,5 @@
 import type { LiveSession, Session, UserCounts } from '../../accounts/users.ts'
-import { among, row, rows, run, sql, together, type Work, word } from '../port.ts'
+import { among, row, rows, run, sql, together, type Work, word } from '../port/port.ts'
 import { dayMs, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
 
 /** The table of accounts. */

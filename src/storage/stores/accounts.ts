@@ -10,7 +10,7 @@ import {
   type UserQuery,
 } from '../../accounts/users.ts'
 import { AppError } from '../../errors.ts'
-import { nothing, position, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port.ts'
+import { nothing, position, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port/port.ts'
 import { accountOf, keysOf, type UserRow, userOf } from '../shared/account-rows.ts'
 import { account, closeSession, closeSessions, countAccounts, findSessions, openSession } from './account-sessions.ts'
 import { addEntry, listEntries, pruneEntries } from './audit.ts'

@@ -1,5 +1,5 @@
 import type { AuditEntry, AuditQuery, AuditRecord } from '../../accounts/users.ts'
-import { row, rows, type Statement, type StoreDatabase, sql, together, word } from '../port.ts'
+import { row, rows, type Statement, type StoreDatabase, sql, together, word } from '../port/port.ts'
 import { keptEntries } from '../shared/account-rows.ts'
 
 /** In SQLite a trigger drops the oldest entries. */

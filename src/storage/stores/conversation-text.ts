@@ -1,7 +1,7 @@
 import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import type { SavedMessage } from '../../personas/chat/conversation.ts'
 import { type SearchGroup, searchTermsOf } from '../../personas/chat/search-words.ts'
-import { row, rows, type Statement, sql, type Work } from '../port.ts'
+import { row, rows, type Statement, sql, type Work } from '../port/port.ts'
 
 /** A message with its place: the id of its conversation, and its number there from 1. */
 export interface PlacedMessage {

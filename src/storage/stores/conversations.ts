@@ -21,7 +21,7 @@ import {
   together,
   type Work,
   word,
-} from '../port.ts'
+} from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import {
   type ConversationRow,

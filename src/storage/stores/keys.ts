@@ -24,7 +24,7 @@ import {
   together,
   unlimited,
   type Work,
-} from '../port.ts'
+} from '../port/port.ts'
 import { type KeyRow, keyOf, type LiveRow, liveOf, mostDead, mostUnused, textsOf } from '../shared/key-rows.ts'
 import { account } from './account-sessions.ts'
 

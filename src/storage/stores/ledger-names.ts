@@ -8,7 +8,7 @@ import {
   sql,
   tableOf,
   word,
-} from '../port.ts'
+} from '../port/port.ts'
 
 /** Numbers in place of the names of users, keys, plugins, models, tiers and prices: a row is a third as long. */
 export interface LedgerNames {

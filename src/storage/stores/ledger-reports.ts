@@ -1,5 +1,5 @@
 import type { LedgerRow, RowQuery, UsageGroup, UsageQuery } from '../../usage/ledger/ledger.ts'
-import { raw, rows, type Statement, type StoreDatabase, sql, word } from '../port.ts'
+import { raw, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
 import { columns, groupsOf, namesAsked, nothingFound } from '../shared/ledger-report.ts'
 import { dayNumber, type LedgerRecord, rowOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums } from '../shared/ledger-sums.ts'

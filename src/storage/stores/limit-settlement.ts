@@ -1,5 +1,5 @@
 import type { LedgerRow } from '../../usage/ledger/ledger.ts'
-import { among, forUpdate, rows, run, sql, tableOf, together, type Work } from '../port.ts'
+import { among, forUpdate, rows, run, sql, tableOf, together, type Work } from '../port/port.ts'
 import { dayNumber } from '../shared/ledger-rows.ts'
 import { beyondRow, type ReservationRow, readShares, spendProblems, subjectsOf } from '../shared/settlement.ts'
 import type { SpendRow } from '../shared/spend-rows.ts'

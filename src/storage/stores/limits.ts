@@ -8,7 +8,7 @@ import {
   subjectOf,
 } from '../../usage/limits/documents.ts'
 import type { LimitChanges, LimitStore, SavedWindow } from '../../usage/limits/store.ts'
-import { among, lock, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port.ts'
+import { among, lock, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
 import { moneyOf, type Processes } from './limit-money.ts'
 import type { OwnedRows } from './owned-rows.ts'
 

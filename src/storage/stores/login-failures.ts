@@ -12,7 +12,7 @@ import {
   together,
   type Work,
   word,
-} from '../port.ts'
+} from '../port/port.ts'
 import { bootId } from '../shared/process-mark.ts'
 
 /** The clock of a machine that counts its failures alone. */

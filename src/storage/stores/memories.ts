@@ -8,8 +8,8 @@ import {
   type SearchQuery,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
-import type { MemoryIndex } from '../memory-index.ts'
-import type { StoreDatabase, Work } from '../port.ts'
+import type { MemoryIndex } from '../port/memory-index.ts'
+import type { StoreDatabase, Work } from '../port/port.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { claimEmbedding } from './memory-claims.ts'

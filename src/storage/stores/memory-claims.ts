@@ -1,5 +1,5 @@
 import { type EmbeddingClaim, type Scope, spaceKeptMs } from '../../personas/memory/memory.ts'
-import { row, type StoreDatabase, sql } from '../port.ts'
+import { row, type StoreDatabase, sql } from '../port/port.ts'
 
 /** See `MemoryStore.claimEmbedding`. The statement writes a row where the claim is granted. */
 export async function claimEmbedding(

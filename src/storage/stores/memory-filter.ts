@@ -1,5 +1,5 @@
 import type { MemoryFilter } from '../../personas/memory/memory.ts'
-import { type Statement, sql, word } from '../port.ts'
+import { type Statement, sql, word } from '../port/port.ts'
 
 /** The speaker of a memory as its index has it; '' for none, and for a label that is no text. */
 const speakerColumn = word(

@@ -6,8 +6,8 @@ import {
   type NewMemory,
   type Scope,
 } from '../../personas/memory/memory.ts'
-import type { MemoryIndex } from '../memory-index.ts'
-import { amongBytes, insertNamed, rows, run, type Statement, sql, type Work } from '../port.ts'
+import type { MemoryIndex } from '../port/memory-index.ts'
+import { amongBytes, insertNamed, rows, run, type Statement, sql, type Work } from '../port/port.ts'
 import { labelColumns, type Row, rowOf, worthOf } from '../shared/memory-rows.ts'
 import { scopeId } from './memory-scope.ts'
 

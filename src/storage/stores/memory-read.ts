@@ -1,6 +1,6 @@
 import type { Eviction, ListOptions, MemoryEntry, PendingPage, Scope, Unexpired } from '../../personas/memory/memory.ts'
-import type { MemoryIndex } from '../memory-index.ts'
-import { greatest, row, rows, type Statement, sql, type Work, word } from '../port.ts'
+import type { MemoryIndex } from '../port/memory-index.ts'
+import { greatest, row, rows, type Statement, sql, type Work, word } from '../port/port.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { width } from '../shared/memory-scope.ts'
 import { conditionOf, isLoose, isUnexpired } from './memory-filter.ts'

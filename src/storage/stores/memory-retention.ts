@@ -1,6 +1,6 @@
 import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
-import type { MemoryIndex } from '../memory-index.ts'
-import { among, insertNamed, row, rows, run, sql, together, type Work, word } from '../port.ts'
+import type { MemoryIndex } from '../port/memory-index.ts'
+import { among, insertNamed, row, rows, run, sql, together, type Work, word } from '../port/port.ts'
 import {
   byNumber,
   type Leaving,

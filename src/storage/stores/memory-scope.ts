@@ -1,5 +1,5 @@
 import type { Scope } from '../../personas/memory/memory.ts'
-import { forUpdate, row, rows, run, type Statement, sql, together, type Work } from '../port.ts'
+import { forUpdate, row, rows, run, type Statement, sql, together, type Work } from '../port/port.ts'
 import { personaGone, type ScopeRow } from '../shared/memory-scope.ts'
 
 /** The scope's row, or undefined where nothing was ever stored. */

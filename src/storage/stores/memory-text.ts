@@ -1,5 +1,5 @@
-import type { IndexedText, MemoryIndex, Surrounded, TermsChange } from '../memory-index.ts'
-import { among, rows, run, sql, together, type Work } from '../port.ts'
+import type { IndexedText, MemoryIndex, Surrounded, TermsChange } from '../port/memory-index.ts'
+import { among, rows, run, sql, together, type Work } from '../port/port.ts'
 import { aboutOf, analysed, contextOf, type Known, type Near } from '../shared/memory-text.ts'
 
 /** The terms of memories that go. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { EmbeddingSpace, Vector } from '../../personas/memory/memory.ts'
-import type { MemoryIndex, NumberedVector } from '../memory-index.ts'
-import { among, rows, run, type Statement, sql, tableOf, together, type Work, word } from '../port.ts'
+import type { MemoryIndex, NumberedVector } from '../port/memory-index.ts'
+import { among, rows, run, type Statement, sql, tableOf, together, type Work, word } from '../port/port.ts'
 
 /** The numbers of spaces by their keys. */
 export type Spaces = ReadonlyMap<string, number>

@@ -12,8 +12,8 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import { isAsked } from '../../personas/memory/questions.ts'
-import type { MemoryIndex, NumberedVector } from '../memory-index.ts'
-import { among, greatest, row, rows, run, sql, together, type Work } from '../port.ts'
+import type { MemoryIndex, NumberedVector } from '../port/memory-index.ts'
+import { among, greatest, row, rows, run, sql, together, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { firstSlice, type Leaving, slice } from '../shared/memory-retention.ts'
 import { digestOf, entryOf, storable, worthOf } from '../shared/memory-rows.ts'

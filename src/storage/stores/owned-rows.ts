@@ -1,4 +1,4 @@
-import type { Work } from '../port.ts'
+import type { Work } from '../port/port.ts'
 
 /** A store's rows when users come and go, inside the transaction of the accounts. */
 export interface OwnedRows {

@@ -1,4 +1,4 @@
-import type { Work } from '../port.ts'
+import type { Work } from '../port/port.ts'
 import { conversationOwnership } from './conversations.ts'
 import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'

@@ -1,21 +1,15 @@
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Extent, Revision } from '../../personas/package/archive.ts'
 import type { Persona, PersonaStore } from '../../personas/persona.ts'
-import { among, lock, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port.ts'
+import { among, lock, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { type PersonaRow, personaOf, rowOfPersona } from '../shared/persona-rows.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { checkQuota } from './quota.ts'
 
-export interface PersonaStoreParts {
-  readonly limits?: StoredLimits | undefined
-  /** Removes the rows of hidden personas, some at a time. */
-  readonly removeHidden: () => Promise<void>
-}
-
 /** Personas. Every writer of a persona, its state or its memories locks its row first. */
-export function createPersonaStore(db: StoreDatabase, { limits, removeHidden }: PersonaStoreParts): PersonaStore {
+export function createPersonaStore(db: StoreDatabase, limits?: StoredLimits): PersonaStore {
   return {
     async save(persona) {
       await db.write(() => together(savePersona(persona), checkQuota(limits, persona.user_id)))
@@ -36,11 +30,7 @@ export function createPersonaStore(db: StoreDatabase, { limits, removeHidden }: 
       )
       return found.map(personaOf)
     },
-    async remove(id, owner) {
-      const removed = await db.write(() => hidePersonas(owner, id))
-      if (removed > 0) await removeHidden()
-      return removed > 0
-    },
+    remove: async (id, owner) => (await db.remove(() => hidePersonas(owner, id))) > 0,
   }
 }
 

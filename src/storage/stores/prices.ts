@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { mostStoredPrices, type PriceChange, type PriceStore, type StoredPrice } from '../../usage/prices/store.ts'
-import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port.ts'
+import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
 import { type AddedPrice, type Holding, rowsOfChange } from './price-change.ts'
 import { keyOf, numberOf, type PriceRow, priceOf } from './price-rows.ts'
 

@@ -19,7 +19,7 @@ import {
   together,
   unlimited,
   type Work,
-} from '../port.ts'
+} from '../port/port.ts'
 import { width } from '../shared/memory-scope.ts'
 
 interface ProposalRow extends Omit<Proposal, 'accepted_as'> {

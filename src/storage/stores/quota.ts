@@ -1,4 +1,4 @@
-import { row, sql, type Work } from '../port.ts'
+import { row, sql, type Work } from '../port/port.ts'
 import { refuseOver, type StoredLimits } from '../shared/limits.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Item, ResponseObject } from '../../chat/responses/store.ts'
-import type { Statement, Work } from '../port.ts'
+import type { Statement, Work } from '../port/port.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 
 /** The position of the first item of a response's output; its input has fewer. */

@@ -1,5 +1,5 @@
 import type { ResponseBounds } from '../../chat/responses/store.ts'
-import { forUpdate, row, run, sql, type Work } from '../port.ts'
+import { forUpdate, row, run, sql, type Work } from '../port/port.ts'
 import type { ResponseTable } from './response-rows.ts'
 import { leave, removeResponse } from './response-writes.ts'
 

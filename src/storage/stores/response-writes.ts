@@ -1,5 +1,5 @@
 import type { NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
-import { greatest, nothing, row, run, type Statement, sql, together, type Work, word } from '../port.ts'
+import { greatest, nothing, row, run, type Statement, sql, together, type Work, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { ResponseRow, ResponseTable, Written } from './response-rows.ts'
 

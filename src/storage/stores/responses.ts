@@ -1,5 +1,5 @@
 import type { NewResponse, Reader, ResponseBounds, ResponseObject, ResponseStore } from '../../chat/responses/store.ts'
-import { nothing, rows, run, type StoreDatabase, sql, takeTurn, together, type Word, type Work } from '../port.ts'
+import { nothing, rows, run, type StoreDatabase, sql, takeTurn, together, type Word, type Work } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { readsOf } from './response-reads.ts'

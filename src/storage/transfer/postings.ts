@@ -1,4 +1,4 @@
-import type { IndexedText } from '../memory-index.ts'
+import type { IndexedText } from '../port/memory-index.ts'
 import { blockOf, changeBlock, indexedTerm } from '../postgres/memories-blocks.ts'
 import { termsIn } from '../postgres/memories-postings.ts'
 import { width } from '../shared/memory-scope.ts'

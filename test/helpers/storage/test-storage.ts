@@ -22,12 +22,13 @@ export function driverOf(db: Database) {
   return createSqliteDriver(
     db,
     createChanges(db, () => ''),
+    () => removeHidden(db),
   )
 }
 
 /** The personas of an open SQLite database, without limits. */
 export function personaStoreOf(db: Database) {
-  return createPersonaStore(driverOf(db), { removeHidden: () => removeHidden(db) })
+  return createPersonaStore(driverOf(db))
 }
 
 /** The memories of an open SQLite database, without limits. */

@@ -1,5 +1,5 @@
-import type { MaybePromise } from '../accounts/users.ts'
-import type { ChangeKind } from './shared/changes.ts'
+import type { MaybePromise } from '../../accounts/users.ts'
+import type { ChangeKind } from '../shared/changes.ts'
 
 /**
  * The port between the stores and a database. A store is written once, as generators that yield statements; a driver runs
