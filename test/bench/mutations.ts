@@ -1,20 +1,26 @@
 /**
  * Finds tests that cannot fail: changes one place of the compiled program at a time (a condition turned, a bound moved by one, a
- * statement left out), runs the tests that mirror the module, and says by room which share of the changes some test noticed.
- * The program that a test starts as a process is the unchanged bundle: what only such tests cover counts as unnoticed.
+ * statement left out), runs the near tests of the first tier that run the place, and says by room which share of the changes some
+ * test noticed. The program that a test starts as a process is the unchanged bundle: what only such tests cover counts as
+ * unnoticed. Changes that are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
  *
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
  *   AICHAT_BENCH_ROOMS=chat,http   only these rooms
  *   AICHAT_TEST_SEED=1         which places
  *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
+ *
+ * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
+ * only what was not noticed yet. Delete the file to try all.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess, type TestProcess } from '../runner/process.ts'
+import { reasonOf, sourceOf } from '../runner/tiers.ts'
 import { nameOf, readTimes } from '../runner/times.ts'
-import { type Mutant, mutantsOf, mutated } from './mutations-parts/mutants.ts'
+import { type Coverage, coverageOf } from './mutations-parts/covering.ts'
+import { equalBy, type Mutant, mutantsOf, mutated } from './mutations-parts/mutants.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 const dist = join(root, 'dist')
@@ -23,13 +29,19 @@ const seed = Number(process.env['AICHAT_TEST_SEED'] ?? 1)
 const seconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? Number.POSITIVE_INFINITY)
 const only = process.env['AICHAT_BENCH_ROOMS']?.split(',')
 
-const random = randomOf(seed)
+const keptIn = join(dist, `mutations-${seed}.jsonl`)
+
+const { NODE_OPTIONS: _options, ...inherited } = process.env
+const environment = { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: 'first' }
 
 /** A mutant that loops is noticed after this; a test file of the suite needs a fraction of it. */
-const limitMs = 90_000
+const longestMs = 60_000
 
-/** Rooms without tests of their own in this process: the console runs in a browser, the training at a build. */
-const passedOver = ['src/console', 'src/word-vectors']
+/**
+ * Rooms that are not tried: the console runs in a browser and the training at a build, both without tests in this process; the
+ * storage has a contract of its own, which every implementation passes.
+ */
+const passedOver = ['src/console', 'src/word-vectors', 'src/storage']
 
 /** Where the tests of a room are that no folder mirrors: it connects the others, and is seen through them. */
 const testedIn: Readonly<Record<string, readonly string[]>> = {
@@ -37,15 +49,29 @@ const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/otlp': ['test/server'],
 }
 
-/** Seconds that the tests of one place may take together, as they took in the last run: beyond it only the nearest run. */
-const mostSeconds = 60
+/** Seconds that the tests of one place may take together on the unchanged program: beyond it only the nearest run. */
+const mostSeconds = 45
+
+/** One that was tried: with the test that noticed it, or the reason why it was not tried. */
+interface Outcome {
+  readonly mutant: Mutant
+  readonly noticedBy?: string | undefined
+  readonly leftOut?: string | undefined
+}
 
 export async function bench(): Promise<void> {
-  const imports = importsOfTests()
-  const times = readTimes(root)
-  const chosen = choose()
-  const noticed = new Map<Mutant, string | undefined>()
-  const queue = shuffled(chosen)
+  const near = nearTests()
+  const kept = readKept()
+  const places = choose()
+  const outcomes: Outcome[] = []
+  const queue: Mutant[] = []
+  for (const mutant of shuffled(places, 'order')) {
+    const leftOut = equalBy(mutant)
+    const noticedBy = kept.get(keyOf(mutant))
+    if (leftOut === undefined && noticedBy === undefined) queue.push(mutant)
+    else outcomes.push({ mutant, noticedBy, leftOut })
+  }
+  const coverages = new Map<string, Promise<Coverage>>()
   const end = Date.now() + seconds * 1000
   const workers = Array.from({ length: Math.max(1, availableParallelism()) }, async (_, number) => {
     const copy = join(dist, `mutants-${number}`)
@@ -53,41 +79,49 @@ export async function bench(): Promise<void> {
     for (const folder of ['src', 'speech', 'test']) cpSync(join(dist, folder), join(copy, folder), { recursive: true })
     try {
       for (let mutant = queue.shift(); mutant && Date.now() < end; mutant = queue.shift()) {
-        const tests = affordable(testsOf(mutant.file, imports))
-        noticed.set(mutant, await noticedBy(mutant, tests, copy))
-        printPlace(mutant, noticed.get(mutant))
+        const noticedBy = await firstToNotice(mutant, near(mutant.file), copy, (test) => {
+          const coverage = coverages.get(test) ?? coverageOf(test, copy, places, environment, longestMs)
+          coverages.set(test, coverage)
+          return coverage
+        })
+        outcomes.push({ mutant, noticedBy })
+        printPlace(mutant, noticedBy)
+        appendFileSync(keptIn, `${JSON.stringify({ place: keyOf(mutant), noticedBy: noticedBy ?? '' })}\n`)
       }
     } finally {
       rmSync(copy, { recursive: true, force: true })
     }
   })
   await Promise.all(workers)
-  printTable([...noticed.keys()], noticed)
-
-  /** The nearest that fit into the time, the quickest of them first. */
-  function affordable(tests: readonly string[]): readonly string[] {
-    const secondsOf = (test: string) => times[nameOf(relative('test', test))] ?? 0
-    let sum = 0
-    return tests
-      .filter((test, at) => {
-        sum += secondsOf(test)
-        return at === 0 || sum <= mostSeconds
-      })
-      .sort((one, other) => secondsOf(one) - secondsOf(other))
-  }
+  for (const [test, coverage] of coverages)
+    if (!(await coverage).passes) process.stdout.write(`not asked: ${test} fails on the unchanged program\n`)
+  for (const { mutant, leftOut } of outcomes)
+    if (leftOut) process.stdout.write(`left out: ${mutant.file}:${mutant.line}  ${mutant.lines[0]}  (${leftOut})\n`)
+  printTable(outcomes)
 }
 
-/** Runs the tests on the changed module, one after the other; resolves with the first that fails. */
-async function noticedBy(mutant: Mutant, tests: readonly string[], copy: string): Promise<string | undefined> {
+/** Runs the near tests that run the place, one after the other, on the changed module; resolves with the first that fails. */
+async function firstToNotice(
+  mutant: Mutant,
+  tests: readonly string[],
+  copy: string,
+  coverage: (test: string) => Promise<Coverage>,
+): Promise<string | undefined> {
   const path = join(copy, mutant.file)
   const original = readFileSync(path, 'utf8')
-  writeFileSync(path, mutated(original, mutant))
-  const { NODE_OPTIONS: _options, ...environment } = process.env
+  const changed = mutated(original, mutant)
+  let sum = 0
   let testProcess: TestProcess | undefined
   try {
     for (const test of tests) {
-      if (!testProcess?.isFit()) testProcess = startProcess({ ...environment, NO_COLOR: '1' }, limitMs)
+      const { passes, seconds, places } = await coverage(test)
+      if (!passes || !places.has(mutant) || (sum > 0 && sum + seconds > mostSeconds)) continue
+      sum += seconds
+      if (!testProcess?.isFit()) testProcess = startProcess(environment, longestMs)
+      // Only while the test runs: between, this copy tells which places an other test runs.
+      writeFileSync(path, changed)
       const { failed } = await testProcess.run(join(copy, test))
+      writeFileSync(path, original)
       if (failed > 0) return test
     }
     return undefined
@@ -97,7 +131,20 @@ async function noticedBy(mutant: Mutant, tests: readonly string[], copy: string)
   }
 }
 
-/** The places: of each room a share by its size, and at least ten. The same for the same seed and sources. */
+/** Which test noticed each place of earlier runs with the same seed; those that none noticed are not in it. */
+function readKept(): ReadonlyMap<string, string> {
+  if (!existsSync(keptIn)) return new Map()
+  const lines = readFileSync(keptIn, 'utf8').split('\n').filter(Boolean)
+  const outcomes = lines.map((line) => JSON.parse(line) as { place: string; noticedBy: string })
+  return new Map(outcomes.filter(({ noticedBy }) => noticedBy !== '').map(({ place, noticedBy }) => [place, noticedBy]))
+}
+
+/** The same for the same change of the same line, wherever the line is now. */
+function keyOf({ file, lines }: Mutant): string {
+  return [file, ...lines].join('\n')
+}
+
+/** The places: of each room a share by its size, and at least ten. The same for the same seed and sources, whichever rooms. */
 function choose(): readonly Mutant[] {
   const byRoom = new Map<string, Mutant[]>()
   for (const folder of ['src', 'speech'])
@@ -105,17 +152,19 @@ function choose(): readonly Mutant[] {
       const file = join(folder, entry)
       if (!file.endsWith('.js') || passedOver.some((room) => file.startsWith(room))) continue
       const room = roomOf(file)
-      if (only && !only.some((name) => room.endsWith(name))) continue
       byRoom.set(room, [...(byRoom.get(room) ?? []), ...mutantsOf(file, readFileSync(join(dist, file), 'utf8'))])
     }
   const all = [...byRoom.values()].reduce((sum, mutants) => sum + mutants.length, 0)
-  return [...byRoom.values()].flatMap((mutants) => {
+  return [...byRoom].flatMap(([room, mutants]) => {
+    if (only && !only.some((name) => room.endsWith(name))) return []
     const share = Math.max(10, Math.round((count * mutants.length) / all))
-    return shuffled(mutants).slice(0, share)
+    return shuffled(mutants, room).slice(0, share)
   })
 }
 
-function shuffled(mutants: readonly Mutant[]): Mutant[] {
+/** In an order that follows from the seed and the salt. */
+function shuffled(mutants: readonly Mutant[], salt: string): Mutant[] {
+  const random = randomOf(seed + [...salt].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 1_000_003, 0))
   const left = [...mutants]
   return mutants.map(() => left.splice(Math.floor(random() * left.length), 1)[0]!)
 }
@@ -125,18 +174,37 @@ function roomOf(file: string): string {
   return dirname(file).split('/').slice(0, 2).join('/')
 }
 
-/** Which modules each test file imports, itself or through the helpers beside it. */
+/**
+ * The tests near a module, of the first tier, the nearest first: those of its name, those that import it, those of the nearest
+ * folder that mirrors its own; the quickest first among equals.
+ */
+function nearTests(): (file: string) => readonly string[] {
+  const imports = importsOfTests()
+  const times = readTimes(root)
+  const secondsOf = (test: string) => times[nameOf(relative('test', test))] ?? 0
+  const tests = [...imports.keys()].sort((one, other) => secondsOf(one) - secondsOf(other))
+  return (file) => {
+    const folders = testedIn[roomOf(file)] ?? [mirrorOf(file)].filter((folder) => folder !== 'test')
+    const own = folders.map((folder) => join(folder, basename(file).replace(/\.js$/, '.test.js')))
+    const named = tests.filter((test) => own.includes(test))
+    const importers = tests.filter((test) => imports.get(test)!.has(file))
+    const near = folders.flatMap((folder) => tests.filter((test) => dirname(test) === folder))
+    return [...new Set([...named, ...importers, ...near])]
+  }
+}
+
+/** Which modules each test file of the first tier imports, itself or through what is beside it. */
 function importsOfTests(): ReadonlyMap<string, ReadonlySet<string>> {
-  const files = readdirSync(join(dist, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((entry) => entry.endsWith('.js') && !entry.startsWith('bench'))
-    .map((entry) => join('test', entry))
-  const direct = new Map(files.map((file) => [file, modulesIn(file)]))
-  const tests = files.filter((file) => file.endsWith('.test.js'))
+  const files = readdirSync(join(dist, 'test'), { recursive: true, encoding: 'utf8' }).filter((entry) =>
+    entry.endsWith('.js'),
+  )
+  const direct = new Map(files.map((file) => [join('test', file), modulesIn(join('test', file))]))
+  const tests = files.filter((file) => file.endsWith('.test.js') && !reasonOf(sourceOf(root, join(dist, 'test'), file)))
   return new Map(
-    tests.map((test) => {
-      const own = direct.get(test)!
-      const beside = own.filter((file) => file.startsWith('test/') && !file.startsWith('test/helpers/'))
-      return [test, new Set([...own, ...beside.flatMap((file) => direct.get(file) ?? [])])]
+    tests.map((file) => {
+      const own = direct.get(join('test', file))!
+      const beside = own.filter((module) => module.startsWith('test/') && !module.startsWith('test/helpers/'))
+      return [join('test', file), new Set([...own, ...beside.flatMap((module) => direct.get(module) ?? [])])]
     }),
   )
 }
@@ -144,16 +212,6 @@ function importsOfTests(): ReadonlyMap<string, ReadonlySet<string>> {
 function modulesIn(file: string): string[] {
   const text = readFileSync(join(dist, file), 'utf8')
   return [...text.matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g)].map(({ 1: path }) => join(dirname(file), path!))
-}
-
-/** The tests of a module, the nearest first: of its name, those that import it, those of the nearest folder that mirrors its own. */
-function testsOf(file: string, imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
-  const tests = [...imports.keys()]
-  const folders = testedIn[roomOf(file)] ?? [mirrorOf(file)].filter((folder) => folder !== 'test')
-  const named = tests.filter((test) => basename(test) === basename(file).replace(/\.js$/, '.test.js'))
-  const importers = tests.filter((test) => imports.get(test)!.has(file))
-  const near = folders.flatMap((folder) => tests.filter((test) => dirname(test) === folder))
-  return [...new Set([...named.filter((test) => folders.includes(dirname(test))), ...importers, ...near])]
 }
 
 /** `src/chat/dialects/x.js` is mirrored in `test/chat/dialects`, or in `test/chat` where that has no tests. */
@@ -167,31 +225,33 @@ function mirrorOf(file: string): string {
   return folder
 }
 
-function printPlace(mutant: Mutant, test: string | undefined): void {
-  const change = `${mutant.before.trim()} → ${mutant.after === ';' ? 'nothing' : mutant.after}`
-  const place = `${mutant.file}:${mutant.line}`
-  process.stdout.write(`${test ? 'noticed  ' : 'unnoticed'} ${place}  ${change}${test ? `  (${test})` : ''}\n`)
+function printPlace({ file, line, lines: [before, after] }: Mutant, test: string | undefined): void {
+  const change = `${before}\n          ${after === ';' ? '(left out)' : after}`
+  process.stdout.write(
+    test ? `noticed   ${file}:${line}  (${test})\n` : `unnoticed ${file}:${line}\n          ${change}\n`,
+  )
 }
 
-function printTable(chosen: readonly Mutant[], noticed: ReadonlyMap<Mutant, string | undefined>): void {
-  const row = (name: string, mutants: readonly Mutant[]) => {
-    const caught = mutants.filter((mutant) => noticed.get(mutant)).length
-    if (mutants.length === 0) return
-    const share = Math.round((100 * caught) / mutants.length)
-    process.stdout.write(`| ${name} | ${mutants.length} | ${caught} | ${share} % |\n`)
+function printTable(outcomes: readonly Outcome[]): void {
+  const row = (name: string, of: readonly Outcome[]) => {
+    const tried = of.filter(({ leftOut }) => leftOut === undefined)
+    const caught = tried.filter(({ noticedBy }) => noticedBy !== undefined).length
+    if (of.length === 0) return
+    const share = tried.length > 0 ? `${Math.round((100 * caught) / tried.length)} %` : '–'
+    process.stdout.write(`| ${name} | ${caught} | ${tried.length} | ${of.length - tried.length} | ${share} |\n`)
   }
-  process.stdout.write('\n| room | places | noticed | share |\n|---|---|---|---|\n')
-  for (const room of [...new Set(chosen.map(({ file }) => roomOf(file)))].sort())
+  process.stdout.write('\n| room | noticed | tried | left out | share |\n|---|---|---|---|---|\n')
+  for (const room of [...new Set(outcomes.map(({ mutant }) => roomOf(mutant.file)))].sort())
     row(
       room,
-      chosen.filter(({ file }) => roomOf(file) === room),
+      outcomes.filter(({ mutant }) => roomOf(mutant.file) === room),
     )
   for (const kind of ['condition', 'bound', 'statement'] as const)
     row(
       kind,
-      chosen.filter((mutant) => mutant.kind === kind),
+      outcomes.filter(({ mutant }) => mutant.kind === kind),
     )
-  row('all', chosen)
+  row('all', outcomes)
 }
 
 /** Mulberry32: the same numbers from 0 to 1 for the same seed on every machine. */
