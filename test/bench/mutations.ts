@@ -5,7 +5,7 @@
  * unnoticed. Changes that are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
  *
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
- *   AICHAT_BENCH_ROOMS=chat,http   only these rooms
+ *   AICHAT_BENCH_ROOMS=chat,http   of them only those of these rooms, or in modules with such a path: `chat/key-pool`
  *   AICHAT_TEST_SEED=1         which places
  *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
  *
@@ -156,9 +156,10 @@ function choose(): readonly Mutant[] {
     }
   const all = [...byRoom.values()].reduce((sum, mutants) => sum + mutants.length, 0)
   return [...byRoom].flatMap(([room, mutants]) => {
-    if (only && !only.some((name) => room.endsWith(name))) return []
     const share = Math.max(10, Math.round((count * mutants.length) / all))
-    return shuffled(mutants, room).slice(0, share)
+    const isAsked = ({ file }: Mutant) =>
+      !only || only.some((name) => room.endsWith(name) || file.endsWith(`${name}.js`))
+    return shuffled(mutants, room).slice(0, share).filter(isAsked)
   })
 }
 
