@@ -74,12 +74,12 @@ const equals: readonly {
   {
     reason: 'the size of a chunk or a buffer',
     kinds: ['bound'],
-    names: /\b\w*(?:[cC]hunk|[bB]uffer)(?:Size|Bytes|Limit)\b|highWaterMark/,
+    names: /\b\w*(?:[cC]hunk|[bB]uffer)(?:Size|Bytes|Limit)\b|highWater/,
   },
   {
     reason: 'a timeout',
     kinds: ['bound', 'statement'],
-    names: /\b(?:set|clear)(?:Timeout|Interval)\(|\.unref\(\)|[tT]imeout/,
+    names: /\b(?:set|clear)(?:Timeout|Interval)\(|\.unref\(\)|[tT]imeout|\bperformance\.now\(\)/,
   },
   { reason: 'a text cut for display', kinds: ['bound'], names: /\bshorten(?:ed)?\(|\bclipped\b/ },
   { reason: 'the pace of progress', kinds: ['bound', 'statement'], names: /\b(?:on|show)?[pP]rogress(?:\.\w+)?\(/ },

@@ -11,7 +11,7 @@ const test = suite('archives of character cards')
 
 const uri = 'embeded://icon.png'
 const icon = (name: string, path = 'icon.png') => ({ type: 'icon', name, uri: `embedded://${path}`, ext: 'png' })
-const png = plainPng(1, 1)
+const png = plainPng(1)
 const other = { name: 'other.png', data: Buffer.from('no picture') }
 
 /** Assets that the card names, the files beside it, and whether there is a portrait; the files that are not kept. */
