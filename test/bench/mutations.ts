@@ -12,6 +12,7 @@
  * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
  * only what was not noticed yet. Delete the file to try all.
  */
+import { createHash } from 'node:crypto'
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
@@ -43,14 +44,20 @@ const longestMs = 60_000
  */
 const passedOver = ['src/console', 'src/word-vectors', 'src/storage']
 
-/** Where the tests of a room are that no folder mirrors: it connects the others, and is seen through them. */
+/** Where the tests of a room are beside the folder that mirrors it: what connects others is seen through them. */
 const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/app': ['test/operations', 'test/server', 'test/cli/chat'],
+  'src/mcp-server': ['test/server'],
+  'src/operations': ['test/server'],
   'src/otlp': ['test/server'],
+  'src/personas': ['test/operations', 'test/server'],
+  'src/settings': ['test/cli/config'],
+  'src/telemetry': ['test/server'],
+  'src/usage': ['test/server'],
 }
 
 /** Seconds that the tests of one place may take together on the unchanged program: beyond it only the nearest run. */
-const mostSeconds = 45
+const mostSeconds = 30
 
 /** One that was tried: with the test that noticed it, or the reason why it was not tried. */
 interface Outcome {
@@ -61,16 +68,17 @@ interface Outcome {
 
 export async function bench(): Promise<void> {
   const near = nearTests()
-  const kept = readKept()
+  const earlier = readKept()
   const places = choose()
   const outcomes: Outcome[] = []
   const queue: Mutant[] = []
   for (const mutant of shuffled(places, 'order')) {
     const leftOut = equalBy(mutant)
-    const noticedBy = kept.get(keyOf(mutant))
+    const noticedBy = earlier.get(keyOf(mutant))
     if (leftOut === undefined && noticedBy === undefined) queue.push(mutant)
     else outcomes.push({ mutant, noticedBy, leftOut })
   }
+  const known = readCoverage(places)
   const coverages = new Map<string, Promise<Coverage>>()
   const end = Date.now() + seconds * 1000
   const workers = Array.from({ length: Math.max(1, availableParallelism()) }, async (_, number) => {
@@ -80,13 +88,14 @@ export async function bench(): Promise<void> {
     try {
       for (let mutant = queue.shift(); mutant && Date.now() < end; mutant = queue.shift()) {
         const noticedBy = await firstToNotice(mutant, near(mutant.file), copy, (test) => {
-          const coverage = coverages.get(test) ?? coverageOf(test, copy, places, environment, longestMs)
+          const coverage =
+            coverages.get(test) ?? known(test, () => coverageOf(test, copy, places, environment, longestMs))
           coverages.set(test, coverage)
           return coverage
         })
         outcomes.push({ mutant, noticedBy })
         printPlace(mutant, noticedBy)
-        appendFileSync(keptIn, `${JSON.stringify({ place: keyOf(mutant), noticedBy: noticedBy ?? '' })}\n`)
+        keep({ place: keyOf(mutant), noticedBy: noticedBy ?? '' })
       }
     } finally {
       rmSync(copy, { recursive: true, force: true })
@@ -131,12 +140,57 @@ async function firstToNotice(
   }
 }
 
+/** What an earlier run found out, in the file of this seed. */
+type Kept =
+  | { readonly place: string; readonly noticedBy: string }
+  | {
+      readonly coverage: string
+      readonly passes: boolean
+      readonly seconds: number
+      readonly places: readonly string[]
+    }
+
+function kept(): readonly Kept[] {
+  if (!existsSync(keptIn)) return []
+  return readFileSync(keptIn, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Kept)
+}
+
+function keep(line: Kept): void {
+  appendFileSync(keptIn, `${JSON.stringify(line)}\n`)
+}
+
 /** Which test noticed each place of earlier runs with the same seed; those that none noticed are not in it. */
 function readKept(): ReadonlyMap<string, string> {
-  if (!existsSync(keptIn)) return new Map()
-  const lines = readFileSync(keptIn, 'utf8').split('\n').filter(Boolean)
-  const outcomes = lines.map((line) => JSON.parse(line) as { place: string; noticedBy: string })
-  return new Map(outcomes.filter(({ noticedBy }) => noticedBy !== '').map(({ place, noticedBy }) => [place, noticedBy]))
+  return new Map(kept().flatMap((line) => ('place' in line && line.noticedBy ? [[line.place, line.noticedBy]] : [])))
+}
+
+/**
+ * Finds the coverage of a test file that an earlier run kept, and else keeps that which is made now. It holds while the test file,
+ * the helpers, the program and the places are the same.
+ */
+function readCoverage(places: readonly Mutant[]) {
+  const byKey = new Map(kept().flatMap((line) => ('coverage' in line ? [[line.coverage, line]] : [])))
+  const shared = createHash('sha256').update(places.map(keyOf).join('\n'))
+  for (const folder of ['src', 'speech', 'test'])
+    for (const entry of readdirSync(join(dist, folder), { recursive: true, encoding: 'utf8' }).sort())
+      if (/(?<!\.test)\.js$/.test(entry) && !entry.startsWith('bench'))
+        shared.update(readFileSync(join(dist, folder, entry)))
+  const program = shared.digest('hex')
+  return async (test: string, make: () => Promise<Coverage>): Promise<Coverage> => {
+    const key = createHash('sha256')
+      .update(program)
+      .update(test)
+      .update(readFileSync(join(dist, test)))
+      .digest('hex')
+    const found = byKey.get(key)
+    if (found) return { ...found, places: new Set(places.filter((place) => found.places.includes(keyOf(place)))) }
+    const made = await make()
+    keep({ ...made, coverage: key, places: [...made.places].map(keyOf) })
+    return made
+  }
 }
 
 /** The same for the same change of the same line, wherever the line is now. */
@@ -176,8 +230,8 @@ function roomOf(file: string): string {
 }
 
 /**
- * The tests near a module, of the first tier, the nearest first: those of its name, those that import it, those of the nearest
- * folder that mirrors its own; the quickest first among equals.
+ * The tests near a module, of the first tier, the nearest first: that of its name, those that import it, those of the folder that
+ * mirrors its own, those of its room; the quickest first among equals.
  */
 function nearTests(): (file: string) => readonly string[] {
   const imports = importsOfTests()
@@ -185,12 +239,13 @@ function nearTests(): (file: string) => readonly string[] {
   const secondsOf = (test: string) => times[nameOf(relative('test', test))] ?? 0
   const tests = [...imports.keys()].sort((one, other) => secondsOf(one) - secondsOf(other))
   return (file) => {
-    const folders = testedIn[roomOf(file)] ?? [mirrorOf(file)].filter((folder) => folder !== 'test')
-    const own = folders.map((folder) => join(folder, basename(file).replace(/\.js$/, '.test.js')))
-    const named = tests.filter((test) => own.includes(test))
+    const mirror = mirrorOf(dirname(file))
+    const named = join(mirror, basename(file).replace(/\.js$/, '.test.js'))
     const importers = tests.filter((test) => imports.get(test)!.has(file))
-    const near = folders.flatMap((folder) => tests.filter((test) => dirname(test) === folder))
-    return [...new Set([...named, ...importers, ...near])]
+    const beside = tests.filter((test) => dirname(test) === mirror)
+    const rooms = [mirrorOf(roomOf(file)), ...(testedIn[roomOf(file)] ?? [])]
+    const inRooms = rooms.flatMap((room) => tests.filter((test) => test.startsWith(`${room}/`)))
+    return [...new Set([...tests.filter((test) => test === named), ...importers, ...beside, ...inRooms])]
   }
 }
 
@@ -215,15 +270,9 @@ function modulesIn(file: string): string[] {
   return [...text.matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g)].map(({ 1: path }) => join(dirname(file), path!))
 }
 
-/** `src/chat/dialects/x.js` is mirrored in `test/chat/dialects`, or in `test/chat` where that has no tests. */
-function mirrorOf(file: string): string {
-  let folder = dirname(file)
-    .replace(/^src/, 'test')
-    .replace(/^speech/, 'test/speech')
-  const hasTests = (place: string) =>
-    existsSync(join(dist, place)) && readdirSync(join(dist, place)).some((name) => name.endsWith('.test.js'))
-  while (folder !== 'test' && !hasTests(folder)) folder = dirname(folder)
-  return folder
+/** `src/chat/dialects` is mirrored by `test/chat/dialects`, `speech/text` by `test/speech/text`. */
+function mirrorOf(folder: string): string {
+  return folder.replace(/^src/, 'test').replace(/^speech/, 'test/speech')
 }
 
 function printPlace({ file, line, lines: [before, after] }: Mutant, test: string | undefined): void {
