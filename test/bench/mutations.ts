@@ -1,6 +1,6 @@
 /**
  * Finds tests that cannot fail: changes one place of the compiled program at a time (a condition turned, a bound moved by one, a
- * statement left out), runs the near tests of the first tier that run the place, and says by room which share of the changes some
+ * statement left out), runs the near tests of the first tier and of neural engines that run the place, and says by room which share of the changes some
  * test noticed. The program that a test starts as a process is the unchanged bundle: what only such tests cover counts as
  * unnoticed. Changes that are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
  *
@@ -174,17 +174,19 @@ function readKept(): ReadonlyMap<string, string> {
 function readCoverage(places: readonly Mutant[]) {
   const byKey = new Map(kept().flatMap((line) => ('coverage' in line ? [[line.coverage, line]] : [])))
   const shared = createHash('sha256').update(places.map(keyOf).join('\n'))
+  const tests = new Map<string, Buffer>()
   for (const folder of ['src', 'speech', 'test'])
-    for (const entry of readdirSync(join(dist, folder), { recursive: true, encoding: 'utf8' }).sort())
-      if (/(?<!\.test)\.js$/.test(entry) && !entry.startsWith('bench'))
-        shared.update(readFileSync(join(dist, folder, entry)))
+    for (const entry of readdirSync(join(dist, folder), { recursive: true, encoding: 'utf8' }).sort()) {
+      if (!entry.endsWith('.js') || entry.startsWith('bench')) continue
+      const content = readFileSync(join(dist, folder, entry))
+      if (entry.endsWith('.test.js')) tests.set(join(folder, entry), content)
+      else shared.update(content)
+    }
   const program = shared.digest('hex')
   return async (test: string, make: () => Promise<Coverage>): Promise<Coverage> => {
-    const key = createHash('sha256')
-      .update(program)
-      .update(test)
-      .update(readFileSync(join(dist, test)))
-      .digest('hex')
+    const content = tests.get(test)
+    if (!content) return make()
+    const key = createHash('sha256').update(program).update(test).update(content).digest('hex')
     const found = byKey.get(key)
     if (found) return { ...found, places: new Set(places.filter((place) => found.places.includes(keyOf(place)))) }
     const made = await make()
@@ -249,13 +251,17 @@ function nearTests(): (file: string) => readonly string[] {
   }
 }
 
-/** Which modules each test file of the first tier imports, itself or through what is beside it. */
+/** Which modules each test file of the first tier, or of a neural engine, imports, itself or through what is beside it. */
 function importsOfTests(): ReadonlyMap<string, ReadonlySet<string>> {
   const files = readdirSync(join(dist, 'test'), { recursive: true, encoding: 'utf8' }).filter((entry) =>
     entry.endsWith('.js'),
   )
   const direct = new Map(files.map((file) => [join('test', file), modulesIn(join('test', file))]))
-  const tests = files.filter((file) => file.endsWith('.test.js') && !reasonOf(sourceOf(root, join(dist, 'test'), file)))
+  const isAsked = (file: string) => {
+    const reason = reasonOf(sourceOf(root, join(dist, 'test'), file))
+    return reason === undefined || reason === 'a neural engine'
+  }
+  const tests = files.filter((file) => file.endsWith('.test.js') && isAsked(file))
   return new Map(
     tests.map((file) => {
       const own = direct.get(join('test', file))!
