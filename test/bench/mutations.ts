@@ -7,6 +7,7 @@
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
  *   AICHAT_BENCH_ROOMS=chat,http   of them only those of these rooms, or in modules with such a path: `chat/key-pool`
  *   AICHAT_TEST_SEED=1         which places
+ *   AICHAT_BENCH_NEAR=1        asks only the tests of a module's name and those that import it: a quick look after tests were mended
  *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
  *
  * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
@@ -29,6 +30,7 @@ const count = Number(process.env['AICHAT_BENCH_MUTANTS'] ?? 300)
 const seed = Number(process.env['AICHAT_TEST_SEED'] ?? 1)
 const seconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? Number.POSITIVE_INFINITY)
 const only = process.env['AICHAT_BENCH_ROOMS']?.split(',')
+const onlyNear = process.env['AICHAT_BENCH_NEAR'] === '1'
 
 const keptIn = join(dist, `mutations-${seed}.jsonl`)
 
@@ -56,8 +58,8 @@ const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/usage': ['test/server'],
 }
 
-/** Seconds that the tests of one place may take together on the unchanged program: beyond it only the nearest run. */
-const mostSeconds = 30
+/** Seconds of the cores that the tests of one place may use together: beyond it only the nearest run. */
+const mostSeconds = 20
 
 /** One that was tried: with the test that noticed it, or the reason why it was not tried. */
 interface Outcome {
@@ -242,12 +244,13 @@ function nearTests(): (file: string) => readonly string[] {
   const tests = [...imports.keys()].sort((one, other) => secondsOf(one) - secondsOf(other))
   return (file) => {
     const mirror = mirrorOf(dirname(file))
-    const named = join(mirror, basename(file).replace(/\.js$/, '.test.js'))
-    const importers = tests.filter((test) => imports.get(test)!.has(file))
+    const own = join(mirror, basename(file).replace(/\.js$/, '.test.js'))
+    const nearest = [own, ...tests.filter((test) => imports.get(test)!.has(file))].filter((test) => tests.includes(test))
+    if (onlyNear) return [...new Set(nearest)]
     const beside = tests.filter((test) => dirname(test) === mirror)
     const rooms = [mirrorOf(roomOf(file)), ...(testedIn[roomOf(file)] ?? [])]
     const inRooms = rooms.flatMap((room) => tests.filter((test) => test.startsWith(`${room}/`)))
-    return [...new Set([...tests.filter((test) => test === named), ...importers, ...beside, ...inRooms])]
+    return [...new Set([...nearest, ...beside, ...inRooms])]
   }
 }
 

@@ -9,6 +9,7 @@ import type { Mutant } from './mutants.ts'
 export interface Coverage {
   /** Whether it passes there: one that fails proves nothing about a change. */
   readonly passes: boolean
+  /** Of the cores. */
   readonly seconds: number
   readonly places: ReadonlySet<Mutant>
 }
@@ -42,9 +43,7 @@ export async function coverageOf(
   mkdirSync(folder, { recursive: true })
   try {
     const testProcess = startProcess({ ...environment, NODE_V8_COVERAGE: folder }, limitMs)
-    const begun = performance.now()
-    const { failed } = await testProcess.run(join(copy, test))
-    const seconds = (performance.now() - begun) / 1000
+    const { failed, cpu } = await testProcess.run(join(copy, test))
     await testProcess.end()
     const ran = new Set<Mutant>()
     const urlOf = new Map(places.map(({ file }) => [file, pathToFileURL(join(copy, file)).href]))
@@ -53,7 +52,7 @@ export async function coverageOf(
         const ranges = functions.flatMap((called) => called.ranges)
         for (const place of places) if (urlOf.get(place.file) === url && hasRun(ranges, place.at)) ran.add(place)
       }
-    return { passes: failed === 0, seconds, places: ran }
+    return { passes: failed === 0, seconds: cpu, places: ran }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
