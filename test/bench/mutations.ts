@@ -7,7 +7,7 @@
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
  *   AICHAT_BENCH_ROOMS=chat,http   of them only those of these rooms, or in modules with such a path: `chat/key-pool`
  *   AICHAT_TEST_SEED=1         which places
- *   AICHAT_BENCH_NEAR=1        asks only the tests of a module's name and those that import it: a quick look after tests were mended
+ *   AICHAT_BENCH_NEAR=1        asks no tests of the rest of the room: a quick look after tests were mended
  *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
  *
  * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
@@ -246,8 +246,8 @@ function nearTests(): (file: string) => readonly string[] {
     const mirror = mirrorOf(dirname(file))
     const own = join(mirror, basename(file).replace(/\.js$/, '.test.js'))
     const nearest = [own, ...tests.filter((test) => imports.get(test)!.has(file))].filter((test) => tests.includes(test))
-    if (onlyNear) return [...new Set(nearest)]
     const beside = tests.filter((test) => dirname(test) === mirror)
+    if (onlyNear) return [...new Set([...nearest, ...beside])]
     const rooms = [mirrorOf(roomOf(file)), ...(testedIn[roomOf(file)] ?? [])]
     const inRooms = rooms.flatMap((room) => tests.filter((test) => test.startsWith(`${room}/`)))
     return [...new Set([...nearest, ...beside, ...inRooms])]
