@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createRequestQueue } from '../../speech/queue.ts'
 import { newSpeechCount } from '../../speech/speech-counts.ts'
+import type { AppError } from '../../src/errors.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the queue before an engine')
@@ -10,15 +11,10 @@ test('lets in as many as it may, counts the others, and one that leaves twice ma
   const queue = createRequestQueue(2, counts)
   const leave = queue.enter()
   queue.enter()
-  const refusal = (() => {
-    try {
-      return queue.enter()
-    } catch (reason) {
-      return reason as { code: string; retryAfter: number; details: readonly string[] }
-    }
-  })()
-  assert.equal({ ...refusal }.code, 'busy')
-  assert.equal({ ...refusal }.retryAfter, 2)
+  assert.throws(
+    () => queue.enter(),
+    ({ code, retryAfter }: AppError) => code === 'busy' && retryAfter === 2,
+  )
   assert.equal([counts.inside, counts.refused], [2, 1])
   leave()
   leave()
@@ -33,7 +29,10 @@ test('gives turns one after the other, first come, first served, and none to a c
   const queue = createRequestQueue(9, counts)
   const first = await queue.take()
   const order: string[] = []
-  const second = queue.take().then((done) => order.push('second') && done)
+  const second = queue.take().then((done) => {
+    order.push('second')
+    return done
+  })
   const gone = new AbortController()
   const third = queue.take(gone.signal)
   assert.is(counts.waiting, 2)
