@@ -30,7 +30,10 @@ test('is made where it may be, but for its parents where a disk may be absent', 
       else await put
       assert.is(existsSync(folder), isMade)
       if (!isMade) continue
-      assert.equal([readFileSync(join(folder, name), 'utf8'), statSync(join(folder, name)).mode & 0o777], ['bytes', 0o600])
+      assert.equal(
+        [readFileSync(join(folder, name), 'utf8'), statSync(join(folder, name)).mode & 0o777],
+        ['bytes', 0o600],
+      )
       assert.equal([await target.remove(name), await target.remove(name)], [true, false])
     }
   } finally {
@@ -51,7 +54,11 @@ test('forgets the unfinished copies of processes that are gone', async () => {
       [name],
     )
     assert.is(await target.fetch(name, folder, () => {}), join(folder, name))
-    await rejects(target.fetch('none', folder, () => {}), 'not_found', /"none" not found/)
+    await rejects(
+      target.fetch('none', folder, () => {}),
+      'not_found',
+      /"none" not found/,
+    )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -245,7 +245,9 @@ function nearTests(): (file: string) => readonly string[] {
   return (file) => {
     const mirror = mirrorOf(dirname(file))
     const own = join(mirror, basename(file).replace(/\.js$/, '.test.js'))
-    const nearest = [own, ...tests.filter((test) => imports.get(test)!.has(file))].filter((test) => tests.includes(test))
+    const nearest = [own, ...tests.filter((test) => imports.get(test)!.has(file))].filter((test) =>
+      tests.includes(test),
+    )
     const beside = tests.filter((test) => dirname(test) === mirror)
     if (onlyNear) return [...new Set([...nearest, ...beside])]
     const rooms = [mirrorOf(roomOf(file)), ...(testedIn[roomOf(file)] ?? [])]

@@ -84,8 +84,7 @@ test('a silent server ends a request, and the next one after it as well', async 
   const short = { connect: 2000, firstByte: 50, idle: 50 }
   const request = { method: 'GET', url: stand.url, headers: {}, timeouts: short } as const
   // The clock of all requests stops with the last one, and begins anew with the next.
-  for (let count = 0; count < 2; count++)
-    assert.instance(await outbound.send(request).catch((reason) => reason), Error)
+  for (let count = 0; count < 2; count++) assert.instance(await outbound.send(request).catch((reason) => reason), Error)
   await outbound.close()
   await stand.close()
 })

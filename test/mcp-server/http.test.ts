@@ -5,7 +5,12 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite("messages to a persona's memory")
 
-const seat: Seat = { ask: async () => ({}) as never, persona: { id: '1', name: 'Mia' }, hasPrompt: false, readOnly: true }
+const seat: Seat = {
+  ask: async () => ({}) as never,
+  persona: { id: '1', name: 'Mia' },
+  hasPrompt: false,
+  readOnly: true,
+}
 const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'desk', version: '1' } }
 
 /** A message, the status of its answer, and whether the answer names a session. */

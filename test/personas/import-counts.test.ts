@@ -9,7 +9,12 @@ test('are by the format that an import reports; one that throws has failed, in a
   const failed = (count: number) => ({ format: 'unknown', outcome: 'failed', count })
   assert.equal([counts.list(), counts.underWay], [[failed(0)], 0])
   let finish = (_: { format: string }) => {}
-  const first = counts.counted(() => new Promise<{ format: string }>((resolve) => void (finish = resolve)))
+  const first = counts.counted(
+    () =>
+      new Promise<{ format: string }>((resolve) => {
+        finish = resolve
+      }),
+  )
   assert.is(counts.underWay, 1)
   finish({ format: 'card' })
   await first

@@ -47,7 +47,10 @@ test('of a long text are those of samples from its beginning to its very end', (
 test('of a call are those of its name and arguments, and more of Claude; of tools four fifths of their JSON', () => {
   const called = { name: 'aaaa', arguments: '{}' }
   const tokens = (model: string) => new AnswerTokens().add({ tool_calls: [{ function: called }] } as never, model)
-  assert.equal([tokens('gpt'), tokens('claude-x')].map((sum) => Math.round(sum * 100) / 100), [9.8, 37.8])
+  assert.equal(
+    [tokens('gpt'), tokens('claude-x')].map((sum) => Math.round(sum * 100) / 100),
+    [9.8, 37.8],
+  )
   const tools = ['漢'.repeat(100)]
   assert.is(estimateRequestTokens({ messages: [], tools }), Math.ceil(4 + 0.8 * (100 + 1.5)))
 })

@@ -4,7 +4,13 @@ import { openScreen, streamed } from './screen.ts'
 
 const test = suite('a table of an answer')
 
-const table = ['| left | mid | right |', '|:-|:-:|-:|', '| a | b | c |', '| left cell | mid cell | right cell |', ''].join('\n')
+const table = [
+  '| left | mid | right |',
+  '|:-|:-:|-:|',
+  '| a | b | c |',
+  '| left cell | mid cell | right cell |',
+  '',
+].join('\n')
 
 test('aligns its columns as their marks say', async () => {
   const screen = openScreen(60, 10)

@@ -16,7 +16,10 @@ const rows: readonly (readonly [count: number, pinned: number, limit: number])[]
 
 for (const [count, pinned, limit] of rows)
   test(`of ${count} memories, ${pinned} of them pinned, makes room for ${limit}`, async () => {
-    const { warnings } = await importArrival(parts, 'owner', arrivalOf(count, pinned), { mode: 'create', dry_run: true })
+    const { warnings } = await importArrival(parts, 'owner', arrivalOf(count, pinned), {
+      mode: 'create',
+      dry_run: true,
+    })
     const raised = `memory_settings.max_memories was raised from 10 to ${limit}, so that all memories are kept`
     assert.equal(warnings, limit === 10 ? [] : [raised])
   })
