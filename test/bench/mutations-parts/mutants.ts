@@ -76,10 +76,11 @@ const equals: readonly {
     kinds: ['bound'],
     names: /\b\w*(?:[cC]hunk|[bB]uffer)(?:Size|Bytes|Limit)\b|highWater/,
   },
+  { reason: 'a timeout', kinds: ['statement'], names: /\bclear(?:Timeout|Interval)\(|\.unref\(\)/ },
   {
     reason: 'a timeout',
-    kinds: ['bound', 'statement'],
-    names: /\b(?:set|clear)(?:Timeout|Interval)\(|\.unref\(\)|[tT]imeout|\bperformance\.now\(\)/,
+    kinds: ['bound'],
+    names: /\bset(?:Timeout|Interval)\(|[tT]imeout|\bperformance\.now\(\)/,
   },
   { reason: 'a text cut for display', kinds: ['bound'], names: /\bshorten(?:ed)?\(|\bclipped\b/ },
   { reason: 'the pace of progress', kinds: ['bound', 'statement'], names: /\b(?:on|show)?[pP]rogress(?:\.\w+)?\(/ },
