@@ -153,7 +153,12 @@ export function openServerList(path: string): ServerList {
     return valid.data
   }
 
+  /** Throws `invalid` for what would not be read again, such as a decision about a tool with an endless name. */
   function change(alter: (before: Document) => Document): void {
-    whileLocked(path, () => replaceFile(path, `${JSON.stringify(alter(read()), null, 2)}\n`))
+    whileLocked(path, () => {
+      const valid = validate(document, alter(read()))
+      if (valid.problems) throw new AppError('invalid', 'Invalid entry', { details: valid.problems })
+      replaceFile(path, `${JSON.stringify(valid.data, null, 2)}\n`)
+    })
   }
 }

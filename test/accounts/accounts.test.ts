@@ -310,11 +310,15 @@ test('the audit table says who did what from where, and holds nothing that was t
     const { user } = await accounts.logins.register({ username: 'ada', password }, '192.0.2.1')
     await accounts.logins.login({ username: 'ada', password: 'Wr0ngpassword' }, '192.0.2.2').catch(failure)
     await accounts.logins.login({ username: 'TypedMyPassw0rdHere', password: 'x' }, '192.0.2.3').catch(failure)
+    await accounts.logins.changePassword(user.id, 'Wr0ngpassword', 'N3wpassword', '192.0.2.4').catch(failure)
+    await accounts.logins.changePassword(user.id, password, 'N3wpassword', '192.0.2.5')
     const rows = db.prepare('SELECT action, actor, target, address, outcome FROM audit ORDER BY id').raw().all()
     assert.equal(rows, [
       ['register', user.id, null, '192.0.2.1', 'ok'],
       ['login', null, user.id, '192.0.2.2', 'failed'],
       ['login', null, null, '192.0.2.3', 'failed'],
+      ['password.change', user.id, null, '192.0.2.4', 'failed'],
+      ['password.change', user.id, null, '192.0.2.5', 'ok'],
     ])
   }))
 

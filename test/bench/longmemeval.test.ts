@@ -7,7 +7,7 @@ import { scoresAt, sessionScoresAt } from './longmemeval-parts/scores.ts'
 
 const scores = suite('the measures of LongMemEval')
 
-const sample = fileURLToPath(new URL('../../../test/fixtures/longmemeval/sample.json', import.meta.url))
+const sample = fileURLToPath(new URL('./test/fixtures/longmemeval/sample.json', import.meta.resolve('#package')))
 
 const near = (found: number, expected: number) =>
   assert.ok(Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`)

@@ -1,20 +1,28 @@
 /**
  * Finds tests that cannot fail: changes one place of the compiled program at a time (a condition turned, a bound moved by one, a
- * statement left out), runs the tests that mirror the module, and says by room which share of the changes some test noticed.
- * The program that a test starts as a process is the unchanged bundle: what only such tests cover counts as unnoticed.
+ * statement left out), runs the near tests of the first tier and of neural engines that run the place, and says by room which share of the changes some
+ * test noticed. The program that a test starts as a process is the unchanged bundle: what only such tests cover counts as
+ * unnoticed. Changes that are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
  *
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
- *   AICHAT_BENCH_ROOMS=chat,http   only these rooms
+ *   AICHAT_BENCH_ROOMS=chat,http   of them only those of these rooms, or in modules with such a path: `chat/key-pool`
  *   AICHAT_TEST_SEED=1         which places
+ *   AICHAT_BENCH_NEAR=1        asks no tests of the rest of the room: a quick look after tests were mended
  *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
+ *
+ * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
+ * only what was not noticed yet. Delete the file to try all.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess, type TestProcess } from '../runner/process.ts'
+import { reasonOf, sourceOf } from '../runner/tiers.ts'
 import { nameOf, readTimes } from '../runner/times.ts'
-import { type Mutant, mutantsOf, mutated } from './mutations-parts/mutants.ts'
+import { type Coverage, coverageOf } from './mutations-parts/covering.ts'
+import { equalBy, type Mutant, mutantsOf, mutated } from './mutations-parts/mutants.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 const dist = join(root, 'dist')
@@ -22,30 +30,58 @@ const count = Number(process.env['AICHAT_BENCH_MUTANTS'] ?? 300)
 const seed = Number(process.env['AICHAT_TEST_SEED'] ?? 1)
 const seconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? Number.POSITIVE_INFINITY)
 const only = process.env['AICHAT_BENCH_ROOMS']?.split(',')
+const onlyNear = process.env['AICHAT_BENCH_NEAR'] === '1'
 
-const random = randomOf(seed)
+const keptIn = join(dist, `mutations-${seed}.jsonl`)
+
+const { NODE_OPTIONS: _options, ...inherited } = process.env
+const environment = { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: 'first' }
 
 /** A mutant that loops is noticed after this; a test file of the suite needs a fraction of it. */
-const limitMs = 90_000
+const longestMs = 60_000
 
-/** Rooms without tests of their own in this process: the console runs in a browser, the training at a build. */
-const passedOver = ['src/console', 'src/word-vectors']
+/**
+ * Rooms that are not tried: the console runs in a browser and the training at a build, both without tests in this process; the
+ * storage has a contract of its own, which every implementation passes.
+ */
+const passedOver = ['src/console', 'src/word-vectors', 'src/storage']
 
-/** Where the tests of a room are that no folder mirrors: it connects the others, and is seen through them. */
+/** Where the tests of a room are beside the folder that mirrors it: what connects others is seen through them. */
 const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/app': ['test/operations', 'test/server', 'test/cli/chat'],
+  'src/mcp-server': ['test/server'],
+  'src/operations': ['test/server'],
   'src/otlp': ['test/server'],
+  'src/personas': ['test/operations', 'test/server'],
+  'src/settings': ['test/cli/config'],
+  'src/telemetry': ['test/server'],
+  'src/usage': ['test/server'],
 }
 
-/** Seconds that the tests of one place may take together, as they took in the last run: beyond it only the nearest run. */
-const mostSeconds = 60
+/** Seconds of the cores that the tests of one place may use together: beyond it only the nearest run. */
+const mostSeconds = 20
+
+/** One that was tried: with the test that noticed it, or the reason why it was not tried. */
+interface Outcome {
+  readonly mutant: Mutant
+  readonly noticedBy?: string | undefined
+  readonly leftOut?: string | undefined
+}
 
 export async function bench(): Promise<void> {
-  const imports = importsOfTests()
-  const times = readTimes(root)
-  const chosen = choose()
-  const noticed = new Map<Mutant, string | undefined>()
-  const queue = shuffled(chosen)
+  const near = nearTests()
+  const earlier = readKept()
+  const places = choose()
+  const outcomes: Outcome[] = []
+  const queue: Mutant[] = []
+  for (const mutant of shuffled(places, 'order')) {
+    const leftOut = equalBy(mutant)
+    const noticedBy = earlier.get(keyOf(mutant))
+    if (leftOut === undefined && noticedBy === undefined) queue.push(mutant)
+    else outcomes.push({ mutant, noticedBy, leftOut })
+  }
+  const known = readCoverage(places)
+  const coverages = new Map<string, Promise<Coverage>>()
   const end = Date.now() + seconds * 1000
   const workers = Array.from({ length: Math.max(1, availableParallelism()) }, async (_, number) => {
     const copy = join(dist, `mutants-${number}`)
@@ -53,41 +89,50 @@ export async function bench(): Promise<void> {
     for (const folder of ['src', 'speech', 'test']) cpSync(join(dist, folder), join(copy, folder), { recursive: true })
     try {
       for (let mutant = queue.shift(); mutant && Date.now() < end; mutant = queue.shift()) {
-        const tests = affordable(testsOf(mutant.file, imports))
-        noticed.set(mutant, await noticedBy(mutant, tests, copy))
-        printPlace(mutant, noticed.get(mutant))
+        const noticedBy = await firstToNotice(mutant, near(mutant.file), copy, (test) => {
+          const coverage =
+            coverages.get(test) ?? known(test, () => coverageOf(test, copy, places, environment, longestMs))
+          coverages.set(test, coverage)
+          return coverage
+        })
+        outcomes.push({ mutant, noticedBy })
+        printPlace(mutant, noticedBy)
+        keep({ place: keyOf(mutant), noticedBy: noticedBy ?? '' })
       }
     } finally {
       rmSync(copy, { recursive: true, force: true })
     }
   })
   await Promise.all(workers)
-  printTable([...noticed.keys()], noticed)
-
-  /** The nearest that fit into the time, the quickest of them first. */
-  function affordable(tests: readonly string[]): readonly string[] {
-    const secondsOf = (test: string) => times[nameOf(relative('test', test))] ?? 0
-    let sum = 0
-    return tests
-      .filter((test, at) => {
-        sum += secondsOf(test)
-        return at === 0 || sum <= mostSeconds
-      })
-      .sort((one, other) => secondsOf(one) - secondsOf(other))
-  }
+  for (const [test, coverage] of coverages)
+    if (!(await coverage).passes) process.stdout.write(`not asked: ${test} fails on the unchanged program\n`)
+  for (const { mutant, leftOut } of outcomes)
+    if (leftOut) process.stdout.write(`left out: ${mutant.file}:${mutant.line}  ${mutant.lines[0]}  (${leftOut})\n`)
+  printTable(outcomes)
 }
 
-/** Runs the tests on the changed module, one after the other; resolves with the first that fails. */
-async function noticedBy(mutant: Mutant, tests: readonly string[], copy: string): Promise<string | undefined> {
+/** Runs the near tests that run the place, one after the other, on the changed module; resolves with the first that fails. */
+async function firstToNotice(
+  mutant: Mutant,
+  tests: readonly string[],
+  copy: string,
+  coverage: (test: string) => Promise<Coverage>,
+): Promise<string | undefined> {
   const path = join(copy, mutant.file)
   const original = readFileSync(path, 'utf8')
-  writeFileSync(path, mutated(original, mutant))
-  const { NODE_OPTIONS: _options, ...environment } = process.env
+  const changed = mutated(original, mutant)
+  let sum = 0
   let testProcess: TestProcess | undefined
   try {
     for (const test of tests) {
-      if (!testProcess?.isFit()) testProcess = startProcess({ ...environment, NO_COLOR: '1' }, limitMs)
+      const { passes, seconds, places } = await coverage(test)
+      if (!passes || !places.has(mutant) || (sum > 0 && sum + seconds > mostSeconds)) continue
+      sum += seconds
+      if (!testProcess?.isFit()) testProcess = startProcess(environment, longestMs)
+      // Only while the test runs: between, this copy tells which places an other test runs.
+      writeFileSync(path, changed)
       const { failed } = await testProcess.run(join(copy, test))
+      writeFileSync(path, original)
       if (failed > 0) return test
     }
     return undefined
@@ -97,7 +142,67 @@ async function noticedBy(mutant: Mutant, tests: readonly string[], copy: string)
   }
 }
 
-/** The places: of each room a share by its size, and at least ten. The same for the same seed and sources. */
+/** What an earlier run found out, in the file of this seed. */
+type Kept =
+  | { readonly place: string; readonly noticedBy: string }
+  | {
+      readonly coverage: string
+      readonly passes: boolean
+      readonly seconds: number
+      readonly places: readonly string[]
+    }
+
+function kept(): readonly Kept[] {
+  if (!existsSync(keptIn)) return []
+  return readFileSync(keptIn, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Kept)
+}
+
+function keep(line: Kept): void {
+  appendFileSync(keptIn, `${JSON.stringify(line)}\n`)
+}
+
+/** Which test noticed each place of earlier runs with the same seed; those that none noticed are not in it. */
+function readKept(): ReadonlyMap<string, string> {
+  return new Map(kept().flatMap((line) => ('place' in line && line.noticedBy ? [[line.place, line.noticedBy]] : [])))
+}
+
+/**
+ * Finds the coverage of a test file that an earlier run kept, and else keeps that which is made now. It holds while the test file,
+ * the helpers, the program and the places are the same.
+ */
+function readCoverage(places: readonly Mutant[]) {
+  const byKey = new Map(kept().flatMap((line) => ('coverage' in line ? [[line.coverage, line]] : [])))
+  const shared = createHash('sha256').update(places.map(keyOf).join('\n'))
+  const tests = new Map<string, Buffer>()
+  for (const folder of ['src', 'speech', 'test'])
+    for (const entry of readdirSync(join(dist, folder), { recursive: true, encoding: 'utf8' }).sort()) {
+      if (!entry.endsWith('.js') || entry.startsWith('bench')) continue
+      const content = readFileSync(join(dist, folder, entry))
+      if (entry.endsWith('.test.js')) tests.set(join(folder, entry), content)
+      else shared.update(content)
+    }
+  const program = shared.digest('hex')
+  return async (test: string, make: () => Promise<Coverage>): Promise<Coverage> => {
+    const content = tests.get(test)
+    if (!content) return make()
+    const key = createHash('sha256').update(program).update(test).update(content).digest('hex')
+    const found = byKey.get(key)
+    if (found) return { ...found, places: new Set(places.filter((place) => found.places.includes(keyOf(place)))) }
+    const made = await make()
+    keep({ ...made, coverage: key, places: [...made.places].map(keyOf) })
+    return made
+  }
+}
+
+/** The same for the same change of the same line, wherever the line is now. */
+function keyOf({ file, lines }: Mutant): string {
+  return [file, ...lines].join('\n')
+}
+
+/** The places: of each room a share by its size, and at least ten. The same for the same seed and sources, whichever rooms. */
 function choose(): readonly Mutant[] {
   const byRoom = new Map<string, Mutant[]>()
   for (const folder of ['src', 'speech'])
@@ -105,17 +210,20 @@ function choose(): readonly Mutant[] {
       const file = join(folder, entry)
       if (!file.endsWith('.js') || passedOver.some((room) => file.startsWith(room))) continue
       const room = roomOf(file)
-      if (only && !only.some((name) => room.endsWith(name))) continue
       byRoom.set(room, [...(byRoom.get(room) ?? []), ...mutantsOf(file, readFileSync(join(dist, file), 'utf8'))])
     }
   const all = [...byRoom.values()].reduce((sum, mutants) => sum + mutants.length, 0)
-  return [...byRoom.values()].flatMap((mutants) => {
+  return [...byRoom].flatMap(([room, mutants]) => {
     const share = Math.max(10, Math.round((count * mutants.length) / all))
-    return shuffled(mutants).slice(0, share)
+    const isAsked = ({ file }: Mutant) =>
+      !only || only.some((name) => room.endsWith(name) || file.endsWith(`${name}.js`))
+    return shuffled(mutants, room).slice(0, share).filter(isAsked)
   })
 }
 
-function shuffled(mutants: readonly Mutant[]): Mutant[] {
+/** In an order that follows from the seed and the salt. */
+function shuffled(mutants: readonly Mutant[], salt: string): Mutant[] {
+  const random = randomOf(seed + [...salt].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 1_000_003, 0))
   const left = [...mutants]
   return mutants.map(() => left.splice(Math.floor(random() * left.length), 1)[0]!)
 }
@@ -125,18 +233,45 @@ function roomOf(file: string): string {
   return dirname(file).split('/').slice(0, 2).join('/')
 }
 
-/** Which modules each test file imports, itself or through the helpers beside it. */
+/**
+ * The tests near a module, of the first tier, the nearest first: that of its name, those that import it, those of the folder that
+ * mirrors its own, those of its room; the quickest first among equals.
+ */
+function nearTests(): (file: string) => readonly string[] {
+  const imports = importsOfTests()
+  const times = readTimes(root)
+  const secondsOf = (test: string) => times[nameOf(relative('test', test))] ?? 0
+  const tests = [...imports.keys()].sort((one, other) => secondsOf(one) - secondsOf(other))
+  return (file) => {
+    const mirror = mirrorOf(dirname(file))
+    const own = join(mirror, basename(file).replace(/\.js$/, '.test.js'))
+    const nearest = [own, ...tests.filter((test) => imports.get(test)!.has(file))].filter((test) =>
+      tests.includes(test),
+    )
+    const beside = tests.filter((test) => dirname(test) === mirror)
+    if (onlyNear) return [...new Set([...nearest, ...beside])]
+    const rooms = [mirrorOf(roomOf(file)), ...(testedIn[roomOf(file)] ?? [])]
+    const inRooms = rooms.flatMap((room) => tests.filter((test) => test.startsWith(`${room}/`)))
+    return [...new Set([...nearest, ...beside, ...inRooms])]
+  }
+}
+
+/** Which modules each test file of the first tier, or of a neural engine, imports, itself or through what is beside it. */
 function importsOfTests(): ReadonlyMap<string, ReadonlySet<string>> {
-  const files = readdirSync(join(dist, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((entry) => entry.endsWith('.js') && !entry.startsWith('bench'))
-    .map((entry) => join('test', entry))
-  const direct = new Map(files.map((file) => [file, modulesIn(file)]))
-  const tests = files.filter((file) => file.endsWith('.test.js'))
+  const files = readdirSync(join(dist, 'test'), { recursive: true, encoding: 'utf8' }).filter((entry) =>
+    entry.endsWith('.js'),
+  )
+  const direct = new Map(files.map((file) => [join('test', file), modulesIn(join('test', file))]))
+  const isAsked = (file: string) => {
+    const reason = reasonOf(sourceOf(root, join(dist, 'test'), file))
+    return reason === undefined || reason === 'a neural engine'
+  }
+  const tests = files.filter((file) => file.endsWith('.test.js') && isAsked(file))
   return new Map(
-    tests.map((test) => {
-      const own = direct.get(test)!
-      const beside = own.filter((file) => file.startsWith('test/') && !file.startsWith('test/helpers/'))
-      return [test, new Set([...own, ...beside.flatMap((file) => direct.get(file) ?? [])])]
+    tests.map((file) => {
+      const own = direct.get(join('test', file))!
+      const beside = own.filter((module) => module.startsWith('test/') && !module.startsWith('test/helpers/'))
+      return [join('test', file), new Set([...own, ...beside.flatMap((module) => direct.get(module) ?? [])])]
     }),
   )
 }
@@ -146,52 +281,38 @@ function modulesIn(file: string): string[] {
   return [...text.matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g)].map(({ 1: path }) => join(dirname(file), path!))
 }
 
-/** The tests of a module, the nearest first: of its name, those that import it, those of the nearest folder that mirrors its own. */
-function testsOf(file: string, imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
-  const tests = [...imports.keys()]
-  const folders = testedIn[roomOf(file)] ?? [mirrorOf(file)].filter((folder) => folder !== 'test')
-  const named = tests.filter((test) => basename(test) === basename(file).replace(/\.js$/, '.test.js'))
-  const importers = tests.filter((test) => imports.get(test)!.has(file))
-  const near = folders.flatMap((folder) => tests.filter((test) => dirname(test) === folder))
-  return [...new Set([...named.filter((test) => folders.includes(dirname(test))), ...importers, ...near])]
+/** `src/chat/dialects` is mirrored by `test/chat/dialects`, `speech/text` by `test/speech/text`. */
+function mirrorOf(folder: string): string {
+  return folder.replace(/^src/, 'test').replace(/^speech/, 'test/speech')
 }
 
-/** `src/chat/dialects/x.js` is mirrored in `test/chat/dialects`, or in `test/chat` where that has no tests. */
-function mirrorOf(file: string): string {
-  let folder = dirname(file)
-    .replace(/^src/, 'test')
-    .replace(/^speech/, 'test/speech')
-  const hasTests = (place: string) =>
-    existsSync(join(dist, place)) && readdirSync(join(dist, place)).some((name) => name.endsWith('.test.js'))
-  while (folder !== 'test' && !hasTests(folder)) folder = dirname(folder)
-  return folder
+function printPlace({ file, line, lines: [before, after] }: Mutant, test: string | undefined): void {
+  const change = `${before}\n          ${after === ';' ? '(left out)' : after}`
+  process.stdout.write(
+    test ? `noticed   ${file}:${line}  (${test})\n` : `unnoticed ${file}:${line}\n          ${change}\n`,
+  )
 }
 
-function printPlace(mutant: Mutant, test: string | undefined): void {
-  const change = `${mutant.before.trim()} → ${mutant.after === ';' ? 'nothing' : mutant.after}`
-  const place = `${mutant.file}:${mutant.line}`
-  process.stdout.write(`${test ? 'noticed  ' : 'unnoticed'} ${place}  ${change}${test ? `  (${test})` : ''}\n`)
-}
-
-function printTable(chosen: readonly Mutant[], noticed: ReadonlyMap<Mutant, string | undefined>): void {
-  const row = (name: string, mutants: readonly Mutant[]) => {
-    const caught = mutants.filter((mutant) => noticed.get(mutant)).length
-    if (mutants.length === 0) return
-    const share = Math.round((100 * caught) / mutants.length)
-    process.stdout.write(`| ${name} | ${mutants.length} | ${caught} | ${share} % |\n`)
+function printTable(outcomes: readonly Outcome[]): void {
+  const row = (name: string, of: readonly Outcome[]) => {
+    const tried = of.filter(({ leftOut }) => leftOut === undefined)
+    const caught = tried.filter(({ noticedBy }) => noticedBy !== undefined).length
+    if (of.length === 0) return
+    const share = tried.length > 0 ? `${Math.round((100 * caught) / tried.length)} %` : '–'
+    process.stdout.write(`| ${name} | ${caught} | ${tried.length} | ${of.length - tried.length} | ${share} |\n`)
   }
-  process.stdout.write('\n| room | places | noticed | share |\n|---|---|---|---|\n')
-  for (const room of [...new Set(chosen.map(({ file }) => roomOf(file)))].sort())
+  process.stdout.write('\n| room | noticed | tried | left out | share |\n|---|---|---|---|---|\n')
+  for (const room of [...new Set(outcomes.map(({ mutant }) => roomOf(mutant.file)))].sort())
     row(
       room,
-      chosen.filter(({ file }) => roomOf(file) === room),
+      outcomes.filter(({ mutant }) => roomOf(mutant.file) === room),
     )
   for (const kind of ['condition', 'bound', 'statement'] as const)
     row(
       kind,
-      chosen.filter((mutant) => mutant.kind === kind),
+      outcomes.filter(({ mutant }) => mutant.kind === kind),
     )
-  row('all', chosen)
+  row('all', outcomes)
 }
 
 /** Mulberry32: the same numbers from 0 to 1 for the same seed on every machine. */

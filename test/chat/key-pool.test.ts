@@ -200,6 +200,38 @@ test('a key rests no longer than told, and an hour at the most', () => {
   assert.ok(pool.choose('ada', 'm', 1))
 })
 
+test('a key is left where less remains than the request needs, or than a twentieth of the quota, until it is filled again', () => {
+  let now = 0
+  const rows = [
+    ['requests', 1, '', 1, true],
+    ['requests', 0, '', 1, false],
+    ['requests', 5, 100, 1, true],
+    ['requests', 4, 100, 1, false],
+    ['tokens', 500, '', 500, true],
+    ['tokens', 499, '', 500, false],
+  ] as const
+  for (const [kind, remaining, limit, tokens, stays] of rows) {
+    now = 0
+    const pools = createKeyPools({ versionOf: () => 1, now: () => now, clock: () => now })
+    assert.is(pools.of('p', ['A']), undefined)
+    const pool = pools.of('p', ['A', 'B'])!
+    const own = pool.choose('ada', 'm', tokens)!
+    pool.answered(own, 'm', {
+      [`x-ratelimit-remaining-${kind}`]: String(remaining),
+      [`x-ratelimit-limit-${kind}`]: String(limit),
+      [`x-ratelimit-reset-${kind}`]: '60s',
+    })
+    for (const [moment, isOwn] of [
+      [0, stays],
+      [59_999, stays],
+      [60_000, true],
+    ] as const) {
+      now = moment
+      assert.is(pool.choose('ada', 'm', tokens) === own, isOwn, `${remaining} of ${limit} ${kind} at ${moment}`)
+    }
+  }
+})
+
 interface Chatting {
   readonly app: Installation['app']
   readonly url: string

@@ -78,4 +78,15 @@ test('a literal address is checked as well, and no resolver is asked', async () 
   assert.equal(asked, [])
 })
 
+test('a silent server ends a request, and the next one after it as well', async () => {
+  const stand = await openStandIn(() => {})
+  const outbound = openHttpClient({ allowPrivate: true })
+  const short = { connect: 2000, firstByte: 50, idle: 50 }
+  const request = { method: 'GET', url: stand.url, headers: {}, timeouts: short } as const
+  // The clock of all requests stops with the last one, and begins anew with the next.
+  for (let count = 0; count < 2; count++) assert.instance(await outbound.send(request).catch((reason) => reason), Error)
+  await outbound.close()
+  await stand.close()
+})
+
 test.run()

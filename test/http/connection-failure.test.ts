@@ -29,6 +29,18 @@ test('is no connection that broke after it was made', () => {
   assert.match(connectionFailure(broken('connect'))!.problem, /cannot be reached \(ETIMEDOUT\)/)
 })
 
+test('is looked for in five causes of a failure and no further', () => {
+  const refused: unknown = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+  const behind = (count: number) => {
+    let reason = refused
+    for (let at = 0; at < count; at++) reason = new Error('around it', { cause: reason })
+    return reason
+  }
+  assert.ok(connectionFailure(behind(4)))
+  assert.is(connectionFailure(behind(5)), undefined)
+  assert.is(connectionFailure('no error'), undefined)
+})
+
 /** A port of this machine at which nothing listens. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

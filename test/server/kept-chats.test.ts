@@ -27,6 +27,7 @@ test('a kept chat becomes a session of its own, named after its question, with w
         model: 'custom-model',
         temperature: 0.5,
         seed: 7,
+        tools: [],
         messages: [
           { role: 'system', content: 'Be brief.' },
           { role: 'user', content: 'Where does the night train\nleave?' },
@@ -52,6 +53,11 @@ test('a kept chat becomes a session of its own, named after its question, with w
         (await ask(all, { keep: true, ...says('Where does the night train') })).aichat.session.name,
         `${name} 2`,
       )
+      const lookUp = { type: 'function', function: { name: 'look_up' } }
+      const { session } = (await ask(all, { keep: true, tools: [lookUp], ...says('Look up') })).aichat
+      const { messages: looked } = (await all.ada('GET', `/api/sessions/${session.id}`)).body
+      assert.equal(looked[1].answer.sent, { tools: ['look_up'] })
+      await all.ada('DELETE', `/api/sessions/${session.id}`)
       const events = await all.stream('ada', { keep: { title: 'Mine' }, stream: true, ...says('x') })
       assert.match(events, /"session":\{"id":"[^"]+","name":"Mine"\}/)
       assert.is((await all.ada('GET', '/api/sessions')).body.total, 3)

@@ -76,8 +76,9 @@ async function readLines(cli: Cli, path: string): Promise<readonly Line[]> {
   return memories
 }
 
-function batchesOf(memories: readonly Line[]): readonly (readonly Line[])[] {
-  const batches: Line[][] = [[]]
+/** Memories in the order given, in batches within the limits; one memory alone may be longer. */
+export function batchesOf<Memory extends object>(memories: readonly Memory[]): readonly (readonly Memory[])[] {
+  const batches: Memory[][] = [[]]
   let characters = 0
   for (const memory of memories) {
     const last = batches.at(-1)!

@@ -10,6 +10,8 @@ export interface Mutant {
   readonly after: string
   /** Where `before` begins in the module's text. */
   readonly at: number
+  /** Its whole line, trimmed, before the change and with it. */
+  readonly lines: readonly [string, string]
 }
 
 interface Rule {
@@ -51,13 +53,46 @@ export function mutantsOf(file: string, text: string): readonly Mutant[] {
       if (mutants.has(index) || (kind === 'statement' && !isWhole(match))) continue
       const before = text.slice(index, index + match.length)
       const line = text.slice(0, index).split('\n').length
-      mutants.set(index, { file, line, kind, before, after: replace(before), at: index })
+      const change = { file, line, kind, before, after: replace(before), at: index }
+      const lineOf = (module: string) => module.split('\n')[line - 1]!.trim()
+      mutants.set(index, { ...change, lines: [lineOf(text), lineOf(mutated(text, change))] })
     }
   return [...mutants.values()]
 }
 
+/**
+ * Changes that no test should notice, by the names in their line: what is kept to be quick, when something is given up or shown,
+ * and where bytes are cut into pieces. A rule belongs here only where the behaviour is the same on both sides by what the name
+ * means; a place that is merely hard to test does not.
+ */
+const equals: readonly {
+  readonly reason: string
+  readonly kinds: readonly Mutant['kind'][]
+  readonly names: RegExp
+}[] = [
+  { reason: 'a write into a cache', kinds: ['statement'], names: /[cC]ache\w*(?:\.(?:set|delete|clear)\(| \??\??= )/ },
+  {
+    reason: 'the size of a chunk or a buffer',
+    kinds: ['bound'],
+    names: /\b\w*(?:[cC]hunk|[bB]uffer)(?:Size|Bytes|Limit)\b|highWater/,
+  },
+  { reason: 'a timeout', kinds: ['statement'], names: /\bclear(?:Timeout|Interval)\(|\.unref\(\)/ },
+  {
+    reason: 'a timeout',
+    kinds: ['bound'],
+    names: /\bset(?:Timeout|Interval)\(|[tT]imeout|\bperformance\.now\(\)/,
+  },
+  { reason: 'a text cut for display', kinds: ['bound'], names: /\bshorten(?:ed)?\(|\bclipped\b/ },
+  { reason: 'the pace of progress', kinds: ['bound', 'statement'], names: /\b(?:on|show)?[pP]rogress(?:\.\w+)?\(/ },
+]
+
+/** Why a change is equal to the original by its nature; undefined where a test should notice it. */
+export function equalBy({ kind, lines: [original] }: Mutant): string | undefined {
+  return equals.find(({ kinds, names }) => kinds.includes(kind) && names.test(original))?.reason
+}
+
 /** The module with the change. */
-export function mutated(text: string, { at, before, after }: Mutant): string {
+export function mutated(text: string, { at, before, after }: Pick<Mutant, 'at' | 'before' | 'after'>): string {
   return `${text.slice(0, at)}${after}${text.slice(at + before.length)}`
 }
 

@@ -345,6 +345,7 @@ test('an item that the last event tells again is read once, at whatever place it
     { type: 'response.output_item.added', output_index: 3, item: { type: 'reasoning', summary: [] } },
     thought('reasoning_text'),
     thought('reasoning_summary_text'),
+    { type: 'response.reasoning_summary_text.done', output_index: 3, summary_index: 1, text: 'Another thought' },
     { type: 'response.output_item.added', output_index: 4, item: { ...item, content: [] } },
     { type: 'response.output_text.delta', output_index: 4, delta: 'Hi' },
     { type: 'response.completed', response: { id: 'r', model: 'm', status: 'in_progress', output: [item] } },

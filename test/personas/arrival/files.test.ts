@@ -11,7 +11,7 @@ import { suite } from '../../helpers/suite.ts'
 
 const files = suite('files of other programs')
 
-const fixtures = new URL('../../../../test/fixtures/arrivals/', import.meta.url)
+const fixtures = new URL('./test/fixtures/arrivals/', import.meta.resolve('#package'))
 const fixture = (name: string) => readFileSync(new URL(name, fixtures))
 
 let installation: Installation

@@ -37,6 +37,12 @@ const ada = {
   },
 }
 
+cards('has names of 200 characters at the most', () => {
+  const long = { ...ada, data: { ...ada.data, name: ` ${'n'.repeat(201)}`, nickname: ` ${'k'.repeat(201)}` } }
+  const { name, nickname } = personaOfCard(parseCard(long)) as unknown as { name: string; nickname: string }
+  assert.equal([name, nickname], ['n'.repeat(200), 'k'.repeat(200)])
+})
+
 cards('makes a prompt of the texts and puts names in the place of macros', () => {
   const persona = personaOfCard(parseCard(ada))
   assert.is(persona.name, 'Ada')

@@ -56,7 +56,9 @@ test('of a model are taken only where they are a line about the conversation', (
   const messages = talk('My cat Mog is afraid of thunder.')
   assert.is(checkedSummary(' Mog,\n the cat ', messages, same), '2026-05-14, 1 turn: Mog, the cat')
   const wrong = ['', 'Weather forecast', 'Mog '.repeat(2_000_000), 'The password of Mog is hunter2-9x', '\u0301']
-  for (const answer of [...wrong, '{"facts":[]}'])
+  const longest = `Mog ${'x'.repeat(296)}`
+  assert.is(checkedSummary(longest, messages, same), `2026-05-14, 1 turn: ${longest}`)
+  for (const answer of [...wrong, `${longest}x`, '{"facts":[]}'])
     assert.throws(() => checkedSummary(answer, messages, same), /no summary/, answer.slice(0, 30))
 })
 

@@ -34,6 +34,26 @@ test('a rate is read as it was written', () => {
       assert.is(rateOf(rateText(rate)), rate)
     }),
   )
+  for (const [text, rate] of [
+    ['1', 1_000_000],
+    ['1000000', 1e12],
+    ['1000000.000001', undefined],
+    ['0.0000001', undefined],
+    ['.5', undefined],
+  ] as const)
+    assert.is(rateOf(text), rate, text)
+  for (const [usd, rate] of [
+    ['1', 1e12],
+    ['1.000000000001', undefined],
+    ['5e-13', 1],
+    ['4e-13', undefined],
+    ['0', 0],
+    ['0e100', undefined],
+    [0.5, 5e11],
+    [-1, undefined],
+    [null, undefined],
+  ] as const)
+    assert.is(ratePerToken(usd)?.rate, rate, String(usd))
   assert.equal([rateText(0), rateText(1), rateText(2_500_000), rateText(10_000_000)], ['0', '0.000001', '2.5', '10'])
 })
 

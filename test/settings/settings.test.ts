@@ -1,0 +1,116 @@
+import * as assert from 'uvu/assert'
+import { readSettings, type Settings, type StoredSettings, settingProblems } from '../../src/settings/settings.ts'
+import { suite } from '../helpers/suite.ts'
+
+const test = suite('settings')
+
+const environment = { HOME: '/home/ada' }
+
+/** The values of a setting that are taken, and those beyond its bounds, which are refused by its name. */
+const bounds: Readonly<Record<string, readonly [taken: readonly string[], refused: readonly string[]]>> = {
+  'api.port': [
+    ['0', '65535'],
+    ['-1', '65536', '1.5', 'x'],
+  ],
+  'api.drain_seconds': [
+    ['0', '3600'],
+    ['3601', ''],
+  ],
+  'api.console': [
+    [' TRUE ', 'on', 'No', '0'],
+    ['2', ''],
+  ],
+  'accounts.token_lifetime': [['7d', '12h', '30m', '7'], ['x']],
+  'limits.login_attempts': [
+    ['1', '1000'],
+    ['0', '1001'],
+  ],
+  'limits.imports_per_user': [
+    ['1', '9007199254740991'],
+    ['0', '9007199254740992', '1e3'],
+  ],
+  'audit.keep_days': [['0'], ['-1']],
+  'speech.codebooks': [
+    ['', '8', '32'],
+    ['7', '33', '8.0'],
+  ],
+  'backup.every': [
+    ['', '1m', '1d'],
+    ['59s', 'x'],
+  ],
+  'backup.keep': [['1'], ['0']],
+  'backup.keep_before_restore_days': [['0', '36500'], ['36501']],
+  'backup.target': [
+    ['', '/backups', 's3://bucket', 's3://bucket/prefix'],
+    ['backups', 's3://x', 's3://Bucket', 's3://bucket?x'],
+  ],
+  'backup.s3_region': [
+    ['eu-west-1', 'x'.repeat(50)],
+    ['', 'x'.repeat(51), 'EU'],
+  ],
+  'database.grace': [['0', '3600'], ['3601']],
+  'usage.timezone': [['UTC', 'Europe/Berlin'], ['Europe/Nowhere']],
+  'log.level': [['error', 'warn', 'info', 'debug'], ['trace']],
+}
+
+for (const [name, [taken, refused]] of Object.entries(bounds))
+  test(`${name} is taken up to its bounds and refused beyond them`, () => {
+    for (const value of taken) assert.equal(settingProblems(environment, { [name]: value }), [], value)
+    for (const value of refused) {
+      const problems = settingProblems(environment, { [name]: value })
+      assert.is(problems.length, 1, value)
+      assert.match(problems[0]!, name, value)
+    }
+  })
+
+test('the two files of TLS belong together', () => {
+  const [cert, key] = [{ 'api.tls_cert': '/cert' }, { 'api.tls_key': '/key' }]
+  for (const lone of [cert, key]) assert.match(settingProblems(environment, lone).join(), /belong together/)
+  assert.equal(settingProblems(environment, { ...cert, ...key }), [])
+  assert.equal(read({ ...cert, ...key }).tls, { cert: '/cert', key: '/key' })
+  assert.is(read({}).tls, undefined)
+})
+
+const readings: readonly (readonly [
+  name: string,
+  value: string,
+  of: (settings: Settings) => unknown,
+  result: unknown,
+])[] = [
+  ['speech.codebooks', '', ({ codebooks }) => codebooks, undefined],
+  ['speech.codebooks', '8', ({ codebooks }) => codebooks, 8],
+  ['backup.every', '1m', ({ backup }) => backup.every, 60],
+  ['backup.every', '', ({ backup }) => backup.every, undefined],
+  ['backup.target', '', ({ backup }) => backup.target, undefined],
+  ['api.drain_seconds', '2', ({ drainMs }) => drainMs, 2000],
+  ['api.public_hosts', ' a.example,, b.example ', ({ publicHosts }) => publicHosts, ['a.example', 'b.example']],
+  ['local.host', '0.0.0.0:11434/', ({ ollamaHost }) => ollamaHost, 'http://127.0.0.1:11434'],
+  ['local.host', 'https://models.example', ({ ollamaHost }) => ollamaHost, 'https://models.example'],
+  ['models.folder', 'models', ({ modelsFolder }) => modelsFolder, '/home/ada/.local/share/aichat-toolkit/models'],
+  ['models.folder', '/models', ({ modelsFolder }) => modelsFolder, '/models'],
+  ['models.hub', 'https://hub.example//', ({ hubEndpoint }) => hubEndpoint, 'https://hub.example'],
+]
+
+for (const [name, value, of, result] of readings)
+  test(`${name} of "${value}" means ${JSON.stringify(result)}`, () => {
+    assert.equal(of(read({ [name]: value })), result)
+  })
+
+test('chats are kept by their setting, but never in CI, and neither is a question asked there', () => {
+  for (const [more, expected] of [
+    [{}, [true, false]],
+    [{ CI: '0' }, [true, false]],
+    [{ CI: 'False' }, [true, false]],
+    [{ CI: '1' }, [false, true]],
+    [{ AICHAT_NO_INPUT: '1' }, [true, true]],
+  ] as const) {
+    const { keepsChats, noInput } = readSettings({ ...environment, ...more }, { 'chat.keep': 'true' })
+    assert.equal([keepsChats, noInput], expected, JSON.stringify(more))
+  }
+})
+
+function read(stored: StoredSettings): Settings {
+  return readSettings(environment, stored)
+}
+
+test.run()
