@@ -298,7 +298,7 @@ export function createCompiler(dialect: Dialect): (statement: Statement) => Comp
 }
 
 /** A text as both databases keep it: PostgreSQL has no U+0000 (https://www.postgresql.org/docs/current/datatype-character.html), U+FFFD stands in its place. */
-export function storable(text: string): string {
+function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 

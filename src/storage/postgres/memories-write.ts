@@ -1,22 +1,7 @@
-import type { NewMemory, RetentionPolicy, Scope } from '../../personas/memory/memory.ts'
-import { type Added, addMemories as add } from '../stores/memory-write.ts'
-import { runOn } from './driver.ts'
+import type { Scope } from '../../personas/memory/memory.ts'
 import { lockScope, makeScope } from './memories-scope.ts'
-import { memoryIndexOf } from './memory-index.ts'
 import { hideScope } from './removal.ts'
 import type { Transaction } from './sql.ts'
-import type { VectorColumn } from './vectors-table.ts'
-
-/** Adds memories in a transaction that spans several stores. */
-export function addMemories(
-  tx: Transaction,
-  column: VectorColumn,
-  scope: Scope,
-  memories: readonly NewMemory[],
-  policy: RetentionPolicy,
-): Promise<Added> {
-  return runOn(tx, add(memoryIndexOf(column), scope, memories, policy))
-}
 
 /** All memories of a scope leave at once, and are removed afterwards; the record of evictions stays. Resolves with how many they are. */
 export async function hideMemories(tx: Transaction, scope: Scope): Promise<number> {

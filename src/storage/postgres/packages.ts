@@ -1,29 +1,50 @@
 import type { PersonaArchive } from '../../personas/package/archive.ts'
-import { extentOf } from '../stores/personas.ts'
+import { run, sql } from '../port/port.ts'
+import { createPersonaArchive as createArchive } from '../stores/persona-archive.ts'
+import type { PersonaWriteParts } from '../stores/persona-write.ts'
 import type { Context } from './context.ts'
-import { runOn } from './driver.ts'
+import { onPostgres } from './driver.ts'
+import { translating } from './errors.ts'
+import { hideMemories } from './memories-write.ts'
+import { memoryIndexOf } from './memory-index.ts'
+import { greetingOf } from './packages-greeting.ts'
 import { openSnapshot } from './persona-snapshot.ts'
-import { dryRun, stagePersona } from './persona-write.ts'
+import { stageInTransaction } from './persona-stage.ts'
 import { removeHidden } from './removal.ts'
 import { vectorColumn } from './vectors-column.ts'
 
-/** Whole personas in PostgreSQL, across the stores that hold their parts. */
+/** Whole personas in PostgreSQL. */
 export function createPersonaArchive(context: Context): PersonaArchive {
-  const { db } = context
-  return {
+  const { db, limits } = context
+  const parts = async (): Promise<PersonaWriteParts> => ({
+    index: memoryIndexOf(await vectorColumn(db)),
+    limits,
+    hideMemories: (scope) => onPostgres((tx) => hideMemories(tx, scope)),
+    carry: (personaId, fields) =>
+      run(
+        sql`INSERT INTO persona_carried (persona_id, fields, greeting)
+            VALUES (${personaId}, ${JSON.stringify(fields)}, ${greetingOf(fields)})
+            ON CONFLICT (persona_id) DO UPDATE SET fields = excluded.fields, greeting = excluded.greeting`,
+      ),
+    // No seals are kept.
+    *sealAnew() {},
+  })
+  return createArchive(context.driver, {
+    limits,
+    parts,
     snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope),
-    extent: (scope) => runOn(db, extentOf(scope)),
     async greeting({ personaId, userId }) {
-      const row = await db.row<{ greeting: string | null }>(
+      const found = await db.row<{ greeting: string | null }>(
         `SELECT greeting FROM persona_carried JOIN persona ON persona.id = persona_carried.persona_id
           WHERE persona.id = $1 AND user_id = $2`,
         [personaId, userId],
       )
-      return row?.greeting == null ? undefined : JSON.parse(row.greeting)
+      return found?.greeting == null ? undefined : JSON.parse(found.greeting)
     },
-    stage: (write, signal) => stagePersona(context, write, signal),
-    dryRun: (write, signal) => dryRun(context, write, signal),
+    stage: async (write, signal) => stageInTransaction(context, await parts(), write, signal),
+    removeHidden: () => removeHidden(db),
     // An unfinished write ended with its connection; only removed rows are left.
     sweep: () => removeHidden(db),
-  }
+    translating,
+  })
 }

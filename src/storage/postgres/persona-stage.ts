@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
-import type { PersonaWrite, Revision, StagedPersona } from '../../personas/package/archive.ts'
+import type { Outcome, PersonaWrite, Revision, StagedPersona } from '../../personas/package/archive.ts'
+import { run, sql } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { batches } from '../shared/persona-slices.ts'
 import { changed, scopeOf } from '../shared/persona-write.ts'
-import { appendRecord, exchangeLogs, settleState, writeRecords } from '../stores/adaptations.ts'
+import { exchangeLogs, settleState, writeRecords } from '../stores/adaptations.ts'
+import * as scopes from '../stores/memory-scope.ts'
+import { addToLog, bringMemories, type PersonaWriteParts, putInPlace } from '../stores/persona-write.ts'
 import { revisionOf } from '../stores/personas.ts'
 import type { Context } from './context.ts'
-import { runOn } from './driver.ts'
+import { onPostgres, runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { holdTransaction, type Step } from './held.ts'
 import { copyMemories } from './memories-copy.ts'
 import { findScope } from './memories-scope.ts'
-import { bringMemories, putInPlace } from './persona-publish.ts'
 import { hideScope, removeHidden } from './removal.ts'
 import type { Transaction } from './sql.ts'
-import { vectorColumn } from './vectors-column.ts'
 
 /** The most that one round of statements writes. */
 const slice = { memories: 500, characters: 512 * 1024, components: 1024 * 1024 } as const
@@ -29,13 +30,13 @@ const recordsAtOnce = 500
  */
 export async function stageInTransaction(
   context: Context,
+  parts: PersonaWriteParts,
   write: PersonaWrite,
   signal: AbortSignal | undefined,
 ): Promise<StagedPersona> {
   const { db } = context
   const scope = scopeOf(write)
   const stage: Scope = { personaId: randomUUID(), userId: `~arriving/${randomUUID()}` }
-  const column = await vectorColumn(db)
   await makeSpaces(context, write, signal)
   const log = write.how === 'merge' ? [] : write.log.records
   // A merge holds copies of the persona's own memories, as they were at this moment.
@@ -56,7 +57,7 @@ export async function stageInTransaction(
         signal?.throwIfAborted()
       }
       for (const batch of batches(write.memories(), slice)) {
-        await bringMemories(tx, column, stage, batch)
+        await runOn(tx, bringMemories(parts.index, stage, batch))
         signal?.throwIfAborted()
       }
     },
@@ -68,19 +69,22 @@ export async function stageInTransaction(
       held.use(async (tx) => {
         if (write.how === 'merge' && copied !== conditions.expected) return { isDone: false, value: changed }
         const step = await orTakenBack(tx, () =>
-          putInPlace(tx, context, write, conditions, async () => {
-            const there = write.how === 'merge' ? ((await findScope(tx, scope))?.memories ?? 0) : 0
-            const gained = ((await findScope(tx, stage))?.memories ?? 0) - there
-            await takePlace(tx, stage, scope)
-            if (write.how !== 'merge') {
-              await runOn(tx, exchangeLogs(stage.personaId, scope.personaId))
-              await runOn(tx, settleState(scope.personaId, log.at(-1), write.log.learned))
-            } else
-              for (const record of write.log.records) await runOn(tx, appendRecord(scope, record, write.log.learned))
-            // The old content is removed with it.
-            await tx.run('UPDATE persona SET user_id = $2 WHERE id = $1', [stage.personaId, hiddenOwner])
-            return gained
-          }),
+          runOn(
+            tx,
+            putInPlace(parts, write, conditions, function* () {
+              const there = write.how === 'merge' ? ((yield* scopes.findScope(scope))?.memories ?? 0) : 0
+              const gained = ((yield* scopes.findScope(stage))?.memories ?? 0) - there
+              yield* onPostgres(() => takePlace(tx, stage, scope))
+              if (write.how === 'merge') yield* addToLog(write)
+              else {
+                yield* exchangeLogs(stage.personaId, scope.personaId)
+                yield* settleState(scope.personaId, log.at(-1), write.log.learned)
+              }
+              // The old content is removed with it.
+              yield* run(sql`UPDATE persona SET user_id = ${hiddenOwner} WHERE id = ${stage.personaId}`)
+              return gained
+            }),
+          ),
         )
         isReplaced ||= step.isDone
         return step
@@ -110,10 +114,7 @@ async function makeSpaces({ db }: Context, write: PersonaWrite, signal: AbortSig
 }
 
 /** Runs work that is undone where its outcome is not `done`. */
-async function orTakenBack(
-  tx: Transaction,
-  work: () => ReturnType<typeof putInPlace>,
-): Promise<Step<Awaited<ReturnType<typeof putInPlace>>>> {
+async function orTakenBack(tx: Transaction, work: () => Promise<Outcome>): Promise<Step<Outcome>> {
   await tx.script('SAVEPOINT publication')
   const value = await work()
   const isDone = value.kind === 'done'

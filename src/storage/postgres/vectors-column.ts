@@ -45,8 +45,3 @@ async function readColumn(db: Sql): Promise<VectorColumn> {
   )
   return row?.attname ?? 'bytes'
 }
-
-/** SQL for a vector's bytes, see vector-wire.ts. */
-export function wireOf(column: VectorColumn, table = 'memory_vector'): string {
-  return column === 'vector' ? `vector_send(${table}.vector)` : `${table}.bytes`
-}

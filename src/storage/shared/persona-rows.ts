@@ -24,23 +24,6 @@ type Extra = Readonly<Record<string, unknown>> & Pick<Persona, (typeof later)[nu
 /** No package brings these names as unknown fields, see knownPersonaFields in import-persona.ts. */
 const later = ['mcp_servers', 'nickname', 'post_history_instructions'] as const
 
-/** The columns of a `PersonaRow`, in its order. */
-export const personaColumns = [
-  'id',
-  'user_id',
-  'name',
-  'model',
-  'description',
-  'system_prompt',
-  'parameters',
-  'embedding_model',
-  'memory_settings',
-  'mutation_settings',
-  'extra',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof PersonaRow)[]
-
 /** The row of a persona. */
 export function rowOfPersona(persona: Persona): PersonaRow {
   const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))

@@ -12,7 +12,7 @@ export function refuseLostAccounts(db: Database): void {
 }
 
 /** Whether there is no account; each request for the own account asks. */
-export function preparedIsEmpty(db: Database): () => boolean {
+function preparedIsEmpty(db: Database): () => boolean {
   const any = db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck()
   return () => any.get() === undefined
 }

@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts'
 
 /** A memory with keys, which comes into prompts by them: see personas/memory/lore.ts. */
-export const isLoreRow = "json_type(metadata, '$.keys') = 'array'"
+const isLoreRow = "json_type(metadata, '$.keys') = 'array'"
 
 /** As a condition of a trigger. */
 const isLore = (row: 'old' | 'new') => `json_type(${row}.metadata, '$.keys') = 'array'`

@@ -10,7 +10,7 @@ import { onSqlite } from './driver.ts'
  * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours with
  * their context written anew. Each costs about a millisecond, since its words are overwritten in the index.
  */
-export const rowsAtOnce = 16
+const rowsAtOnce = 16
 
 /** The full-text index of memories, and the tables of their vectors. */
 export function createMemoryIndex(db: Database): MemoryIndex {

@@ -1,17 +1,39 @@
 import type { PersonaArchive } from '../../personas/package/archive.ts'
-import { extentOf } from '../stores/personas.ts'
+import { run, type StoreDatabase, sql } from '../port/port.ts'
+import type { StoredLimits } from '../shared/limits.ts'
+import { createPersonaArchive as createArchive } from '../stores/persona-archive.ts'
+import type { PersonaWriteParts } from '../stores/persona-write.ts'
 import type { Database } from './connection.ts'
-import { runOn } from './driver.ts'
+import { onSqlite } from './driver.ts'
+import { translating } from './errors.ts'
+import { createMemoryIndex } from './memory-index.ts'
 import { openSnapshot } from './persona-snapshot.ts'
 import { sweepStages } from './persona-stage.ts'
-import { dryRun, stagePersona } from './persona-write.ts'
-import type { Quota } from './quota.ts'
+import { stageInSlices } from './persona-write.ts'
+import { hideMemories, removeHidden } from './removal.ts'
+import { sealAnew } from './seals.ts'
 
-/** Whole personas in SQLite, across the stores that hold their parts; the connections of open snapshots stand in `readers`. */
-export function createPersonaArchive(db: Database, readers: Set<Database>, quota?: Quota): PersonaArchive {
-  return {
-    snapshot: async (scope) => openSnapshot(db.name, scope, readers),
-    extent: async (scope) => runOn(db, extentOf(scope)),
+/** Whole personas in SQLite; the connections of open snapshots stand in `readers`. */
+export function createPersonaArchive(
+  db: Database,
+  driver: StoreDatabase,
+  readers: Set<Database>,
+  limits?: StoredLimits,
+): PersonaArchive {
+  const write: PersonaWriteParts = {
+    index: createMemoryIndex(db),
+    limits,
+    hideMemories: (scope) => onSqlite(() => hideMemories(db, scope)),
+    carry: (personaId, fields) =>
+      run(
+        sql`INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (${personaId}, ${JSON.stringify(fields)})`,
+      ),
+    sealAnew: (personaId) => onSqlite(() => sealAnew(db, personaId)),
+  }
+  return createArchive(driver, {
+    limits,
+    parts: () => write,
+    snapshot: (scope) => openSnapshot(db.name, scope, readers),
     greeting: async ({ personaId, userId }) =>
       db
         .prepare<[string, string], unknown>(
@@ -20,8 +42,9 @@ export function createPersonaArchive(db: Database, readers: Set<Database>, quota
         )
         .pluck()
         .get(personaId, userId),
-    stage: (write, signal) => stagePersona(db, write, signal, quota),
-    dryRun: (write, signal) => dryRun(db, write, signal, quota),
+    stage: (whole, signal) => stageInSlices(db, write, whole, signal),
+    removeHidden: () => removeHidden(db),
     sweep: () => sweepStages(db),
-  }
+    translating,
+  })
 }

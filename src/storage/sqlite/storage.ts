@@ -17,7 +17,6 @@ import { createSqliteDriver } from './driver.ts'
 import { translated, translating } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
 import { createPatience } from './patience.ts'
-import { createQuota } from './quota.ts'
 import { openReader } from './reader.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -37,7 +36,6 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const plugins = openPlugins(settings)
   const changes = createChanges(db, plugins.version, use.service)
   const driver = createSqliteDriver(db, changes, async () => (await import('./removal.ts')).removeHidden(db))
-  const quota = createQuota(db, settings.limits)
   const readers = new Set<Database>()
   const onBusy = createPatience(db)
   const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S =>
@@ -75,7 +73,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       (await import('../stores/adaptations.ts')).createAdaptationStore(driver, settings.limits),
     ),
     packages: lazily(methods.packages, async () =>
-      (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
+      (await import('./persona-archive.ts')).createPersonaArchive(db, driver, readers, settings.limits),
     ),
     backups: lazily(methods.backups, async () =>
       (await import('../stores/backups.ts')).createBackupStore(driver, settings.limits),

@@ -24,7 +24,7 @@ export function scopesIn({ db }: FolderSide): readonly Scope[] {
 
 /** The content hash of a persona in a data folder, as its package would have it, but with the texts that PostgreSQL can hold. */
 async function hashInFolder({ db }: FolderSide, scope: Scope, onMemories: OnMemories): Promise<string> {
-  const snapshot = sqliteSnapshot(db, scope, () => {})
+  const snapshot = await sqliteSnapshot(db, scope, () => {})
   return hashOf(snapshot && storable(snapshot), scope, onMemories)
 }
 
