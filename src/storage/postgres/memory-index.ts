@@ -114,7 +114,7 @@ function* write(scopeId: number, changes: readonly TermsChange[]): Work<void> {
       written,
       'ON CONFLICT (memory_id) DO UPDATE SET terms = excluded.terms, about = excluded.about, context = excluded.context',
     ),
-    onPostgres((tx) => postings.write(tx)),
+    postings.write(),
   )
 }
 
