@@ -4,6 +4,7 @@ import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { createWorkQueue } from '../../process/queue.ts'
 import { databaseName } from '../../settings/database-url.ts'
+import { allOf } from './all-of.ts'
 import { createConnectAttempts } from './attempts.ts'
 import { createClientPool } from './client-pool.ts'
 import { codeOf, isAway, isLeftAlone, isSerialisationFailure } from './errors.ts'
@@ -173,12 +174,13 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     const { client, give } = await take(options)
     progress.stage = 'beginning'
     try {
-      const tx = transactionOn(client)
-      await answered(client, client.query(beginning(options, takesSettings)))
-      const { statementTimeout: longest = statementTimeout } = options
-      boundSilence(client, longest > statementTimeout ? 0 : longest && longestSilence)
-      progress.stage = 'working'
-      const result = await work(tx)
+      const begun = answered(client, client.query(beginning(options, takesSettings))).then(() => {
+        const { statementTimeout: longest = statementTimeout } = options
+        boundSilence(client, longest > statementTimeout ? 0 : longest && longestSilence)
+        progress.stage = 'working'
+      })
+      // The first statements go with it; where it fails, so do they. Neither goes on behind the end of the transaction.
+      const [result] = await allOf([work(transactionOn(client)), begun])
       progress.stage = 'committing'
       await answered(client, client.query('COMMIT'))
       return result

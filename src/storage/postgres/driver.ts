@@ -1,5 +1,6 @@
 import { type Ask, createCompiler, type Dialect, type Insert, native, type StoreDatabase, type Work } from '../port.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
+import { allOf } from './all-of.ts'
 import type { OwnChanges } from './changes.ts'
 import { inOneQuery } from './in-one-query.ts'
 import { oneWriter } from './one-writer.ts'
@@ -51,22 +52,13 @@ export function onPostgres<R>(perform: (tx: Transaction) => Promise<R>): Work<R>
 }
 
 async function perform(on: Sql, ask: Ask): Promise<unknown> {
+  // Each begins before the first answer comes, and has ended before the transaction does.
   if (ask.ask === 'together') return allOf(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
   if (ask.ask === 'insert') return insertInto(on, ask.insert)
   const { text, values } = compile(ask.statement)
   if (ask.ask === 'rows') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
-}
-
-/** Works that each began before the first answer came; where one fails, none goes on behind the end of the transaction. */
-async function allOf(running: readonly Promise<unknown>[]): Promise<unknown[]> {
-  try {
-    return await Promise.all(running)
-  } catch (reason) {
-    await Promise.allSettled(running)
-    throw reason
-  }
 }
 
 function insertInto(on: Sql, { table, columns, rows, end }: Insert): Promise<number> {
