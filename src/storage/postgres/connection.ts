@@ -4,6 +4,7 @@ import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { createWorkQueue } from '../../process/queue.ts'
 import { databaseName } from '../../settings/database-url.ts'
+import { allOf } from './all-of.ts'
 import { createConnectAttempts } from './attempts.ts'
 import { createClientPool } from './client-pool.ts'
 import { codeOf, isAway, isLeftAlone, isSerialisationFailure } from './errors.ts'
@@ -174,19 +175,15 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     progress.stage = 'beginning'
     try {
       const begun = answered(client, client.query(beginning(options, takesSettings))).then(() => {
+        const { statementTimeout: longest = statementTimeout } = options
+        boundSilence(client, longest > statementTimeout ? 0 : longest && longestSilence)
         progress.stage = 'working'
       })
       begun.catch(() => {})
-      const { statementTimeout: longest = statementTimeout } = options
-      boundSilence(client, longest > statementTimeout ? 0 : longest && longestSilence)
-      // A begin fails with its connection alone: the first statements go with it. A connection that copies takes one at a time.
+      // A connection that copies takes one statement at a time.
       if (options.copies) await begun
-      // Where it failed, so did all after it: the reason is its own.
-      const result = await work(transactionOn(client)).catch(async (reason) => {
-        await begun
-        throw reason
-      })
-      await begun
+      // The first statements go with it; where it fails, so do they. Neither goes on behind the end of the transaction.
+      const [result] = await allOf([work(transactionOn(client)), begun])
       progress.stage = 'committing'
       await answered(client, client.query(options.last ? `${options.last}; COMMIT` : 'COMMIT'))
       return result

@@ -9,6 +9,7 @@ import {
   type Work,
 } from '../port/port.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
+import { allOf } from './all-of.ts'
 import type { OwnChanges } from './changes.ts'
 import { inOneQuery } from './in-one-query.ts'
 import { numbersOf } from './numbers-of.ts'
@@ -68,6 +69,7 @@ export function onPostgres<R>(perform: (tx: Transaction) => Promise<R>): Work<R>
 }
 
 async function perform(on: Sql, ask: Ask): Promise<unknown> {
+  // Each begins before the first answer comes, and has ended before the transaction does.
   if (ask.ask === 'together') return allOf(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'turn') return on.row('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [ask.name])
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
@@ -75,16 +77,6 @@ async function perform(on: Sql, ask: Ask): Promise<unknown> {
   const { text, values } = compile(ask.statement)
   if (ask.ask === 'rows' || ask.ask === 'lock') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
-}
-
-/** Works that each began before the first answer came; where one fails, none goes on behind the end of the transaction. */
-async function allOf(running: readonly Promise<unknown>[]): Promise<unknown[]> {
-  try {
-    return await Promise.all(running)
-  } catch (reason) {
-    await Promise.allSettled(running)
-    throw reason
-  }
 }
 
 const types = { text: 'text', integer: 'bigint', real: 'float8', boolean: 'boolean', bytes: 'bytea' } as const

@@ -1,14 +1,17 @@
 import type { SpellingLookup } from '../../personas/memory/memory.ts'
 import type { IndexedText } from '../port/memory-index.ts'
+import { insertNamed, rows, run, type Statement, sql, tableOf, together, type Work } from '../port/port.ts'
 import { width } from '../shared/memory-scope.ts'
 import { mostPostings } from '../shared/memory-scoring.ts'
-import { insertRows } from './insert-rows.ts'
 import { blockOf, changeBlock, indexedBeginning, indexedTerm, readBlock } from './memories-blocks.ts'
-import type { Transaction } from './sql.ts'
 
-interface BlockRow {
-  readonly term: string
-  readonly block: number
+const postings = {
+  table: 'memory_posting',
+  columns: { scope_id: 'integer', term: 'text', block: 'integer', own: 'bytes', around: 'bytes' },
+  onConflict: '(scope_id, term, block) DO UPDATE SET own = excluded.own, around = excluded.around',
+} as const
+
+interface BlockRow extends BlockKey {
   readonly own: Buffer
   readonly around: Buffer
 }
@@ -19,12 +22,20 @@ interface SetChange {
   readonly removed: number[]
 }
 
-/**
- * SQL for the rows of `$1`'s terms `$2` and blocks `$3`. Each is looked up by itself: `OFFSET` keeps the planner from reading
- * all rows of a scope to join them.
- */
-const eachRow = `unnest($2::text[], $3::int[]) AS asked (term, block) CROSS JOIN LATERAL (
-  SELECT ctid, * FROM memory_posting WHERE scope_id = $1 AND term = asked.term AND block = asked.block OFFSET 0) p`
+interface BlockKey {
+  readonly term: string
+  readonly block: number
+}
+
+/** Rows of a scope. Each is looked up by itself: `OFFSET` keeps the planner from reading all rows of a scope to join them. */
+function eachRow(scopeId: number, keys: readonly BlockKey[]): Statement {
+  const asked = tableOf(
+    { term: 'text', block: 'integer' },
+    keys.map(({ term, block }) => [term, block]),
+  )
+  return sql`${asked} AS asked CROSS JOIN LATERAL (SELECT ctid, * FROM memory_posting
+    WHERE scope_id = ${scopeId} AND term = asked.term AND block = asked.block OFFSET 0) p`
+}
 
 /** Collects the changes of a scope's full-text index, and writes each of its rows once. */
 export function createPostingChanges(scopeId: number) {
@@ -39,43 +50,25 @@ export function createPostingChanges(scopeId: number) {
     },
 
     /** Expects that the caller has locked the scope. */
-    async write(tx: Transaction): Promise<void> {
+    *write(): Work<void> {
       if (changes.size === 0) return
       const all = [...changes.values()]
-      const [terms, blocks] = [all.map(({ term }) => term), all.map(({ block }) => block)]
-      const found = await tx.rows<BlockRow>(`SELECT p.term, p.block, p.own, p.around FROM ${eachRow}`, [
-        scopeId,
-        terms,
-        blocks,
-      ])
+      const found = yield* rows<BlockRow>(sql`SELECT p.term, p.block, p.own, p.around FROM ${eachRow(scopeId, all)}`)
       const known = new Map(found.map((row) => [keyOf(row.term, row.block), row]))
-      const rows = all.map(({ term, block, own, around }) => {
+      const written = all.map(({ term, block, own, around }) => {
         const before = known.get(keyOf(term, block))
-        return {
-          scope_id: scopeId,
-          term,
-          block,
-          own: changeBlock(before?.own, own),
-          around: changeBlock(before?.around, around),
-        }
+        const sets = { own: changeBlock(before?.own, own), around: changeBlock(before?.around, around) }
+        return { scope_id: scopeId, term, block, ...sets }
       })
-      const isEmpty = ({ own, around }: (typeof rows)[number]) => own.length === 0 && around.length === 0
-      const empty = rows.filter(isEmpty)
-      await Promise.all([
-        insertRows(
-          tx,
-          'memory_posting',
-          { scope_id: 'int', term: 'text', block: 'int', own: 'bytea', around: 'bytea' },
-          rows.filter((row) => !isEmpty(row)),
-          'ON CONFLICT (scope_id, term, block) DO UPDATE SET own = excluded.own, around = excluded.around',
+      const isEmpty = ({ own, around }: (typeof written)[number]) => own.length === 0 && around.length === 0
+      const empty = written.filter(isEmpty)
+      yield* together(
+        insertNamed(
+          postings,
+          written.filter((row) => !isEmpty(row)),
         ),
-        empty.length > 0 &&
-          tx.run(`DELETE FROM memory_posting WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM ${eachRow}))`, [
-            scopeId,
-            empty.map(({ term }) => term),
-            empty.map(({ block }) => block),
-          ]),
-      ])
+        ...(empty.length === 0 ? [] : [run(removed(scopeId, empty))]),
+      )
     },
   }
 
@@ -99,6 +92,10 @@ export function createPostingChanges(scopeId: number) {
     changes.set(key, fresh)
     return fresh
   }
+}
+
+function removed(scopeId: number, keys: readonly BlockKey[]): Statement {
+  return sql`DELETE FROM memory_posting WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM ${eachRow(scopeId, keys)}))`
 }
 
 function keyOf(term: string, block: number): string {

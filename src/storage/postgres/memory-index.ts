@@ -115,7 +115,7 @@ function* write(scopeId: number, changes: readonly TermsChange[]): Work<void> {
   const written = changes.flatMap(({ number, fresh }) => (fresh ? [{ ...fresh, memory_id: number }] : []))
   yield* together(
     insertNamed(terms, written),
-    onPostgres((tx) => postings.write(tx)),
+    postings.write(),
   )
 }
 
