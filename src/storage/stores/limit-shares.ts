@@ -55,9 +55,9 @@ export function sharesOf(db: StoreDatabase, processes: Processes): Pick<LimitSto
       stored.rows,
       [...counts].flatMap(([subject, { windows, here }]): WindowRow[] => {
         const others = underIn(stored.rows.get(subject)).filter((under) => !isOwn(under))
-        const all = here ? [...others, [processes.mark, instance, here]] : others
+        const all = here > 0 ? [...others, [processes.mark, instance, here]] : others
         const texts = Object.entries(windows).map(([name, slots]) => ({ subject, name, slots: JSON.stringify(slots) }))
-        return here === undefined ? texts : [...texts, { subject, name: parallel, slots: JSON.stringify(all) }]
+        return [...texts, { subject, name: parallel, slots: JSON.stringify(all) }]
       }),
     )
     return result

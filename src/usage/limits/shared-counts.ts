@@ -1,10 +1,8 @@
-import type { HeaderNames } from '../../chat/metering.ts'
 import type { LimitDocument } from './documents.ts'
-import { limitHeaders } from './headers.ts'
 import type { LimitRefusal } from './refusals.ts'
 import type { ChangedCounts, SharedCounts } from './store.ts'
-import { type Counted, refusalBy, SubjectLimits, windowNames, windowsOf } from './subject-limits.ts'
-import { day, minute, type Window } from './windows.ts'
+import { type Counted, type HeadersByApi, headersOf, refusalBy, SubjectLimits, slotsAt, windowNames } from './subject-limits.ts'
+import type { Window } from './windows.ts'
 
 /** Requests and their tokens. */
 export interface Use {
@@ -34,8 +32,6 @@ export interface Asking {
   readonly subjects: readonly string[]
   readonly tokens: number
 }
-
-export type HeadersByApi = Readonly<Record<HeaderNames, Readonly<Record<string, string>>>>
 
 /** The answer to a request: its headers where it was counted. */
 export type Answered =
@@ -102,21 +98,12 @@ export function countShared(
     const here = told.get(subject)!.places + (granted.get(subject) ?? 0) + extra.places
     counts.set(subject, {
       windows: Object.fromEntries(windowNames.flatMap((name) => (limits[name] ? [[name, limits[name].save(at)]] : []))),
-      here: limits.document.parallel === undefined ? undefined : here,
+      here: limits.document.parallel === undefined ? 0 : here,
     })
     limits.adjust(counted, -extra.requests, -extra.tokens, at)
     subjects.set(subject, { limits, extra })
   }
   return { counts, result: { answers, subjects, counted, at } }
-}
-
-export function slotsAt(at: number): Counted {
-  return { minuteSlot: Math.floor(at / minute.slotMs), daySlot: Math.floor(at / day.slotMs) }
-}
-
-export function headersOf(subjects: readonly SubjectLimits[], at: number): HeadersByApi {
-  const windows = windowsOf(subjects)
-  return { openai: limitHeaders(windows, 'openai', at), anthropic: limitHeaders(windows, 'anthropic', at) }
 }
 
 /** The most of a limit that one instance may hold unused. */

@@ -90,8 +90,8 @@ export interface SharedCounts {
 /** What an instance makes of it. */
 export interface ChangedCounts {
   readonly windows: SharedCounts['windows']
-  /** Requests at the same time at this one; undefined where they are not counted. */
-  readonly here: number | undefined
+  /** Requests at the same time at this one. */
+  readonly here: number
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { HeaderNames } from '../../chat/metering.ts'
 import { type Budget, type LimitDocument, readSubject, type SubjectKind } from './documents.ts'
 import { type Limited, limitHeaders } from './headers.ts'
 import { type LimitRefusal, tooFast, tooMany } from './refusals.ts'
@@ -14,6 +15,11 @@ const spans = { rpm: minute, rpd: day, tpm: minute, tpd: day } as const
 export interface Counted {
   readonly minuteSlot: number
   readonly daySlot: number
+}
+
+/** The slots of a moment: milliseconds since 1970. */
+export function slotsAt(now: number): Counted {
+  return { minuteSlot: Math.floor(now / minute.slotMs), daySlot: Math.floor(now / day.slotMs) }
 }
 
 /** The limits of one subject, with their counts in this process, unless another process of the service counts. */
@@ -168,6 +174,14 @@ export function windowsOf(subjects: readonly SubjectLimits[]): Limited {
   return { requests, tokens }
 }
 
+/** The headers of a request for its client, whichever API it speaks. */
+export type HeadersByApi = Readonly<Record<HeaderNames, Readonly<Record<string, string>>>>
+
+export function headersOf(subjects: readonly SubjectLimits[], now: number): HeadersByApi {
+  const windows = windowsOf(subjects)
+  return { openai: limitHeaders(windows, 'openai', now), anthropic: limitHeaders(windows, 'anthropic', now) }
+}
+
 /** Throws the refusal of a request that one of these subjects does not let pass. */
 export function refuse(subjects: readonly SubjectLimits[], tokens: number, now: number): never {
   throw refusalBy(subjects, tokens, now)
@@ -181,8 +195,8 @@ export function refusalBy(subjects: readonly SubjectLimits[], tokens: number, no
     if (slow && slow.wait > (slowest?.wait ?? 0)) slowest = { subject, ...slow }
   }
   // A client of either API finds its own names.
-  const windows = windowsOf(subjects)
-  const headers = { ...limitHeaders(windows, 'openai', now), ...limitHeaders(windows, 'anthropic', now) }
+  const { openai, anthropic } = headersOf(subjects, now)
+  const headers = { ...openai, ...anthropic }
   if (!slowest) {
     const full = subjects.find(({ fullAt }) => fullAt !== undefined)!
     return tooMany(full.kind, full.fullAt!, headers)

@@ -336,7 +336,7 @@ export const limitRules: readonly Rule[] = [
       const stores = [(await place.open()).limits, (await place.open()).limits]
       await stores[0]!.set('all', { rpm: 99, parallel: 9 })
       /** Counts one request more; resolves with what was counted before. */
-      const one = (store: LimitStore, here: number | undefined) =>
+      const one = (store: LimitStore, here: number) =>
         store.share(['user:eve', 'all'], (counts) => {
           const { windows, elsewhere } = counts.get('all')!
           const [, before = 0] = windows.rpm ?? []
@@ -349,7 +349,7 @@ export const limitRules: readonly Rule[] = [
         counted.map(({ before }) => before).sort((a, b) => a - b),
         [...counted.keys()],
       )
-      const last = await Promise.all(stores.map((store) => one(store, undefined)))
+      const last = await Promise.all(stores.map((store, at) => one(store, 2 + at)))
       assert.equal(
         last.map(({ elsewhere, subjects }) => [elsewhere, subjects]),
         [
