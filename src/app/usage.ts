@@ -95,6 +95,10 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
       mark: () => stores.changes.mark('limits'),
       onChange: (listener) => stores.shared?.onChange('limits', listener),
       desk: parts.desk,
+      shared: stores.shared && {
+        isAway: stores.shared.isAway,
+        goesOn: () => settings.databaseGrace > 0 && stores.shared!.isUsable(),
+      },
       hasOthers: settings.database !== undefined || parts.desk !== undefined || !isService,
       now: () => begun + now(),
       wall: Date.now,

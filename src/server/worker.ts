@@ -221,7 +221,7 @@ function healthOf({ plugins, health }: App) {
 function deskAt(channel: Channel): RateDesk {
   return {
     async take(subjects, tokens) {
-      const answer = await channel.ask<ReturnType<AskedDesk['take']>>('rates.take', { subjects, tokens })
+      const answer = await channel.ask<Awaited<ReturnType<AskedDesk['take']>>>('rates.take', { subjects, tokens })
       if ('refusal' in answer) throw refusalOf(answer.refusal)
       return answer
     },

@@ -149,5 +149,7 @@ export const methods: MethodsOfStores = {
     orphans: true,
     windows: true,
     saveWindows: true,
+    share: true,
+    dropEnded: true,
   },
 }

@@ -10,6 +10,7 @@ import {
 import type { LimitChanges, LimitStore, SavedWindow } from '../../usage/limits/store.ts'
 import { among, lock, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
 import { moneyOf, type Processes } from './limit-money.ts'
+import { parallel, sharesOf } from './limit-shares.ts'
 import type { OwnedRows } from './owned-rows.ts'
 
 interface DocumentRow {
@@ -25,6 +26,7 @@ const next = sql`(SELECT coalesce(max(revision), 0) + 1 FROM limit_document)`
 export function createLimitStore(db: StoreDatabase, processes: Processes): LimitStore {
   return {
     ...moneyOf(db, processes),
+    ...sharesOf(db, processes),
     changes(after) {
       const found = db.read(
         rows<DocumentRow>(sql`SELECT * FROM limit_document WHERE revision > ${after} ORDER BY revision`),
@@ -37,7 +39,7 @@ export function createLimitStore(db: StoreDatabase, processes: Processes): Limit
     async windows() {
       const found = await db.read(
         rows<{ subject: string; name: SavedWindow['name']; slots: string }>(
-          sql`SELECT * FROM limit_window ORDER BY subject, name`,
+          sql`SELECT * FROM limit_window WHERE name <> ${parallel} ORDER BY subject, name`,
         ),
       )
       return found.map(({ slots, ...window }) => ({ ...window, slots: JSON.parse(slots) as number[] }))

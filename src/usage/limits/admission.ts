@@ -10,7 +10,7 @@ import type { Admission, Size, Subjects } from './limits.ts'
 import type { PeriodKind, Periods } from './periods.ts'
 import { budgetExceeded, overBudget, priceUnknown } from './refusals.ts'
 import type { AskedBudget, CountedBudget, LimitStore, Reservation, Reserved, Spend } from './store.ts'
-import { type Counted, refuse, type SubjectLimits, windowsOf } from './subject-limits.ts'
+import { type Counted, refuse, type SubjectLimits, slotsAt, windowsOf } from './subject-limits.ts'
 import { day, minute } from './windows.ts'
 
 /** The store, clocks and settings that admissions share. */
@@ -163,10 +163,7 @@ export class Admitted implements Admission, Counted {
     plugin.take(tokens, now)
     this.#place = plugin
     this.#placeTokens = tokens
-    this.#placeCounted = {
-      minuteSlot: Math.floor(now / minute.slotMs),
-      daySlot: Math.floor(now / day.slotMs),
-    }
+    this.#placeCounted = slotsAt(now)
   }
 
   /** Ends the attempt: its estimates give way to its amounts, or to nothing. The ledger settles the money of a booked one. */

@@ -1,6 +1,6 @@
 import { usdOf } from '../money.ts'
 import { Admitted, counted, type Ground } from './admission.ts'
-import { type AskedDesk, createDesk, type RateDesk } from './desk.ts'
+import { type AskedDesk, createDesk, deskForProcess, type RateDesk } from './desk.ts'
 import { type Budget, defaultWarn, type LimitChange, type LimitDocument } from './documents.ts'
 import type { Limits } from './limits.ts'
 import { createPeriods, type PeriodKind } from './periods.ts'
@@ -63,6 +63,8 @@ export interface LimitParts extends Omit<Ground, 'store' | 'periods' | 'plugin' 
   readonly onChange?: (listener: () => void) => void
   /** Counts rates in another process of this service, in the place of this one. */
   readonly desk?: RateDesk | undefined
+  /** The storage is one of several instances, which count together. */
+  readonly shared?: { readonly isAway: () => boolean; readonly goesOn: () => boolean } | undefined
 }
 
 /** A change by another process is noticed so soon: milliseconds between two looks, which cost a microsecond each. */
@@ -73,7 +75,7 @@ const saveMs = 10_000
 
 /** Opens the limits of a storage, with the windows that were saved last. */
 export async function openLimits(parts: LimitParts): Promise<LimitArea> {
-  const { store, now, wall, zone, warn, desk } = parts
+  const { store, now, wall, zone, warn } = parts
   const periods = createPeriods()
   const keys = new Map<string, SubjectLimits>()
   const users = new Map<string, SubjectLimits>()
@@ -102,10 +104,23 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
     cancel,
   }
 
+  const leased =
+    parts.desk || !parts.shared
+      ? undefined
+      : (await import('./leased-desk.ts')).createLeasedDesk({
+          ...parts.shared,
+          store,
+          find: (subject) => find(subject)?.document,
+          look,
+          now,
+        })
+  const desk = parts.desk ?? leased
   parts.onChange?.(update)
   seen = parts.mark()
   take(await store.changes(0))
-  for (const { subject, name, slots } of await store.windows()) find(subject)?.load(name, slots, now())
+  if (!desk)
+    for (const { subject, name, slots } of await store.windows()) find(subject)?.load(name, slots, now())
+  const ownDesk = desk ?? createDesk({ find, look, now })
   const timer = setInterval(() => save().catch((reason) => warn(`the limits are not saved: ${reason.message}`)), saveMs)
   timer.unref()
 
@@ -155,11 +170,12 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       return (await views([limits]))[0]
     },
     orphans: () => store.orphans(),
-    desk: () => createDesk({ find, look, now }),
+    desk: () => deskForProcess(ownDesk),
     save,
     async close() {
       clearInterval(timer)
       await save().catch((reason) => warn(`the limits are not saved: ${reason.message}`))
+      await leased?.close()
     },
   }
 
@@ -245,7 +261,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       await store.cancel(id)
       given.delete(id)
     }
-    // The windows are those of the process that counts.
+    // The windows are those of the desk.
     if (desk) return
     const dirty = Object.values(maps).flatMap((map) => [...map.values()].filter(({ isDirty }) => isDirty))
     if (dirty.length === 0) return

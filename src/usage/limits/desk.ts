@@ -1,19 +1,17 @@
-import type { HeaderNames } from '../../chat/metering.ts'
-import { limitHeaders } from './headers.ts'
+import type { MaybePromise } from '../../accounts/users.ts'
 import { LimitRefusal, type SentRefusal, sentRefusal } from './refusals.ts'
-import { type Counted, refuse, type SubjectLimits, windowsOf } from './subject-limits.ts'
-import { day, minute } from './windows.ts'
+import { type Counted, type HeadersByApi, headersOf, refuse, type SubjectLimits, slotsAt } from './subject-limits.ts'
 
 /** A request that was counted, with the state of its windows for its client. */
 export interface Grant {
   readonly ticket: number
-  readonly headers: Readonly<Record<HeaderNames, Readonly<Record<string, string>>>>
+  readonly headers: HeadersByApi
 }
 
-/** Counts the requests of several processes of one service in one of them, so that a limit holds for all together. */
+/** Counts requests in one place for several processes, so that a limit holds for all together. */
 export interface RateDesk {
-  /** Counts a request of so many tokens for all these subjects, or for none: rejects with a LimitRefusal. */
-  take(subjects: readonly string[], tokens: number): Promise<Grant>
+  /** Counts a request of so many tokens for all these subjects, or for none: fails with a LimitRefusal. */
+  take(subjects: readonly string[], tokens: number): MaybePromise<Grant>
   /** Ends a counted request that used so many tokens more (or, negative, fewer) than counted. */
   end(ticket: number, tokens: number): void
   /** Takes back one that was not sent, with so many tokens. */
@@ -22,7 +20,7 @@ export interface RateDesk {
 
 /** The desk as one process asks it, over a channel. */
 export interface AskedDesk {
-  take(subjects: readonly string[], tokens: number): Grant | { readonly refusal: SentRefusal }
+  take(subjects: readonly string[], tokens: number): Promise<Grant | { readonly refusal: SentRefusal }>
   end(ticket: number, tokens: number): void
   undo(ticket: number, tokens: number): void
   /** Ends all requests that the process had under way, once it is gone. Their counts stay. */
@@ -42,8 +40,8 @@ interface Running {
   readonly counted: Counted
 }
 
-/** A desk for one process. */
-export function createDesk({ find, look, now }: DeskParts): AskedDesk {
+/** A desk that counts in this process. */
+export function createDesk({ find, look, now }: DeskParts): RateDesk {
   const running = new Map<number, Running>()
   let last = 0
   const close = (ticket: number) => {
@@ -58,21 +56,11 @@ export function createDesk({ find, look, now }: DeskParts): AskedDesk {
       const at = now()
       // A limit that was removed meanwhile counts nothing.
       const subjects = names.flatMap((name) => find(name) ?? [])
-      try {
-        for (const each of subjects) if (!each.fits(tokens, at)) refuse(subjects, tokens, at)
-      } catch (reason) {
-        if (reason instanceof LimitRefusal) return { refusal: sentRefusal(reason) }
-        throw reason
-      }
+      for (const each of subjects) if (!each.fits(tokens, at)) refuse(subjects, tokens, at)
       for (const each of subjects) each.take(tokens, at)
       const ticket = ++last
-      const counted = { minuteSlot: Math.floor(at / minute.slotMs), daySlot: Math.floor(at / day.slotMs) }
-      running.set(ticket, { subjects, counted })
-      const windows = windowsOf(subjects)
-      return {
-        ticket,
-        headers: { openai: limitHeaders(windows, 'openai', at), anthropic: limitHeaders(windows, 'anthropic', at) },
-      }
+      running.set(ticket, { subjects, counted: slotsAt(at) })
+      return { ticket, headers: headersOf(subjects, at) }
     },
     end(ticket, tokens) {
       const found = close(ticket)
@@ -82,8 +70,35 @@ export function createDesk({ find, look, now }: DeskParts): AskedDesk {
       const found = close(ticket)
       for (const each of found?.subjects ?? []) each.forget(found!.counted, tokens, now())
     },
+  }
+}
+
+/** A desk for another process. */
+export function deskForProcess(desk: RateDesk): AskedDesk {
+  const running = new Set<number>()
+  let hasLeft = false
+  return {
+    async take(subjects, tokens) {
+      try {
+        const grant = await desk.take(subjects, tokens)
+        if (hasLeft) desk.end(grant.ticket, 0)
+        else running.add(grant.ticket)
+        return grant
+      } catch (reason) {
+        if (reason instanceof LimitRefusal) return { refusal: sentRefusal(reason) }
+        throw reason
+      }
+    },
+    end(ticket, tokens) {
+      if (running.delete(ticket)) desk.end(ticket, tokens)
+    },
+    undo(ticket, tokens) {
+      if (running.delete(ticket)) desk.undo(ticket, tokens)
+    },
     leave() {
-      for (const ticket of [...running.keys()]) close(ticket)
+      hasLeft = true
+      for (const ticket of running) desk.end(ticket, 0)
+      running.clear()
     },
   }
 }

@@ -8,8 +8,8 @@ import type { Admission, Size, Subjects } from './limits.ts'
 import type { SubjectLimits } from './subject-limits.ts'
 
 /**
- * A request that another process of the service counts against rates, see `RateDesk`; its budgets are reserved in the
- * storage, as every process does. A refusal comes at its first attempt, which waits for the desk.
+ * A request that a desk counts against rates, see `RateDesk`; its budgets are reserved in the storage, as every process
+ * does. A refusal comes at its first attempt, which waits for the desk.
  */
 export class SharedAdmission implements Admission {
   readonly #desk: RateDesk
@@ -17,6 +17,7 @@ export class SharedAdmission implements Admission {
   readonly #budgets: Admitted
   readonly #readSize: () => Size
   #size: Size | undefined
+  /** Where the desk must be waited for. */
   readonly #grant: Promise<Grant> | undefined
   #granted: Grant | undefined
   /** Tokens that were counted for it, and those that it had in fact. */
@@ -42,11 +43,16 @@ export class SharedAdmission implements Admission {
     const rated = counting.filter(({ isRated }) => isRated)
     if (rated.length === 0) return
     if (rated.some(({ isRatedByTokens }) => isRatedByTokens)) this.#reserved = this.#tokens()
-    this.#grant = desk.take(
+    const grant = desk.take(
       rated.map(({ subject }) => subject),
       this.#reserved,
     )
-    this.#grant.then(
+    if (!(grant instanceof Promise)) {
+      this.#granted = grant
+      return
+    }
+    this.#grant = grant
+    grant.then(
       (grant) => {
         this.#granted = grant
         if (this.#isReleased) desk.end(grant.ticket, this.#used - this.#reserved)

@@ -71,11 +71,27 @@ export interface Orphan extends Reservation {
   readonly process: string
 }
 
+export type WindowName = 'rpm' | 'rpd' | 'tpm' | 'tpd'
+
 /** A subject's window, as it was last saved. */
 export interface SavedWindow {
   readonly subject: string
-  readonly name: 'rpm' | 'rpd' | 'tpm' | 'tpd'
+  readonly name: WindowName
   readonly slots: SavedSlots
+}
+
+/** What all instances together have counted for a subject. */
+export interface SharedCounts {
+  readonly windows: Readonly<Partial<Record<WindowName, SavedSlots>>>
+  /** Requests at the same time at the other instances. */
+  readonly elsewhere: number
+}
+
+/** What an instance makes of it. */
+export interface ChangedCounts {
+  readonly windows: SharedCounts['windows']
+  /** Requests at the same time at this one. */
+  readonly here: number
 }
 
 /**
@@ -108,7 +124,23 @@ export interface LimitStore {
   reset(budgets: readonly CountedBudget[]): Promise<void>
   /** The reservations of processes that have ended. */
   orphans(): Promise<readonly Orphan[]>
+  /** The windows as they were last saved, or counted over all instances. */
   windows(): Promise<readonly SavedWindow[]>
   /** Replaces the saved windows of the subjects named, but of those without limits by now. */
   saveWindows(subjects: readonly string[], windows: readonly SavedWindow[]): Promise<void>
+  /**
+   * Changes what all instances have counted for subjects, one instance after the other. `change` gets the counts of those that
+   * have limits, and the time by the clock of the database, since slots must agree: milliseconds since 1970. It gives back
+   * those to write; it may be called again, and then the first call counts for nothing. Each store that is opened is an
+   * instance.
+   */
+  share<R>(
+    subjects: readonly string[],
+    change: (
+      counts: ReadonlyMap<string, SharedCounts>,
+      at: number,
+    ) => { readonly counts: ReadonlyMap<string, ChangedCounts>; readonly result: R },
+  ): MaybePromise<R>
+  /** Ends the requests that processes had under way for these subjects at their end; false where there are none. */
+  dropEnded(subjects: readonly string[]): Promise<boolean>
 }

@@ -1,14 +1,13 @@
+import type { HeaderNames } from '../../chat/metering.ts'
 import { type Budget, type LimitDocument, readSubject, type SubjectKind } from './documents.ts'
 import { type Limited, limitHeaders } from './headers.ts'
-import { tooFast, tooMany } from './refusals.ts'
-import type { SavedWindow } from './store.ts'
+import { type LimitRefusal, tooFast, tooMany } from './refusals.ts'
+import type { SavedWindow, WindowName } from './store.ts'
 import { day, minute, Window } from './windows.ts'
 
 const noBudgets: readonly Budget[] = []
 
-const windowNames = ['rpm', 'rpd', 'tpm', 'tpd'] as const
-
-type WindowName = (typeof windowNames)[number]
+export const windowNames = ['rpm', 'rpd', 'tpm', 'tpd'] as const
 
 const spans = { rpm: minute, rpd: day, tpm: minute, tpd: day } as const
 
@@ -16,6 +15,11 @@ const spans = { rpm: minute, rpd: day, tpm: minute, tpd: day } as const
 export interface Counted {
   readonly minuteSlot: number
   readonly daySlot: number
+}
+
+/** The slots of a moment: milliseconds since 1970. */
+export function slotsAt(now: number): Counted {
+  return { minuteSlot: Math.floor(now / minute.slotMs), daySlot: Math.floor(now / day.slotMs) }
 }
 
 /** The limits of one subject, with their counts in this process, unless another process of the service counts. */
@@ -105,14 +109,29 @@ export class SubjectLimits {
   /** Takes back a request that was not sent. */
   forget(counted: Counted, tokens: number, now: number): void {
     this.isDirty = true
-    this.rpm?.correct(counted.minuteSlot, -1, now)
-    this.rpd?.correct(counted.daySlot, -1, now)
-    this.correct(counted, -tokens, now)
+    this.adjust(counted, -1, -tokens, now)
+  }
+
+  /** Changes the counts of requests and tokens of that time; more of them count from now on. */
+  adjust(counted: Counted, requests: number, tokens: number, now: number): void {
+    this.rpm?.correct(counted.minuteSlot, requests, now)
+    this.rpd?.correct(counted.daySlot, requests, now)
+    this.correct(counted, tokens, now)
   }
 
   /** A request ends that was counted. */
   leave(): void {
     this.#running--
+  }
+
+  /** More requests run, or, negative, fewer; they are counted already. */
+  run(more: number): void {
+    this.#running += more
+  }
+
+  /** How many more may run at the same time. */
+  get free(): number {
+    return Math.max(0, this.#parallel - this.#running)
   }
 
   saved(now: number): readonly SavedWindow[] {
@@ -155,22 +174,35 @@ export function windowsOf(subjects: readonly SubjectLimits[]): Limited {
   return { requests, tokens }
 }
 
-/** Throws the refusal of a request that one of these subjects does not let pass: the one with the longest wait. */
+/** The headers of a request for its client, whichever API it speaks. */
+export type HeadersByApi = Readonly<Record<HeaderNames, Readonly<Record<string, string>>>>
+
+export function headersOf(subjects: readonly SubjectLimits[], now: number): HeadersByApi {
+  const windows = windowsOf(subjects)
+  return { openai: limitHeaders(windows, 'openai', now), anthropic: limitHeaders(windows, 'anthropic', now) }
+}
+
+/** Throws the refusal of a request that one of these subjects does not let pass. */
 export function refuse(subjects: readonly SubjectLimits[], tokens: number, now: number): never {
+  throw refusalBy(subjects, tokens, now)
+}
+
+/** The refusal of a request that one of these subjects does not let pass: of the one with the longest wait. */
+export function refusalBy(subjects: readonly SubjectLimits[], tokens: number, now: number): LimitRefusal {
   let slowest: { readonly subject: SubjectLimits; readonly name: WindowName; readonly wait: number } | undefined
   for (const subject of subjects) {
     const slow = subject.slowest(tokens, now)
     if (slow && slow.wait > (slowest?.wait ?? 0)) slowest = { subject, ...slow }
   }
   // A client of either API finds its own names.
-  const windows = windowsOf(subjects)
-  const headers = { ...limitHeaders(windows, 'openai', now), ...limitHeaders(windows, 'anthropic', now) }
+  const { openai, anthropic } = headersOf(subjects, now)
+  const headers = { ...openai, ...anthropic }
   if (!slowest) {
     const full = subjects.find(({ fullAt }) => fullAt !== undefined)!
-    throw tooMany(full.kind, full.fullAt!, headers)
+    return tooMany(full.kind, full.fullAt!, headers)
   }
   const { subject, name, wait } = slowest
-  throw tooFast({
+  return tooFast({
     kind: subject.kind,
     what: name.startsWith('r') ? 'requests' : 'tokens',
     limit: subject.document[name]!,

@@ -328,6 +328,45 @@ export const limitRules: readonly Rule[] = [
       assert.equal(await limits.windows(), [])
     },
   },
+  {
+    store: 'limits',
+    topic: 'concurrency',
+    says: 'instances that change shared counts at once lose none, and see what the others have under way, but not of subjects without limits',
+    async holds(place) {
+      const stores = [(await place.open()).limits, (await place.open()).limits]
+      await stores[0]!.set('all', { rpm: 99, parallel: 9 })
+      /** Counts one request more; resolves with what was counted before. */
+      const one = (store: LimitStore, here: number) =>
+        store.share(['user:eve', 'all'], (counts) => {
+          const { windows, elsewhere } = counts.get('all')!
+          const [, before = 0] = windows.rpm ?? []
+          const changed = { windows: { rpm: [7, before + 1], tpm: [] }, here }
+          const result = { before, elsewhere, subjects: [...counts.keys()] }
+          return { counts: new Map([...counts.keys(), 'user:eve'].map((subject) => [subject, changed])), result }
+        })
+      const counted = await Promise.all(Array.from({ length: 20 }, (_, at) => one(stores[at % 2]!, 2 + (at % 2))))
+      assert.equal(
+        counted.map(({ before }) => before).sort((a, b) => a - b),
+        [...counted.keys()],
+      )
+      const last = await Promise.all(stores.map((store, at) => one(store, 2 + at)))
+      assert.equal(
+        last.map(({ elsewhere, subjects }) => [elsewhere, subjects]),
+        [
+          [3, ['all']],
+          [2, ['all']],
+        ],
+      )
+      assert.equal(await stores[0]!.windows(), [{ subject: 'all', name: 'rpm', slots: [7, 22] }])
+      // All of them run.
+      assert.is(await stores[1]!.dropEnded(['all']), false)
+      await stores[0]!.share(['all'], (counts, at) => {
+        assert.ok(Math.abs(at - Date.now()) < 60_000)
+        return { counts: new Map([...counts.keys()].map((subject) => [subject, { windows: {}, here: 0 }])), result: 0 }
+      })
+      assert.is((await one(stores[1]!, 0)).elsewhere, 0)
+    },
+  },
 ]
 
 /** A budget of nano-USD for the first of June. */

@@ -18,11 +18,13 @@ test('chats of a checked login go on, all else is 503 with Retry-After, and all 
   await withInstance(database, {}, async (instances, way) => {
     const [daemon] = instances.all
     const token = await instances.setUp()
+    assert.is((await daemon!.call('PUT', '/api/limits/all', { token, body: { rpm: 3 } })).status, 200)
     assert.is((await ask(daemon!, token)).status, 200)
     way.cut()
     await until(daemon!, ({ body }) => body.database.reachable === false)
     const answered = await ask(daemon!, token)
     assert.is(answered.status, 200, JSON.stringify(answered.body))
+    assert.is(answered.headers.get('x-ratelimit-remaining-requests'), '1', 'it counts by what it knew')
     assert.is(answered.body.choices[0].message.content, 'Hello big wide world')
     const elsewhere = [
       await daemon!.call('GET', '/api/personas', { token }),
@@ -44,6 +46,7 @@ test('chats of a checked login go on, all else is 503 with Retry-After, and all 
     way.resume()
     await until(daemon!, ({ body }) => body.database.reachable === true)
     assert.is((await daemon!.call('GET', '/api/personas', { token })).status, 200)
+    assert.equal([(await ask(daemon!, token)).status, (await ask(daemon!, token)).status], [200, 429])
     await daemon!.stop()
     assert.match(daemon!.output.stderr, /the database is away/)
     assert.match(daemon!.output.stderr, /the database is back/)

@@ -29,7 +29,7 @@ test('a budget, a price and a rate that one sets hold at the others for the firs
       [await statusesAt(1, 1), await statusesAt(2, 2, 2)],
       [
         [200, 429],
-        [200, 429, 429],
+        [429, 429, 429],
       ],
     )
   }))
