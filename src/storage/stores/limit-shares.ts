@@ -13,7 +13,7 @@ import {
   together,
   type Work,
   word,
-} from '../port.ts'
+} from '../port/port.ts'
 import type { Processes } from './limit-money.ts'
 
 /** The name of the rows with the requests at the same time. */
