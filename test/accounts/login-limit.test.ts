@@ -6,8 +6,8 @@ import { createLoginLimit, windowMs } from '../../src/accounts/login-limit.ts'
 import { createRateLimit } from '../../src/accounts/rate-limit.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { driverOf } from '../helpers/storage/test-storage.ts'
 import { createLoginFailureStore } from '../../src/storage/stores/login-failures.ts'
+import { driverOf } from '../helpers/storage/test-storage.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the login limit')

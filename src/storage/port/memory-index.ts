@@ -1,6 +1,6 @@
 import type { Vector } from '../../personas/memory/memory.ts'
-import type { Statement, Work } from './port.ts'
 import type { TextRow } from '../shared/memory-text.ts'
+import type { Statement, Work } from './port.ts'
 
 /**
  * How a database finds memories by their words and vectors: SQLite by its full-text index and by sketches in memory,

@@ -113,10 +113,7 @@ function* write(scopeId: number, changes: readonly TermsChange[]): Work<void> {
   const postings = createPostingChanges(scopeId)
   for (const { number, old, fresh } of changes) postings.change(number, old, fresh)
   const written = changes.flatMap(({ number, fresh }) => (fresh ? [{ ...fresh, memory_id: number }] : []))
-  yield* together(
-    insertNamed(terms, written),
-    postings.write(),
-  )
+  yield* together(insertNamed(terms, written), postings.write())
 }
 
 /** Vectors that one statement brings: a megabyte of the usual ones. */

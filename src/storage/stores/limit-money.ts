@@ -1,6 +1,17 @@
 import type { MaybePromise } from '../../accounts/users.ts'
 import type { AskedBudget, CountedBudget, LimitStore, Reservation, Reserved, Spend } from '../../usage/limits/store.ts'
-import { among, forUpdate, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
+import {
+  among,
+  forUpdate,
+  row,
+  rows,
+  run,
+  type StoreDatabase,
+  sql,
+  tableOf,
+  together,
+  type Work,
+} from '../port/port.ts'
 import { type ReservationRow, readShares, writeShares } from '../shared/settlement.ts'
 import { type SpendRow, spendOf } from '../shared/spend-rows.ts'
 import { findAccounts, lockAccounts, openAccounts, spentInLedger } from './limit-accounts.ts'

@@ -221,7 +221,9 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     for (const [index, request] of requests.entries()) {
       const answer = answers[index]!
       if ('headers' in answer) {
-        const counting = request.subjects.flatMap((subject) => (subjects.has(subject) ? (holdings.get(subject) ?? []) : []))
+        const counting = request.subjects.flatMap((subject) =>
+          subjects.has(subject) ? (holdings.get(subject) ?? []) : [],
+        )
         for (const each of counting) each.begin(request.tokens)
         const places = counting.map((each) => [each, parcel] as const)
         request.resolve(granted(places, answer.headers))
@@ -229,7 +231,8 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
       else request.reject(answer.refusal)
     }
     if (full.length === 0) return
-    if (await dropEnded(full.flatMap(([{ subjects }]) => subjects))) waiting.unshift(...full.map(([request]) => request))
+    if (await dropEnded(full.flatMap(([{ subjects }]) => subjects)))
+      waiting.unshift(...full.map(([request]) => request))
     else for (const [request, refusal] of full) request.reject(refusal)
   }
 

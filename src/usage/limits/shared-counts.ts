@@ -1,7 +1,15 @@
 import type { LimitDocument } from './documents.ts'
 import type { LimitRefusal } from './refusals.ts'
 import type { ChangedCounts, SharedCounts } from './store.ts'
-import { type Counted, type HeadersByApi, headersOf, refusalBy, SubjectLimits, slotsAt, windowNames } from './subject-limits.ts'
+import {
+  type Counted,
+  type HeadersByApi,
+  headersOf,
+  refusalBy,
+  SubjectLimits,
+  slotsAt,
+  windowNames,
+} from './subject-limits.ts'
 import type { Window } from './windows.ts'
 
 /** Requests and their tokens. */
@@ -36,7 +44,7 @@ export interface Asking {
 /** The answer to a request: its headers where it was counted. */
 export type Answered =
   | { readonly headers: HeadersByApi }
-  | { readonly refusal: LimitRefusal; /** By requests at the same time alone. */ readonly isFull: boolean }
+  | { readonly refusal: LimitRefusal /** By requests at the same time alone. */; readonly isFull: boolean }
 
 /** A subject once the requests were counted. */
 export interface CountedSubject {

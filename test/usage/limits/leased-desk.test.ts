@@ -44,7 +44,10 @@ test('a request of one instance after an idle minute, or an idle day, passes at 
 })
 
 test('requests that come together are one question, and those that follow are served here', async () => {
-  const { desks, take, asked, advance } = openShared({ 'user:ada': { rpm: 4000, tpm: 4_000_000 }, all: { parallel: 4000 } })
+  const { desks, take, asked, advance } = openShared({
+    'user:ada': { rpm: 4000, tpm: 4_000_000 },
+    all: { parallel: 4000 },
+  })
   const desk = desks[0]!
   const subjects = ['user:ada', 'all']
   assert.ok((await Promise.all(Array.from({ length: 20 }, () => take(desk, 100, subjects)))).every(Boolean))
