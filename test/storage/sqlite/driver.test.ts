@@ -1,21 +1,22 @@
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import { preparedOnce } from '../../../src/storage/sqlite/prepared.ts'
+import { rows, sql } from '../../../src/storage/port/port.ts'
+import { runOn } from '../../../src/storage/sqlite/driver.ts'
 import { withUsers } from '../../helpers/program/user-daemon.ts'
 import { completion, json } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('statements that are compiled once')
 
-test('a text has one statement at each connection, which survives a change of its table', () => {
+test('a statement is compiled once at each connection, and survives a change of its table', async () => {
   const [one, other] = [new Database(':memory:'), new Database(':memory:')]
   for (const db of [one, other]) db.exec("CREATE TABLE t (a); INSERT INTO t VALUES ('x')")
-  const text = 'SELECT * FROM t'
-  assert.is(preparedOnce(one)(text), preparedOnce(one)(text))
-  assert.is.not(preparedOnce(one)(text), preparedOnce(other)(text))
-  assert.equal(preparedOnce(one)(text).all(), [{ a: 'x' }])
+  const read = (a: string) => rows(sql`SELECT * FROM t WHERE a = ${a}`)
+  assert.equal(runOn(one, read('x')), [{ a: 'x' }])
+  assert.equal(await compiledBy(async () => runOn(one, read('y'))), [])
+  assert.is((await compiledBy(async () => runOn(other, read('x')))).length, 1)
   one.exec('ALTER TABLE t ADD b DEFAULT 2')
-  assert.equal(preparedOnce(one)(text).all(), [{ a: 'x', b: 2 }])
+  assert.equal(runOn(one, read('x')), [{ a: 'x', b: 2 }])
   for (const db of [one, other]) db.close()
 })
 
