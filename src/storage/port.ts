@@ -47,15 +47,6 @@ export type ColumnType = 'text' | 'integer' | 'real'
 /** The types of columns that `insert` can write. */
 export type InsertType = ColumnType | 'boolean' | 'bytes'
 
-/** Rows that `insert` writes. */
-export interface Insert {
-  readonly table: string
-  readonly columns: Readonly<Record<string, InsertType>>
-  readonly rows: readonly object[]
-  /** What follows the rows. */
-  readonly end: string
-}
-
 /**
  * A statement. What stands in `${}` is a value, except pieces of SQL: `word`, `among`, `tableOf`, and other statements. The
  * same places of one template hold pieces of the same kind in each call.
@@ -99,7 +90,7 @@ export const position = word('instr', 'strpos')
 /** What a store asks for: the answer of a statement, or the results of several works. */
 export type Ask =
   | { readonly ask: 'rows' | 'row' | 'run'; readonly statement: Statement }
-  | { readonly ask: 'insert'; readonly insert: Insert }
+  | { readonly ask: 'insert'; readonly into: InsertInto; readonly rows: readonly (readonly Value[])[] }
   | { readonly ask: 'together'; readonly works: readonly Work<unknown>[] }
   | { readonly ask: 'native'; readonly perform: (connection: never) => unknown }
 
@@ -122,17 +113,28 @@ export function* run(statement: Statement): Work<number> {
   return yield { ask: 'run', statement }
 }
 
-/**
- * Inserts rows, each with a value for every column; more of a row is left out. Numbers and bytes arrive as they are, where
- * `tableOf` makes texts of them. @param end what follows, such as `ON CONFLICT DO NOTHING`
- */
-export function* insert<C extends Insert['columns']>(
-  table: string,
-  columns: C,
-  rows: readonly { readonly [Name in keyof C]: Value }[],
-  end = '',
-): Work<void> {
-  if (rows.length > 0) yield { ask: 'insert', insert: { table, columns, rows, end } }
+/** Where `insert` writes. The text is made once for each of these objects. */
+export interface InsertInto {
+  readonly table: string
+  readonly columns: Readonly<Record<string, InsertType>>
+  /** What follows `ON CONFLICT`; absent where none is expected. */
+  readonly onConflict?: string
+  /** Columns of the rows that were written, which are the result. */
+  readonly returning?: string
+}
+
+/** Inserts rows, in their order. The result is what they return: nothing without `returning`. */
+export function* insert<R extends object>(into: InsertInto, added: readonly (readonly Value[])[]): Work<R[]> {
+  return added.length === 0 ? [] : yield { ask: 'insert', into, rows: added }
+}
+
+/** Rows as `insert` takes them, of objects with a value for every column; more of an object is left out. */
+export function rowsFor<C extends InsertInto['columns']>(
+  { columns }: { readonly columns: C },
+  added: readonly { readonly [Name in keyof C]: Value }[],
+): readonly (readonly Value[])[] {
+  const names: readonly (keyof C)[] = Object.keys(columns)
+  return added.map((each) => names.map((name) => each[name]))
 }
 
 /** Works that do not need each other's results, in this order; over a network they go together. */

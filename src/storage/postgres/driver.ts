@@ -1,4 +1,13 @@
-import { type Ask, createCompiler, type Dialect, type Insert, native, type StoreDatabase, type Work } from '../port.ts'
+import {
+  type Ask,
+  createCompiler,
+  type Dialect,
+  type InsertInto,
+  native,
+  type StoreDatabase,
+  type Value,
+  type Work,
+} from '../port.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import { allOf } from './all-of.ts'
 import type { OwnChanges } from './changes.ts'
@@ -55,19 +64,29 @@ async function perform(on: Sql, ask: Ask): Promise<unknown> {
   // Each begins before the first answer comes, and has ended before the transaction does.
   if (ask.ask === 'together') return allOf(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
-  if (ask.ask === 'insert') return insertInto(on, ask.insert)
+  if (ask.ask === 'insert') return on.rows(insertText(ask.into), arraysOf(ask.into.columns, ask.rows))
   const { text, values } = compile(ask.statement)
   if (ask.ask === 'rows') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
 }
 
-function insertInto(on: Sql, { table, columns, rows, end }: Insert): Promise<number> {
-  const names = Object.keys(columns)
-  const places = Object.values(columns).map((type, at) => `$${at + 1}::${types[type]}[]`)
-  return on.run(
-    `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${places.join(', ')}) ${end}`,
-    names.map((name) => rows.map((row) => (row as Record<string, unknown>)[name])),
-  )
+const insertTexts = new WeakMap<InsertInto, string>()
+
+function insertText(into: InsertInto): string {
+  const known = insertTexts.get(into)
+  if (known !== undefined) return known
+  const { table, columns, onConflict, returning } = into
+  const arrays = Object.values(columns).map((type, at) => `$${at + 1}::${types[type]}[]`)
+  const text = `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})${
+    onConflict ? ` ON CONFLICT ${onConflict}` : ''
+  }${returning ? ` RETURNING ${returning}` : ''}`
+  insertTexts.set(into, text)
+  return text
+}
+
+/** An array for each column. */
+function arraysOf(columns: object, rows: readonly (readonly Value[])[]): readonly unknown[] {
+  return Object.keys(columns).map((_name, at) => rows.map((row) => row[at]))
 }
 
 const types = { text: 'text', integer: 'bigint', real: 'float8', boolean: 'boolean', bytes: 'bytea' } as const
@@ -85,7 +104,7 @@ const postgres: Dialect = {
     `(SELECT * FROM unnest(${Object.values(columns)
       .map((type) => `${next()}::${types[type]}[]`)
       .join(', ')}) AS listed (${Object.keys(columns).join(', ')}))`,
-  tableValues: ({ columns, rows }) => Object.keys(columns).map((_name, index) => rows.map((row) => row[index])),
+  tableValues: ({ columns, rows }) => arraysOf(columns, rows),
 }
 
 const compile = createCompiler(postgres)

@@ -1,6 +1,6 @@
 import type { SpellingLookup } from '../../personas/memory/memory.ts'
 import type { IndexedText } from '../memory-index.ts'
-import { insert, rows, run, type Statement, sql, tableOf, together, type Work } from '../port.ts'
+import { insert, rows, rowsFor, run, type Statement, sql, tableOf, together, type Work } from '../port.ts'
 import { width } from '../shared/memory-scope.ts'
 import { mostPostings } from '../shared/memory-scoring.ts'
 import { blockOf, changeBlock, indexedBeginning, indexedTerm, readBlock } from './memories-blocks.ts'
@@ -31,6 +31,12 @@ function eachRow(scopeId: number, keys: readonly BlockKey[]): Statement {
     WHERE scope_id = ${scopeId} AND term = asked.term AND block = asked.block OFFSET 0) p`
 }
 
+const postingTable = {
+  table: 'memory_posting',
+  columns: { scope_id: 'integer', term: 'text', block: 'integer', own: 'bytes', around: 'bytes' },
+  onConflict: '(scope_id, term, block) DO UPDATE SET own = excluded.own, around = excluded.around',
+} as const
+
 /** Collects the changes of a scope's full-text index, and writes each of its rows once. */
 export function createPostingChanges(scopeId: number) {
   const changes = new Map<string, { term: string; block: number; own: SetChange; around: SetChange }>()
@@ -58,10 +64,11 @@ export function createPostingChanges(scopeId: number) {
       const empty = written.filter(isEmpty)
       yield* together(
         insert(
-          'memory_posting',
-          { scope_id: 'integer', term: 'text', block: 'integer', own: 'bytes', around: 'bytes' },
-          written.filter((row) => !isEmpty(row)),
-          'ON CONFLICT (scope_id, term, block) DO UPDATE SET own = excluded.own, around = excluded.around',
+          postingTable,
+          rowsFor(
+            postingTable,
+            written.filter((row) => !isEmpty(row)),
+          ),
         ),
         ...(empty.length === 0 ? [] : [run(removed(scopeId, empty))]),
       )

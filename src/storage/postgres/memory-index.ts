@@ -103,19 +103,19 @@ function pairsIn(list: string): [number: number, distance: number][] {
   return Array.from({ length: numbers.length / 2 }, (_, at) => [numbers[at * 2]!, numbers[at * 2 + 1]!])
 }
 
+const termsTable = {
+  table: 'memory_terms',
+  columns: { memory_id: 'integer', terms: 'text', about: 'text', context: 'text' },
+  onConflict: '(memory_id) DO UPDATE SET terms = excluded.terms, about = excluded.about, context = excluded.context',
+} as const
+
 function* write(scopeId: number, changes: readonly TermsChange[]): Work<void> {
   const postings = createPostingChanges(scopeId)
   for (const { number, old, fresh } of changes) postings.change(number, old, fresh)
-  const written = changes.flatMap(({ number, fresh }) => (fresh ? [{ ...fresh, memory_id: number }] : []))
-  yield* together(
-    insert(
-      'memory_terms',
-      { memory_id: 'integer', terms: 'text', about: 'text', context: 'text' },
-      written,
-      'ON CONFLICT (memory_id) DO UPDATE SET terms = excluded.terms, about = excluded.about, context = excluded.context',
-    ),
-    postings.write(),
+  const written = changes.flatMap(({ number, fresh }) =>
+    fresh ? [[number, fresh.terms, fresh.about, fresh.context]] : [],
   )
+  yield* together(insert(termsTable, written), postings.write())
 }
 
 /** Vectors that one statement brings: a megabyte of the usual ones. */
@@ -140,9 +140,9 @@ function putVectors(column: VectorColumn, vectors: readonly PlacedVector[]): Wor
         tx,
         'memory_sketch',
         { memory_id: 'bigint', space_id: 'int', bits: 'varbit' },
-        vectors.map(({ number, spaceId, values }) => ({
-          ...{ memory_id: number, space_id: spaceId, bits: sketchBits(values) },
-        })),
+        vectors.map(({ number, spaceId, values }) => {
+          return { memory_id: number, space_id: spaceId, bits: sketchBits(values) }
+        }),
         'ON CONFLICT (memory_id) DO UPDATE SET space_id = excluded.space_id, bits = excluded.bits',
       ),
     )

@@ -3,7 +3,7 @@ import {
   type Ask,
   createCompiler,
   type Dialect,
-  type Insert,
+  type InsertInto,
   native,
   type StoreDatabase,
   type Value,
@@ -76,19 +76,25 @@ function performerOf(db: Database): Perform {
   if (known) return known
   const compile = createCompiler(sqlite)
   const prepared = new Map<string, Prepared>()
-  const prepare = (text: string) => {
-    const known = prepared.get(text)
-    if (known) return known
-    const statement = db.prepare(text)
-    prepared.set(text, statement)
-    return statement
-  }
+  const inserts = new WeakMap<InsertInto, Prepared>()
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
     if (ask.ask === 'native') return (ask.perform as (db: Database) => unknown)(db)
-    if (ask.ask === 'insert') return insertInto(prepare, ask.insert)
+    if (ask.ask === 'insert') {
+      const { into } = ask
+      const statement = inserts.get(into) ?? db.prepare(insertText(into))
+      inserts.set(into, statement)
+      const rows = ask.rows.map((row) => row.map(sqlite.value))
+      if (into.returning) return rows.map((row) => statement.get(...row)).filter((row) => row !== undefined)
+      for (const row of rows) statement.run(...row)
+      return []
+    }
     const { text, values } = compile(ask.statement)
-    const statement = prepare(text)
+    let statement = prepared.get(text)
+    if (!statement) {
+      statement = db.prepare(text)
+      prepared.set(text, statement)
+    }
     if (ask.ask === 'rows') return statement.all(...values)
     if (ask.ask === 'row') return statement.get(...values)
     return statement.run(...values).changes
@@ -97,12 +103,12 @@ function performerOf(db: Database): Perform {
   return perform
 }
 
-function insertInto(prepare: (text: string) => Prepared, { table, columns, rows, end }: Insert): void {
+function insertText({ table, columns, onConflict, returning }: InsertInto): string {
   const names = Object.keys(columns)
-  const statement = prepare(
-    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ${end}`,
-  )
-  for (const row of rows) statement.run(...names.map((name) => sqlite.value((row as Record<string, Value>)[name])))
+  const places = names.map(() => '?').join(', ')
+  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})${onConflict ? ` ON CONFLICT ${onConflict}` : ''}${
+    returning ? ` RETURNING ${returning}` : ''
+  }`
 }
 
 /** SQLite's spelling: lists and rows are JSON texts (https://sqlite.org/json1.html#jeach). */

@@ -7,7 +7,7 @@ import {
   type Scope,
 } from '../../personas/memory/memory.ts'
 import type { MemoryIndex } from '../memory-index.ts'
-import { amongBytes, insert, rows, run, type Statement, sql, type Work } from '../port.ts'
+import { amongBytes, insert, rows, rowsFor, run, type Statement, sql, type Work } from '../port.ts'
 import { labelColumns, type Row, rowOf, worthOf } from '../shared/memory-rows.ts'
 import { scopeId } from './memory-scope.ts'
 
@@ -24,7 +24,7 @@ function newRow(number: number, scopeId: number, memory: NewMemory, digest: Buff
   return { ...rowOf(number, scopeId, memory, digest, now), ...labelColumns(memory.metadata) }
 }
 
-const rowTypes = {
+const columns = {
   memory_id: 'integer',
   scope_id: 'integer',
   id: 'text',
@@ -40,11 +40,12 @@ const rowTypes = {
   metadata: 'text',
 } as const
 
-const labelTypes = { speaker: 'text', is_lore: 'boolean' } as const
+const plain = { table: 'memory', columns } as const
+const labelled = { table: 'memory', columns: { ...columns, speaker: 'text', is_lore: 'boolean' } } as const
 
 /** Inserts new memories. */
-export function insertMemories({ hasLabelColumns }: MemoryIndex, fresh: readonly NewRow[]): Work<void> {
-  return hasLabelColumns ? insert('memory', { ...rowTypes, ...labelTypes }, fresh) : insert('memory', rowTypes, fresh)
+export function insertMemories({ hasLabelColumns }: MemoryIndex, fresh: readonly NewRow[]): Work<object[]> {
+  return hasLabelColumns ? insert(labelled, rowsFor(labelled, fresh)) : insert(plain, rowsFor(plain, fresh))
 }
 
 /** The memories of a scope that say the same as others, by the digests of these. */

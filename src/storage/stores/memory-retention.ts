@@ -106,24 +106,27 @@ function* inPlace(
   return found
 }
 
+const records = {
+  table: 'memory_eviction',
+  columns: {
+    scope_id: 'integer',
+    id: 'text',
+    reason: 'text',
+    timestamp: 'integer',
+    importance: 'real',
+    evicted_at: 'integer',
+  },
+} as const
+
 /** Records the evictions; the newest are kept. */
 export function* recordEvictions(scopeId: number, evicted: readonly Eviction[]): Work<void> {
   if (evicted.length === 0) return
   yield* together(
     insert(
-      'memory_eviction',
-      {
-        scope_id: 'integer',
-        id: 'text',
-        reason: 'text',
-        timestamp: 'integer',
-        importance: 'real',
-        evicted_at: 'integer',
-      },
-      evicted.map(({ memory_id: id, importance_score: importance, reason, timestamp, evicted_at }) => ({
-        ...{ scope_id: scopeId, id, reason },
-        ...{ timestamp, importance, evicted_at },
-      })),
+      records,
+      evicted.map(({ memory_id, reason, timestamp, importance_score, evicted_at }) => {
+        return [scopeId, memory_id, reason, timestamp, importance_score, evicted_at]
+      }),
     ),
     run(
       sql`DELETE FROM memory_eviction WHERE scope_id = ${scopeId} AND eviction_id <= (SELECT eviction_id
