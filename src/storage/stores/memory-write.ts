@@ -61,15 +61,17 @@ export function* addMemories(
   const vectors = memories.flatMap(({ vector }, at): NumberedVector[] =>
     vector ? [{ number: stored[at]!.memory_id, vector }] : [],
   )
-  const [, , , terms, , kept, old] = yield* together(
-    run(
-      sql`UPDATE memory_scope SET last_number = last_number + ${memories.length}, memories = memories + ${fresh.length}
-          WHERE scope_id = ${scope_id}`,
+  const [, terms, kept, old] = yield* together(
+    together(
+      run(
+        sql`UPDATE memory_scope SET last_number = last_number + ${memories.length}, memories = memories + ${fresh.length}
+            WHERE scope_id = ${scope_id}`,
+      ),
+      insertMemories(index, fresh),
+      ...renewed.map((each) => renew(index, each.row)),
+      putVectors(index, vectors, spaces),
     ),
-    insertMemories(index, fresh),
-    together(...renewed.map((each) => renew(index, each.row))),
     changedTerms(index, scope_id, [...fresh.map(({ memory_id }) => memory_id), ...moved], before),
-    putVectors(index, vectors, spaces),
     readVectors(
       index,
       renewed.map(({ row }) => row.memory_id),
@@ -80,10 +82,10 @@ export function* addMemories(
   const isFull = old.length > 0 || grown.memories > policy.maxMemories
   const check = () => checkQuota(limits, scope.userId)
   yield* together(writeTerms(index, scope_id, terms), isFull ? nothing() : check())
-  const entries = stored.map((each) => entryOf(scope, each, kept.get(each.memory_id)))
   const brought = new Map(vectors.map(({ number, vector }) => [number, vector]))
+  const vectorOf = (number: number) => brought.get(number) ?? kept.get(number)
   const result = {
-    entries: entries.map((entry, at) => withVector(entry, brought.get(stored[at]!.memory_id))),
+    entries: stored.map((each) => entryOf(scope, each, vectorOf(each.memory_id))),
     added: fresh.map(({ id }) => id),
   }
   if (!isFull) return { ...result, evicted: [], more: false }
@@ -151,12 +153,7 @@ export function* editMemory(
     hasGrown ? checkQuota(limits, scope.userId) : nothing(),
   )
   const { content, timestamp, importance_score: importance } = after
-  const edited = entryOf(scope, { ...before, content, timestamp, importance, metadata })
-  return withVector(edited, isReworded ? vector : entry.vector)
-}
-
-function withVector(entry: MemoryEntry, vector: Vector | undefined): MemoryEntry {
-  return vector ? { ...entry, vector } : entry
+  return entryOf(scope, { ...before, content, timestamp, importance, metadata }, isReworded ? vector : entry.vector)
 }
 
 /** False where there is none of that id. */
