@@ -272,7 +272,7 @@ export function createCompiler(dialect: Dialect): (statement: Statement) => Comp
   function collect(parts: readonly Part[], values: unknown[]): boolean {
     let isNested = false
     for (const part of parts) {
-      if (!isPiece(part)) values.push(dialect.value(typeof part === 'string' ? storable(part) : part))
+      if (!isPiece(part)) values.push(dialect.value(part))
       else if ('among' in part) values.push(dialect.amongValue(part.among))
       else if ('amongBytes' in part) values.push(dialect.amongBytesValue(part.amongBytes))
       else if ('columns' in part) values.push(...dialect.tableValues(part))
@@ -295,11 +295,6 @@ export function createCompiler(dialect: Dialect): (statement: Statement) => Comp
     }
     return { text, values }
   }
-}
-
-/** A text as both databases keep it: PostgreSQL has no U+0000 (https://www.postgresql.org/docs/current/datatype-character.html), U+FFFD stands in its place. */
-function storable(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 
 function isPiece(part: Part): part is Exclude<Part, Value> {
