@@ -3,7 +3,12 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { until } from '../../helpers/eventually.ts'
-import { type Instances, type InstancesOptions, openInstances, spawnInstances } from '../../helpers/postgres/instances.ts'
+import {
+  type Instances,
+  type InstancesOptions,
+  openInstances,
+  spawnInstances,
+} from '../../helpers/postgres/instances.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 import type { Answered, ServingDaemon, SpawnedDaemon } from '../../helpers/program/daemon.ts'
 import { completion, json } from '../../helpers/providers/fake-provider.ts'
@@ -14,7 +19,8 @@ test('requests, their tokens, and those at the same time are limited over three 
   withInstances(openInstances, 3, async ({ limit, ask, held, release }) => {
     await limit({ rpm: 60 })
     const asked: Answered[] = []
-    while (asked.length < 200) asked.push(...(await Promise.all([0, 1, 2, 0, 1, 2, 0, 1, 2, 0].map((index) => ask(index)))))
+    while (asked.length < 200)
+      asked.push(...(await Promise.all([0, 1, 2, 0, 1, 2, 0, 1, 2, 0].map((index) => ask(index)))))
     assert.ok(Math.abs(passed(asked) - 60) <= 3, `${passed(asked)} of 60`)
     const refused = asked.find(({ status }) => status === 429)!
     assert.is(refused.headers.get('x-ratelimit-remaining-requests'), '0')
