@@ -20,7 +20,7 @@ export function addLimitCommands(program: CliCommand, cli: Cli): void {
     limit
       .command('set <subject>')
       .description(
-        'set limits of key:ID, user:NAME, plugin:ID or all; others that it has stay; requests and tokens are counted in each process, money in all together',
+        'set limits of key:ID, user:NAME, plugin:ID or all; others that it has stay; requests and tokens are counted in each process, or over all machines of a PostgreSQL; money in all together',
       ),
   )
     .fields({ subject: 'SUBJECT' })

@@ -1,9 +1,9 @@
 import type { LimitDocument } from './documents.ts'
-import { type CountedSubject, partOf, type Told, type Use } from './shared-counts.ts'
+import { type CountedSubject, none, partOf, sum, type Told, type Use } from './shared-counts.ts'
 import { type Counted, SubjectLimits, slotsAt } from './subject-limits.ts'
 
-/** A lease that is unused is given back after so long, and is of use for no longer: milliseconds. */
-export const leaseMs = 1000
+/** An instance that asks again within so long gets a lease: milliseconds. */
+const busyMs = 1000
 
 /** A part of the counts of all instances that was counted at one time; undefined before the storage knows of it. */
 export interface Parcel {
@@ -17,6 +17,7 @@ interface Lease {
   /** Requests at the same time. */
   places: number
   readonly parcel: Parcel
+  /** The end of the slot in which it was counted, so that no later request counts as of then. */
   readonly until: number
 }
 
@@ -113,8 +114,9 @@ export class Holding {
     return this.#hasMoved || this.#changes.size > 0
   }
 
-  get isLeasing(): boolean {
-    return this.#lease !== undefined
+  /** The end of its lease; undefined where it has none. */
+  get leasedUntil(): number | undefined {
+    return this.#lease?.until
   }
 
   /** Gives back what is left of the lease, with the next question: of one that is over by then. */
@@ -130,7 +132,7 @@ export class Holding {
   send(asking: Use | undefined, now: number): Sent {
     if (asking) this.giveBack()
     const { requests, tokens } = sum(this.#used, asking ?? none)
-    const soon = asking && now - this.#askedAt < leaseMs ? { requests: 2 * requests, tokens: 2 * tokens } : none
+    const soon = asking && now - this.#askedAt < busyMs ? { requests: 2 * requests, tokens: 2 * tokens } : none
     const parcels = this.#changes
     this.#changes = new Map()
     this.#unknown = undefined
@@ -182,10 +184,4 @@ export class Holding {
   get #places(): number {
     return this.#running + (this.#lease?.places ?? 0)
   }
-}
-
-export const none: Use = { requests: 0, tokens: 0 }
-
-export function sum(a: Use, b: Use): Use {
-  return { requests: a.requests + b.requests, tokens: a.tokens + b.tokens }
 }

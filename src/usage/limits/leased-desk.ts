@@ -2,11 +2,12 @@ import type { MaybePromise } from '../../accounts/users.ts'
 import { AppError } from '../../errors.ts'
 import type { Grant, RateDesk } from './desk.ts'
 import type { LimitDocument } from './documents.ts'
-import { Holding, leaseMs, none, type Parcel, type Sent, sum } from './holding.ts'
+import { Holding, type Parcel, type Sent } from './holding.ts'
 import type { LimitRefusal } from './refusals.ts'
-import { type Asking, type Counting, countShared, type Use } from './shared-counts.ts'
+import { type Asking, type Counting, countShared, none, sum, type Use } from './shared-counts.ts'
 import type { LimitStore } from './store.ts'
 import { headersOf, refusalBy } from './subject-limits.ts'
+import { minute } from './windows.ts'
 
 /**
  * The desk of an instance that shares its limits with others, by a database. A request that a lease covers is counted here
@@ -85,17 +86,20 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     },
     end: (ticket, tokens) => end(ticket, { requests: 0, tokens }),
     undo: (ticket, tokens) => end(ticket, { requests: -1, tokens: -tokens }),
-    async settle() {
-      await asking
-      await ask()
-    },
+    settle,
     async close() {
       isClosed = true
       clearTimeout(timer)
       await asking
       for (const each of leasing) each.giveBack()
-      await ask()
+      await settle()
     },
+  }
+
+  async function settle(): Promise<void> {
+    await asking
+    pump()
+    await asking
   }
 
   function holdingOf(subject: string): Holding | undefined {
@@ -164,7 +168,7 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
       while (waiting.length > 0)
       asking = undefined
       if (due.size > 0) wake(hasFailed ? retryMs : [...due].some(({ hasMoved }) => hasMoved) ? 0 : returnMs)
-      if (leasing.size > 0) wake(leaseMs)
+      for (const { leasedUntil } of leasing) wake(leasedUntil! - now())
     })()
   }
 
@@ -174,7 +178,7 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     for (const each of leasing) {
       each.giveBack(now())
       if (each.isDue) due.add(each)
-      if (!each.isLeasing) leasing.delete(each)
+      if (each.leasedUntil === undefined) leasing.delete(each)
     }
     const asked = new Map<string, Use>()
     for (const { subjects, tokens } of requests)
@@ -212,10 +216,11 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
   ): Promise<void> {
     ahead = at - now()
     const parcel: Parcel = { counted }
+    const until = sentAt + minute.slotMs - (at % minute.slotMs)
     for (const [subject, state] of subjects) {
       const holding = holdings.get(subject)
-      holding?.receive(told.get(subject)!, state, parcel, at, sentAt + leaseMs)
-      if (holding?.isLeasing) leasing.add(holding)
+      holding?.receive(told.get(subject)!, state, parcel, at, until)
+      if (holding?.leasedUntil !== undefined) leasing.add(holding)
     }
     const full: (readonly [Waiting, LimitRefusal])[] = []
     for (const [index, request] of requests.entries()) {

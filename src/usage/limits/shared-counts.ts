@@ -18,8 +18,14 @@ export interface Use {
   readonly tokens: number
 }
 
+export const none: Use = { requests: 0, tokens: 0 }
+
+export function sum(a: Use, b: Use): Use {
+  return { requests: a.requests + b.requests, tokens: a.tokens + b.tokens }
+}
+
 /** What is leased beyond the requests at hand, for those that come next. */
-export interface Extra extends Use {
+interface Extra extends Use {
   /** Requests at the same time. */
   readonly places: number
 }
@@ -42,7 +48,7 @@ export interface Asking {
 }
 
 /** The answer to a request: its headers where it was counted. */
-export type Answered =
+type Answered =
   | { readonly headers: HeadersByApi }
   | { readonly refusal: LimitRefusal /** By requests at the same time alone. */; readonly isFull: boolean }
 
@@ -119,7 +125,7 @@ export function partOf(limit: number): number {
   return Math.floor(limit / partOfLimit)
 }
 
-const noExtra: Extra = { requests: 0, tokens: 0, places: 0 }
+const noExtra: Extra = { ...none, places: 0 }
 
 /** The extra for what is used soon: enough of everything that its limits count for a request more, or nothing. */
 function extraOf(limits: SubjectLimits, soon: Use, at: number): Extra {

@@ -22,7 +22,7 @@ export function slotsAt(now: number): Counted {
   return { minuteSlot: Math.floor(now / minute.slotMs), daySlot: Math.floor(now / day.slotMs) }
 }
 
-/** The limits of one subject, with their counts in this process, unless another process of the service counts. */
+/** The limits of one subject, with their counts, unless a desk counts: for all processes of a service, or all instances. */
 export class SubjectLimits {
   readonly subject: string
   readonly kind: SubjectKind
