@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import type { PluginStore } from '../../plugins/store.ts'
 import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
-import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
+import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
 import { methods } from '../shared/store-methods.ts'
+import { type Lazily, openStores } from '../stores/stores.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
@@ -93,65 +94,20 @@ function storageOf(
 ) {
   const lease = createProcessLease(db)
   const context: Context = { db, driver: createPostgresDriver(db, changes), changes, limits: settings.limits, lease }
-  const lazily = <S extends object>(names: Methods<S>, load: () => Promise<(context: Context) => S>): S =>
-    atFirstUse(names, async () => translating((await load())(context)))
+  const lazily: Lazily = (names, load) => atFirstUse(names, async () => translating(await load()))
   return {
-    accounts: lazily(methods.accounts, async () => {
-      const { createAccountStore } = await import('../stores/accounts.ts')
-      return ({ driver }) => createAccountStore(driver, { loadOwnership: () => import('../stores/ownership.ts') })
+    ...openStores(lazily, context.driver, {
+      limits: settings.limits,
+      processes: lease,
+      isOfOneMachine: false,
+      loadConversationText: async () => (await import('./conversations-text.ts')).conversationText,
+      loadResponseParts: async () => (await import('./responses-parts.ts')).createResponseParts(context),
     }),
-    loginFailures: lazily(methods.loginFailures, async () => {
-      const { createLoginFailureStore } = await import('../stores/login-failures.ts')
-      return ({ driver }) => createLoginFailureStore(driver)
-    }),
-    keys: lazily(methods.keys, async () => {
-      const { createKeyStore } = await import('../stores/keys.ts')
-      return ({ driver }) => createKeyStore(driver)
-    }),
-    personas: lazily(methods.personas, async () => {
-      const { createPersonaStore } = await import('../stores/personas.ts')
-      return ({ driver, limits }) => createPersonaStore(driver, limits)
-    }),
-    memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore),
-    proposals: lazily(methods.proposals, async () => {
-      const { createProposalStore } = await import('../stores/proposals.ts')
-      return ({ driver }) => createProposalStore(driver)
-    }),
-    conversations: lazily(methods.conversations, async () => {
-      const { createConversationStore } = await import('../stores/conversations.ts')
-      const { conversationText } = await import('./conversations-text.ts')
-      return ({ driver }) => createConversationStore(driver, conversationText)
-    }),
-    responses: lazily(methods.responses, async () => {
-      const { createResponseStore } = await import('../stores/responses.ts')
-      const { createResponseParts } = await import('./responses-parts.ts')
-      return (opened) => createResponseStore(opened.driver, createResponseParts(opened))
-    }),
-    adaptations: lazily(methods.adaptations, async () => {
-      const { createAdaptationStore } = await import('../stores/adaptations.ts')
-      return ({ driver, limits }) => createAdaptationStore(driver, limits)
-    }),
-    packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive),
-    backups: lazily(methods.backups, async () => {
-      const { createBackupStore } = await import('../stores/backups.ts')
-      return ({ driver, limits }) => createBackupStore(driver, limits)
-    }),
-    backupFiles: lazily(methods.backupFiles, async () => {
-      const { createBackupFiles } = await import('./backup-files.ts')
-      return (opened) => createBackupFiles(opened, join(settings.folder, 'backups'))
-    }),
-    ledger: lazily(methods.ledger, async () => {
-      const { createLedgerStore } = await import('../stores/ledger.ts')
-      return ({ driver }) => createLedgerStore(driver)
-    }),
-    limits: lazily(methods.limits, async () => {
-      const { createLimitStore } = await import('../stores/limits.ts')
-      return (context) => createLimitStore(context.driver, context.lease)
-    }),
-    prices: lazily(methods.prices, async () => {
-      const { createPriceStore } = await import('../stores/prices.ts')
-      return ({ driver }) => createPriceStore(driver)
-    }),
+    memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(context)),
+    packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive(context)),
+    backupFiles: lazily(methods.backupFiles, async () =>
+      (await import('./backup-files.ts')).createBackupFiles(context, join(settings.folder, 'backups')),
+    ),
     plugins,
     changes,
     shared: {

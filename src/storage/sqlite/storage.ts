@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { refuseMoved } from '../files/moved-mark.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
-import { atFirstUse, type Methods } from '../shared/lazy-store.ts'
+import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
 import { methods } from '../shared/store-methods.ts'
+import { type Lazily, openStores } from '../stores/stores.ts'
 import { markAccounts, refuseLostAccounts } from './accounts-mark.ts'
 import { createChanges } from './changes.ts'
 import type { Database } from './connection.ts'
@@ -38,66 +39,29 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const driver = createSqliteDriver(db, changes, async () => (await import('./removal.ts')).removeHidden(db))
   const readers = new Set<Database>()
   const onBusy = createPatience(db)
-  const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S =>
-    atFirstUse(names, async () => translating(await load(), onBusy))
+  const lazily: Lazily = (names, load) => atFirstUse(names, async () => translating(await load(), onBusy))
   return {
-    accounts: lazily(methods.accounts, async () =>
-      (await import('../stores/accounts.ts')).createAccountStore(driver, {
-        loadOwnership: () => import('../stores/ownership.ts'),
-        onAdded: () => markAccounts(db),
-      }),
-    ),
-    loginFailures: lazily(methods.loginFailures, async () => {
-      const { createLoginFailureStore, machineClock } = await import('../stores/login-failures.ts')
-      return createLoginFailureStore(driver, machineClock())
+    ...openStores(lazily, driver, {
+      limits: settings.limits,
+      processes: processesHere,
+      onAccountAdded: () => markAccounts(db),
+      isOfOneMachine: true,
+      loadConversationText: async () => (await import('./conversations-text.ts')).conversationText,
+      loadResponseParts: async () => (await import('./responses-parts.ts')).createResponseParts(db, driver),
     }),
-    keys: lazily(methods.keys, async () => (await import('../stores/keys.ts')).createKeyStore(driver)),
-    personas: lazily(methods.personas, async () =>
-      (await import('../stores/personas.ts')).createPersonaStore(driver, settings.limits),
-    ),
     memories: lazily(methods.memories, async () =>
       (await import('./memories.ts')).createMemoryStore(db, driver, settings.limits),
-    ),
-    proposals: lazily(methods.proposals, async () =>
-      (await import('../stores/proposals.ts')).createProposalStore(driver),
-    ),
-    conversations: lazily(methods.conversations, async () => {
-      const { createConversationStore } = await import('../stores/conversations.ts')
-      return createConversationStore(driver, (await import('./conversations-text.ts')).conversationText)
-    }),
-    responses: lazily(methods.responses, async () => {
-      const { createResponseStore } = await import('../stores/responses.ts')
-      return createResponseStore(driver, (await import('./responses-parts.ts')).createResponseParts(db, driver))
-    }),
-    adaptations: lazily(methods.adaptations, async () =>
-      (await import('../stores/adaptations.ts')).createAdaptationStore(driver, settings.limits),
     ),
     packages: lazily(methods.packages, async () =>
       (await import('./persona-archive.ts')).createPersonaArchive(db, driver, readers, settings.limits),
     ),
-    backups: lazily(methods.backups, async () =>
-      (await import('../stores/backups.ts')).createBackupStore(driver, settings.limits),
-    ),
     backupFiles: lazily(methods.backupFiles, async () => {
-      const [{ openBackupFiles }, { changeBackup, createBackupStore }] = await Promise.all([
+      const [{ openBackupFiles }, { backupRows }] = await Promise.all([
         import('../files/backup-files.ts'),
         import('../stores/backups.ts'),
       ])
-      return openBackupFiles(join(folder, 'backups'), {
-        isKnown: createBackupStore(driver).isKnown,
-        change: (row, expected, publish) =>
-          driver.write(function* () {
-            const isChanged = yield* changeBackup(row, expected)
-            if (isChanged) publish()
-            return isChanged
-          }),
-      })
+      return openBackupFiles(join(folder, 'backups'), backupRows(driver))
     }),
-    limits: lazily(methods.limits, async () =>
-      (await import('../stores/limits.ts')).createLimitStore(driver, processesHere),
-    ),
-    ledger: lazily(methods.ledger, async () => (await import('../stores/ledger.ts')).createLedgerStore(driver)),
-    prices: lazily(methods.prices, async () => (await import('../stores/prices.ts')).createPriceStore(driver)),
     plugins,
     changes,
     shared: undefined,

@@ -15,29 +15,17 @@ import { accountOf, keysOf, type UserRow, userOf } from '../shared/account-rows.
 import { account, closeSession, closeSessions, countAccounts, findSessions, openSession } from './account-sessions.ts'
 import { addEntry, listEntries, pruneEntries } from './audit.ts'
 
-/** What the other stores do when accounts come and go. */
-export interface Ownership {
-  /** The first administrator takes over all rows from before there were users. */
-  adopt(userId: string): Work<void>
-  /** Removes all rows of a removed user. */
-  disown(userId: string): Work<void>
-}
-
-export interface AccountStoreParts {
-  /** Loaded where accounts come and go: it knows every other store. */
-  readonly loadOwnership: () => Promise<Ownership>
-  /** Called after an account was added, before it is acknowledged. */
-  readonly onAdded?: () => void
-}
-
-/** Accounts, their logins, and the audit table. Writers run one after the other: a check holds until its commit. */
-export function createAccountStore(db: StoreDatabase, { loadOwnership, onAdded }: AccountStoreParts): AccountStore {
+/**
+ * Accounts, their logins, and the audit table. Writers run one after the other: a check holds until its commit. `onAdded` is
+ * called after an account was added, before it is acknowledged.
+ */
+export function createAccountStore(db: StoreDatabase, onAdded: () => void = () => {}): AccountStore {
   return {
     isEmpty: async () => db.read(isEmpty()),
     async insert(added, onlyFirst) {
       const ownership = await loadOwnership()
       const inserted = await db.write(() => insert(added, onlyFirst, ownership), 'accounts')
-      if (typeof inserted !== 'string') onAdded?.()
+      if (typeof inserted !== 'string') onAdded()
       return inserted
     },
     byId: async (id) => db.read(byId(id)),
@@ -63,6 +51,13 @@ export function createAccountStore(db: StoreDatabase, { loadOwnership, onAdded }
     audit: async (query) => db.read(listEntries(query)),
     pruneAudit: (before) => pruneEntries(db, before),
   }
+}
+
+type Ownership = typeof import('./ownership.ts')
+
+/** Loaded where accounts come and go: it knows the other stores. */
+function loadOwnership(): Promise<Ownership> {
+  return import('./ownership.ts')
 }
 
 function* insert(added: NewAccount, onlyFirst: boolean, { adopt }: Ownership): Work<Account | Taken | 'not_first'> {

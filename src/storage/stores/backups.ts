@@ -45,6 +45,19 @@ export function* insertBackup(backup: BackupRow): Work<void> {
   )
 }
 
+/** The rows of backups whose packages are files; a package is put in its place by `publish`, before its row is committed. */
+export function backupRows(db: StoreDatabase) {
+  return {
+    isKnown: createBackupStore(db).isKnown,
+    change: (backup: BackupRow, expected: string, publish: () => void) =>
+      db.write(function* () {
+        const isChanged = yield* changeBackup(backup, expected)
+        if (isChanged) publish()
+        return isChanged
+      }),
+  }
+}
+
 /** Changes the row of a backup whose package is rewritten; false where it has another checksum than `expected`. */
 export function* changeBackup(backup: BackupRow, expected: string): Work<boolean> {
   const { backup_id, checksum, content_hash, bytes, memories } = backup
