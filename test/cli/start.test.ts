@@ -105,7 +105,7 @@ test.whole('a command loads the store that it asks, and no other', async () => {
     }
     const stderr = whoami(unbundled)
     const stores =
-      /src\/storage\/sqlite\/(accounts|personas|memories|conversations|adaptations|persona-archive|backups)\.[jt]s/g
+      /src\/storage\/(?:sqlite|stores)\/(accounts|personas|memories|conversations|adaptations|persona-archive|backups)\.[jt]s/g
     assert.equal([...new Set([...stderr.matchAll(stores)].map(([, name]) => name))], ['accounts'])
     assert.not.match(stderr, /src\/personas\/(?:adaptation|package)\//)
     const files = new Set(
