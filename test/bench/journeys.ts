@@ -149,7 +149,7 @@ async function openJourneys(provider: StandIn, folder: string) {
     {
       name: 'memory search (command line)',
       before: 18,
-      end: 'src/storage/sqlite/memories-postings',
+      end: 'src/storage/sqlite/memory-search',
       idle: idleCommand,
       run: (turn) => aichat(['persona', 'memory', 'search', 'Ada', `What is my cat afraid of? ${turn}`]).then(() => {}),
     },
@@ -170,7 +170,7 @@ async function openJourneys(provider: StandIn, folder: string) {
     {
       name: 'login (HTTP)',
       before: 14,
-      end: 'src/storage/sqlite/accounts',
+      end: 'src/storage/stores/accounts',
       idle: idleRequest,
       run: () => send('POST', '/api/auth/login', { username: 'ada', password: goodPassword }),
     },
