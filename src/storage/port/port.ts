@@ -131,15 +131,15 @@ export interface InsertInto {
   readonly columns: Readonly<Record<string, InsertType>>
   /** What follows `ON CONFLICT`, where one may be. */
   readonly onConflict?: string
-  /** Columns of the rows that were written, which are the result. */
-  readonly returning?: string
+  /** The columns, texts and numbers, by which a row is known: the result says then which rows were written. */
+  readonly key?: readonly string[]
 }
 
 /**
  * Inserts rows, in their order, each with a value for every column. Numbers and bytes arrive as they are, where `tableOf` makes
- * texts of them. The result is what they return: nothing without `returning`.
+ * texts of them. The result says of each row whether it was written; it is empty without a `key`.
  */
-export function* insert<R extends object>(into: InsertInto, added: readonly (readonly Value[])[]): Work<R[]> {
+export function* insert(into: InsertInto, added: readonly (readonly Value[])[]): Work<readonly boolean[]> {
   return added.length === 0 ? [] : yield { ask: 'insert', into, rows: added }
 }
 

@@ -73,7 +73,7 @@ async function perform(on: Sql, ask: Ask): Promise<unknown> {
   if (ask.ask === 'together') return allOf(ask.works.map((work) => runOn(on, work)))
   if (ask.ask === 'turn') return on.row('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [ask.name])
   if (ask.ask === 'native') return (ask.perform as (on: Sql) => unknown)(on)
-  if (ask.ask === 'insert') return on.rows(insertText(ask.into), arraysOf(ask.into.columns, ask.rows))
+  if (ask.ask === 'insert') return insertInto(on, ask.into, ask.rows)
   const { text, values } = compile(ask.statement)
   if (ask.ask === 'rows' || ask.ask === 'lock') return on.rows(text, values)
   return ask.ask === 'row' ? on.row(text, values) : on.run(text, values)
@@ -105,15 +105,25 @@ function arraysOf(columns: InsertInto['columns'], rows: readonly (readonly Value
   })
 }
 
+async function insertInto(on: Sql, into: InsertInto, rows: readonly (readonly Value[])[]): Promise<readonly boolean[]> {
+  const written = await on.rows<Record<string, unknown>>(insertText(into), arraysOf(into.columns, rows))
+  const { key } = into
+  if (!key) return []
+  // A row that is given twice is written once.
+  const left = new Set(written.map((row) => key.map((name) => row[name]).join(' ')))
+  const places = key.map((name) => Object.keys(into.columns).indexOf(name))
+  return rows.map((row) => left.delete(places.map((place) => row[place]).join(' ')))
+}
+
 const insertTexts = new WeakMap<InsertInto, string>()
 
 function insertText(into: InsertInto): string {
   const known = insertTexts.get(into)
   if (known !== undefined) return known
-  const { table, columns, onConflict, returning } = into
+  const { table, columns, onConflict, key } = into
   const arrays = Object.values(columns).map((type, index) => `$${index + 1}::${types[type]}[]`)
   const text = `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})
-    ${onConflict ? `ON CONFLICT ${onConflict}` : ''} ${returning ? `RETURNING ${returning}` : ''}`
+    ${onConflict ? `ON CONFLICT ${onConflict}` : ''} ${key ? `RETURNING ${key.join(', ')}` : ''}`
   insertTexts.set(into, text)
   return text
 }

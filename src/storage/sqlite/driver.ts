@@ -163,10 +163,8 @@ function performerOf(db: Database): Perform {
       const { into, rows } = ask
       const statement = inserts.get(into) ?? db.prepare(insertText(into))
       inserts.set(into, statement)
-      if (into.returning)
-        return rows.map((row) => statement.get(...row.map(sqlite.value))).filter((row) => row !== undefined)
-      for (const row of rows) statement.run(...row.map(sqlite.value))
-      return []
+      const written = rows.map((row) => statement.run(...bound(row)).changes > 0)
+      return into.key ? written : []
     }
     const { text, values } = compile(ask.statement)
     const statement = prepare(text)
@@ -178,10 +176,15 @@ function performerOf(db: Database): Perform {
   return perform
 }
 
-function insertText({ table, columns, onConflict, returning }: InsertInto): string {
+function insertText({ table, columns, onConflict }: InsertInto): string {
   const names = Object.keys(columns)
   return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
-    ${onConflict ? `ON CONFLICT ${onConflict}` : ''} ${returning ? `RETURNING ${returning}` : ''}`
+    ${onConflict ? `ON CONFLICT ${onConflict}` : ''}`
+}
+
+/** A row as SQLite takes it; most rows are so already. */
+function bound(row: readonly Value[]): readonly unknown[] {
+  return row.some((value) => value === undefined || typeof value === 'boolean') ? row.map(sqlite.value) : row
 }
 
 /** SQLite's spelling: lists and rows are JSON texts (https://sqlite.org/json1.html#jeach). */

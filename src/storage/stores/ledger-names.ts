@@ -78,7 +78,8 @@ export function createLedgerNames(db: StoreDatabase): LedgerNames {
   return {
     async idsOf(given) {
       // A text that the database cannot hold is found under the one that it holds in its place.
-      const wanted = [...new Set([...given].map(storable))]
+      const held = new Map([...new Set(given)].map((name) => [name, storable(name)]))
+      const wanted = [...new Set(held.values())]
       let found = await look(wanted)
       const missing = wanted.filter((name) => !found.has(name)).sort()
       if (missing.length > 0) {
@@ -90,7 +91,8 @@ export function createLedgerNames(db: StoreDatabase): LedgerNames {
         )
         found = await look(wanted)
       }
-      return (name) => found.get(storable(name))!
+      const ids = new Map([...held].map(([name, text]) => [name, found.get(text)!]))
+      return (name) => ids.get(name)!
     },
     async find(given) {
       const found = await look(given.map(storable))

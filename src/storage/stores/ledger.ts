@@ -66,28 +66,22 @@ const ledger: InsertInto = {
   table: 'ledger',
   columns: ledgerColumns,
   onConflict: '(request, attempt) DO NOTHING',
-  returning: 'request, attempt',
+  key: ['request', 'attempt'],
 }
 
 /** Inserts rows; the result are those that were not there. */
 function* insertRows(rows: readonly LedgerRow[], idOf: (name: string) => number): Work<readonly LedgerRow[]> {
   // In one order: of processes that add the same rows, each waits for the other's and none for the first again.
   const sorted = rows.length > 1 ? rows.toSorted(byAttempt) : rows
-  const inserted = yield* insert<{ request: string; attempt: number }>(
+  const isNew = yield* insert(
     ledger,
     sorted.map((row) => valuesOf(row, idOf)),
   )
-  // A row that is given twice is inserted once.
-  const left = new Set(inserted.map(keyOf))
-  return rows.filter((row) => left.delete(keyOf(row)))
+  return sorted.filter((_row, at) => isNew[at])
 }
 
 function byAttempt(a: LedgerRow, b: LedgerRow): number {
   return a.request < b.request ? -1 : a.request > b.request ? 1 : a.attempt - b.attempt
-}
-
-function keyOf({ request, attempt }: Pick<LedgerRow, 'request' | 'attempt'>): string {
-  return `${attempt} ${request}`
 }
 
 const places = ['day', '"user"', 'api_key', 'plugin', 'model']
