@@ -1,18 +1,6 @@
 import { readSubject } from '../../usage/limits/documents.ts'
 import type { CountedBudget } from '../../usage/limits/store.ts'
-import {
-  among,
-  forUpdate,
-  lock,
-  row,
-  rows,
-  run,
-  type Statement,
-  sql,
-  tableOf,
-  together,
-  type Work,
-} from '../port/port.ts'
+import { among, forUpdate, lock, row, rows, run, type Statement, sql, together, type Work } from '../port/port.ts'
 import { daysAround, daysOf, keptMs, type LedgerDays, type SpendRow } from '../shared/spend-rows.ts'
 import { idOfName } from './ledger-names.ts'
 
@@ -32,14 +20,16 @@ export function holdOpenings(): Work<void> {
   return lock(sql`SELECT pg_advisory_xact_lock_shared(${openingLock})`)
 }
 
-/** The condition of the accounts of budgets. The period stays where the clock was set back over its start: the next one's account is there already. */
+/**
+ * The condition of the accounts of budgets, of which a request asks few. The period stays where the clock was set back over its
+ * start: the next one's account is there already.
+ */
 function isOf(budgets: readonly CountedBudget[]): Statement {
-  const keys = budgets.flatMap(({ subject, period, zone, start, end }) => [
-    [subject, period, zone, start],
-    [subject, period, zone, end],
-  ])
-  const table = tableOf({ subject: 'text', period: 'text', zone: 'text', start: 'integer' }, keys)
-  return sql`(subject, period, zone, start) IN (SELECT b.subject, b.period, b.zone, b.start FROM ${table} AS b)`
+  return budgets.map(isAccountOf).reduce((all, one) => sql`${all} OR ${one}`, sql`false`)
+}
+
+function isAccountOf({ subject, period, zone, start, end }: CountedBudget): Statement {
+  return sql`(subject = ${subject} AND period = ${period} AND zone = ${zone} AND start IN (${start}, ${end}))`
 }
 
 function finding(found: readonly StoredSpend[]): FindAccount {
@@ -56,11 +46,8 @@ export function* findAccounts(budgets: readonly CountedBudget[]): Work<FindAccou
 
 /** Reads the accounts of budgets, and others by their ids, and locks them until the end of the transaction. */
 export function* lockAccounts(budgets: readonly CountedBudget[], ids: readonly number[] = []): Work<FindAccount> {
-  return finding(
-    yield* rows<StoredSpend>(
-      sql`SELECT * FROM limit_spend WHERE ${isOf(budgets)} OR id ${among(ids)} ORDER BY id ${forUpdate}`,
-    ),
-  )
+  const isWanted = ids.length === 0 ? isOf(budgets) : sql`${isOf(budgets)} OR id ${among(ids)}`
+  return finding(yield* rows<StoredSpend>(sql`SELECT * FROM limit_spend WHERE ${isWanted} ORDER BY id ${forUpdate}`))
 }
 
 /** Opens the accounts that are missing, each from the ledger's sum for its period. */

@@ -157,8 +157,9 @@ function* addToShares(reservation: ReservationRow, nano: number, hard: readonly 
   return !isRefused
 }
 
-function addReserved(ids: readonly number[], nano: number): Work<number> {
-  return run(sql`UPDATE limit_spend SET reserved = reserved + ${nano} WHERE id ${among(ids)}`)
+/** For accounts that are locked: a request has few. */
+function addReserved(ids: readonly number[], nano: number): Work<unknown> {
+  return together(...ids.map((id) => run(sql`UPDATE limit_spend SET reserved = reserved + ${nano} WHERE id = ${id}`)))
 }
 
 /** Begins accounts anew at nothing spent; undefined where one is missing. */
