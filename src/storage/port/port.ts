@@ -155,7 +155,10 @@ export function* insertNamed<I extends InsertInto>(
   )
 }
 
-/** Runs a query for the locks that it takes; nothing where a database has one writer. */
+/**
+ * Runs a statement that concerns other machines alone: for the locks that it takes, or to announce a change. Does nothing on a
+ * database of one machine, which has one writer.
+ */
 export function* lock(statement: Statement): Work<void> {
   yield { ask: 'lock', statement }
 }
