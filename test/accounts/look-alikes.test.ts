@@ -4,6 +4,7 @@ import { isSpoof, lookOf } from '../../src/accounts/look-alikes.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { goodPassword, openDaemon, withDaemon } from '../helpers/program/daemon.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
+import { lackChanges } from '../helpers/storage/earlier.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('names that look like others')
@@ -88,9 +89,8 @@ test('accounts from before that look alike go on working, and what they look lik
     '\u0430dmin',
     other.user.id,
   )
-  db.exec(
-    `DROP INDEX user_look; ALTER TABLE user DROP COLUMN username_look; DELETE FROM migration WHERE name = 'accounts-2'`,
-  )
+  db.exec('DROP INDEX account_look; ALTER TABLE user DROP COLUMN username_look')
+  lackChanges(db, 'accounts-2')
   db.close()
   const again = await openDatabase(join(home, 'aichat.db'), { check: false })
   assert.equal(again.prepare('SELECT DISTINCT username_look FROM user').pluck().all(), ['admin'])

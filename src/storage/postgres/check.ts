@@ -1,6 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
-import type { Migration } from './migration.ts'
+import { schemaOf } from './schema.ts'
 import type { Database } from './sql.ts'
 import { vectorColumn } from './vectors-column.ts'
 
@@ -17,15 +16,15 @@ interface Facts {
  * Describes a database in one line: its server, the extension `vector`, and the schema. Throws `configuration` where
  * the role lacks rights or the server takes no writes, with every problem.
  */
-export async function checkDatabase(db: Database, migrations: readonly Migration[]): Promise<string> {
-  const [facts, column, applied, refused] = await Promise.all([
+export async function checkDatabase(db: Database): Promise<string> {
+  const [facts, column, schema, refused] = await Promise.all([
     db.row<Facts>(`SELECT current_setting('server_version') AS version,
       current_setting('transaction_read_only') = 'on' AS read_only,
       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector,
       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector') AS vector_there`),
     vectorColumn(db),
-    db.rows<{ name: string }>(`SELECT name FROM migration`),
+    schemaOf(db),
     db.rows<{ name: string }>(`SELECT relname AS name FROM pg_class
       WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
         AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
@@ -40,12 +39,10 @@ export async function checkDatabase(db: Database, migrations: readonly Migration
   ]
   if (problems.length > 0)
     throw new AppError('configuration', `The database ${db.name} cannot be used`, { details: problems })
-  const known = new Set(applied.map(({ name }) => name))
-  const missing = migrations.filter(({ name }) => !known.has(name)).length
   const parts = [
     `PostgreSQL ${version.split(' ')[0]}`,
     column === 'vector' ? `pgvector ${vector ?? ''}`.trimEnd() : withoutPgvector(vector, vector_there),
-    missing === 0 ? 'its schema is the newest' : `${counted(missing, 'change')} of the schema wait for the next start`,
+    schema.isPresent ? 'its schema is the newest' : 'its schema is brought up at the next start',
   ]
   return `${db.name}: ${parts.join(', ')}`
 }

@@ -12,12 +12,11 @@ import type { Context } from './context.ts'
 import { createPostgresDriver } from './driver.ts'
 import { codeOf, startFailure, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
-import { isNewest, migrate } from './migrate.ts'
-import { migrations } from './migrations.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
 import { deferCleanup } from './removal.ts'
+import { isNewest, migrate } from './schema.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -55,10 +54,10 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   // One round trip where all is as it was.
   const [found, isMigrated] = await Promise.all([
     refuseMistaken(db, settings),
-    isNewest(db, migrations, { ...(expectsNewer && { expectsNewer }) }),
+    isNewest(db, { ...(expectsNewer && { expectsNewer }) }),
   ])
   const mayWrite = !use.readOnly && use.create !== false
-  if (mayWrite && !isMigrated) await migrate(db, migrations)
+  if (mayWrite && !isMigrated) await migrate(db)
   if (mayWrite && use.service) await takePgvector(db)
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
@@ -128,7 +127,7 @@ function storageOf(
     },
     async check() {
       try {
-        return await (await import('./check.ts')).checkDatabase(db, migrations)
+        return await (await import('./check.ts')).checkDatabase(db)
       } catch (reason) {
         throw translated(reason)
       }

@@ -1,5 +1,4 @@
 import type { Transaction } from './sql.ts'
-import { counted } from './usage-schema.ts'
 
 /**
  * How vectors are kept: as pgvector's own type in the column `vector`, or, on a server without the extension, as its binary
@@ -32,7 +31,7 @@ export async function takeExtension(tx: Transaction): Promise<VectorColumn> {
 }
 
 /**
- * The tables of vectors and of their sketches, with the counters of their bytes. Up to 2,032 dimensions a vector lies in its
+ * The tables of vectors and of their sketches. Up to 2,032 dimensions a vector lies in its
  * row, since reading it from beside the table doubles the cost of comparing it; a longer one lies beside, never compressed.
  */
 export async function makeVectorTable(tx: Transaction, column: VectorColumn): Promise<void> {
@@ -48,14 +47,5 @@ export async function makeVectorTable(tx: Transaction, column: VectorColumn): Pr
       space_id int NOT NULL,
       bits varbit NOT NULL
     );
-    ${countedVectors}
   `)
 }
-
-/** Four bytes for each dimension, however they are kept. */
-const countedVectors = counted({
-  table: 'memory_vector',
-  owner: 'scope',
-  key: (row) => `(${row}.memory_id >> 24)::int`,
-  bytes: (row) => `(SELECT 4 * e.dimension FROM embedding_space e WHERE e.space_id = ${row}.space_id)`,
-})

@@ -5,12 +5,13 @@ import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import { refuseMoved } from '../files/moved-mark.ts'
+import { schemaName, unknownTo } from '../schema/version.ts'
 import type { CarriedOver, CopyFacts, RestoredAccounts, StorageCopies } from '../shared/copies.ts'
 import type { Database } from './connection.ts'
-import { migrate, refuseDamaged } from './database.ts'
+import { refuseDamaged } from './database.ts'
 import { translated } from './errors.ts'
 import { holdDatabase } from './hold.ts'
-import { migrations } from './migrations.ts'
+import { bringUp, normalForm, objectsIn, partsOf, type SchemaObject } from './schema.ts'
 
 /** Pages that are copied between two reports of progress: 4 MiB. */
 const pagesAtOnce = 500
@@ -83,14 +84,13 @@ function factsOf(path: string): CopyFacts {
     const hasTable = db.prepare<[string], 1>("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").pluck()
     if (!hasTable.get('migration') || !hasTable.get('user'))
       throw new AppError('configuration', 'The database of the backup is not one of aichat')
-    const known = new Set(migrations.map(({ name }) => name))
     const applied = db.prepare<[], string>('SELECT name FROM migration ORDER BY rowid').pluck().all()
-    const unknown = applied.filter((name) => !known.has(name))
+    const unknown = unknownTo(applied)
     if (unknown.length > 0)
       throw new AppError('configuration', 'The backup was made by a newer aichat: update this one first', {
         details: unknown.map((name) => `unknown change of schema: ${name}`),
       })
-    refuseForeign(db, applied)
+    refuseForeign(db, applied.includes(schemaName))
     const users = db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!
     return { kind: 'sqlite', schema: applied.at(-1) ?? '', users, bytes: statSync(path).size }
   } finally {
@@ -99,21 +99,16 @@ function factsOf(path: string): CopyFacts {
 }
 
 /**
- * Refuses a copy with a table, index, view or trigger that its migrations do not make, or without one that they make: a
- * trigger would go on working in the restored database. Throws `configuration`, with the names.
+ * Refuses a copy with a table, index, view or trigger that aichat does not make, or without one that it makes: a trigger would
+ * go on working in the restored database. Of an earlier schema only the tables are looked at, which may lack columns: all else
+ * is made anew before the copy is used. Throws `configuration`, with the names.
  */
-function refuseForeign(db: Database, applied: readonly string[]): void {
+function refuseForeign(db: Database, isPresent: boolean): void {
   const fresh = new BetterSqlite3(':memory:')
   try {
-    migrate(fresh, applied)
-    const [own, found] = [schemaOf(fresh), schemaOf(db)]
-    const different = [
-      ...[...found].flatMap(([object, sql]) => {
-        if (own.get(object) === sql) return []
-        return [own.has(object) ? `the ${object} is not as aichat makes it` : `the ${object} is not one of aichat`]
-      }),
-      ...[...own.keys()].filter((object) => !found.has(object)).map((object) => `the ${object} is missing`),
-    ]
+    bringUp(fresh, new Set(), 0)
+    const [own, found] = [objectsByName(fresh), objectsByName(db)]
+    const different = isPresent ? differences(own, found) : foreignTables(own, found)
     if (different.length > 0)
       throw new AppError('configuration', 'The schema of the database is not that of aichat: it was changed', {
         details: different.slice(0, mostNames).map(printableLine),
@@ -123,16 +118,47 @@ function refuseForeign(db: Database, applied: readonly string[]): void {
   }
 }
 
-/** The statements by kind and name, but for the tables of SQLite itself and the indexes of its constraints. */
-function schemaOf(db: Database): ReadonlyMap<string, string> {
-  const rows = db
-    .prepare<[], { object: string; sql: string }>(
-      `SELECT type || ' ' || name AS object, tbl_name || ': ' || coalesce(sql, '') AS sql FROM sqlite_schema
-       WHERE NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))
-         AND NOT (type = 'index' AND sql IS NULL)`,
-    )
-    .all()
-  return new Map(rows.map(({ object, sql }) => [object, sql]))
+function objectsByName(db: Database): ReadonlyMap<string, SchemaObject> {
+  return new Map(objectsIn(db).map((object) => [`${object.type} ${object.name}`, object]))
+}
+
+type Objects = ReturnType<typeof objectsByName>
+
+function differences(own: Objects, found: Objects): readonly string[] {
+  return [
+    ...[...found].flatMap(([name, { type, sql }]) => {
+      const made = own.get(name)
+      if (!made) return [`the ${name} is not one of aichat`]
+      const isSame = isTable(made) ? equal(partsOf(sql), partsOf(made.sql)) : normalForm(sql) === normalForm(made.sql)
+      return isSame && type === made.type ? [] : [`the ${name} is not as aichat makes it`]
+    }),
+    ...[...own.keys()].filter((name) => !found.has(name)).map((name) => `the ${name} is missing`),
+  ]
+}
+
+/** The table of logs had another key once. */
+const earlierTables = new Set(['table adaptation'])
+
+function foreignTables(own: Objects, found: Objects): readonly string[] {
+  return [...found].flatMap(([name, object]) => {
+    if (object.type !== 'table' || earlierTables.has(name)) return []
+    const made = own.get(name)
+    if (!made) return [`the ${name} is not one of aichat`]
+    const parts = isTable(made) ? partsOf(made.sql) : new Set([normalForm(made.sql)])
+    const isPart = isTable(object)
+      ? [...partsOf(object.sql)].every((part) => parts.has(part))
+      : parts.has(normalForm(object.sql))
+    return isPart ? [] : [`the ${name} is not as aichat makes it`]
+  })
+}
+
+/** Not a virtual one. */
+function isTable({ sql }: SchemaObject): boolean {
+  return /^CREATE TABLE\b/i.test(sql)
+}
+
+function equal(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every((part) => other.has(part))
 }
 
 /** The accounts that may log in by a database, as far as it can be read; undefined where it cannot. */
@@ -160,6 +186,8 @@ function prepared(path: string, carried: CarriedOver | 'as-backed-up' | undefine
   try {
     db.pragma('secure_delete = ON')
     const result = db.transaction(() => {
+      const applied = new Set(db.prepare<[], string>('SELECT name FROM migration').pluck().all())
+      if (!applied.has(schemaName)) bringUp(db, applied, at)
       const logins = db.prepare('DELETE FROM login_session').run().changes
       const accounts = carried === 'as-backed-up' ? untouched : carryOver(db, carried, at)
       db.prepare(

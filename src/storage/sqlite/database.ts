@@ -5,10 +5,9 @@ import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { makeFolder } from '../../formats/make-folder.ts'
 import { ownSecret } from '../files/own-secret.ts'
+import { schemaName, unknownTo } from '../schema/version.ts'
 import type { Database } from './connection.ts'
 import { translated } from './errors.ts'
-import type { Migration } from './migration.ts'
-import { migrations } from './migrations.ts'
 import { keepSeals, sealKeyOf } from './seals.ts'
 
 export interface OpenOptions {
@@ -57,7 +56,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     // KiB: a search compares some hundred vectors of a page each, and asking the system for them anew takes as long again.
     db.pragma('cache_size = -16384')
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
-    bringUp(db, path)
+    await bringUpTo(db, path)
     keepSeals(
       db,
       ownSecret(sealKeyOf(path), 'after which earlier changes of personas by other programs cannot be seen'),
@@ -103,36 +102,29 @@ function ownersOnly<T>(work: () => T): T {
   }
 }
 
-/** Runs the migrations that this file has not seen, each in a transaction of its own together with its record. */
-function bringUp(db: Database, path: string): void {
-  db.exec(migrationTable)
-  const known = new Set(migrations.map((migration) => migration.name))
-  const applied = new Set(db.prepare<[], string>('SELECT name FROM migration').pluck().all())
-  const unknown = [...applied].filter((name) => !known.has(name))
+/** Brings the schema up in one transaction, where it is not the present one. */
+async function bringUpTo(db: Database, path: string): Promise<void> {
+  const applied = appliedTo(db)
+  const unknown = unknownTo(applied)
   if (unknown.length > 0) {
     throw new AppError('configuration', `The database ${path} was written by a newer aichat: update this one`, {
       details: unknown.map((name) => `unknown change of schema: ${name}`),
     })
   }
-  for (const migration of migrations) {
-    if (!applied.has(migration.name)) db.transaction(apply).immediate(db, migration)
-  }
+  if (applied.has(schemaName)) return
+  const { bringUp } = await import('./schema.ts')
+  const work = db.transaction(() => {
+    // Another process may have been faster between the look and the lock.
+    const now = appliedTo(db)
+    if (!now.has(schemaName)) bringUp(db, now, Date.now())
+  })
+  work.immediate()
 }
 
-const migrationTable =
-  'CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT'
-
-/** Makes the schema of an empty database as these migrations make it, in their order. */
-export function migrate(db: Database, names: readonly string[]): void {
-  db.exec(migrationTable)
-  for (const name of names) apply(db, migrations.find((migration) => migration.name === name)!)
-}
-
-function apply(db: Database, migration: Migration): void {
-  // Another process may have been faster between the look and the lock.
-  if (db.prepare('SELECT 1 FROM migration WHERE name = ?').get(migration.name)) return
-  migration.up(db)
-  db.prepare('INSERT INTO migration (name, applied_at) VALUES (?, ?)').run(migration.name, Date.now())
+/** The names of the changes that made a database's schema. */
+function appliedTo(db: Database): ReadonlySet<string> {
+  const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration'`).get()
+  return new Set(isThere ? db.prepare<[], string>('SELECT name FROM migration').pluck().all() : [])
 }
 
 function refuseLost(path: string, marker: string): void {

@@ -1,7 +1,7 @@
 import { rangeOf } from '../shared/memory-scope.ts'
 import { hammingDistances, leastOf, type Words, wordsOf } from '../shared/sketch-distances.ts'
 import type { Database } from './connection.ts'
-import { blockBits } from './sketches-schema.ts'
+import { blockBits } from './sketch-triggers.ts'
 
 /** The sketches of a connection's large scopes, kept in memory. */
 export interface Sketches {

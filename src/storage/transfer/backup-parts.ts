@@ -1,35 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { findBackup } from '../files/backup-files.ts'
+import { ofLivePersona } from '../schema/live-rows.ts'
+import type { SqliteRow } from '../schema/table.ts'
 import type { Database } from '../sqlite/connection.ts'
-import { ofLivePersona } from './live-rows.ts'
 import { fileName } from './plugin-files.ts'
-import { plain, type SqliteRow, type TransferTable } from './table.ts'
-
-const ofLiveBackup = `backup_id IN (SELECT id FROM persona_backup WHERE ${ofLivePersona})`
-
-/** The files of personas' backups, which PostgreSQL keeps in parts. */
-export const backupTables: readonly TransferTable[] = [
-  {
-    name: 'persona_backup_file',
-    rows: 'files of backups',
-    columns: {
-      ...plain('text', 'backup_id'),
-      ...plain('int8', 'bytes'),
-      written_at: { type: 'int8', compared: false },
-    },
-    order: 'backup_id',
-    where: ofLiveBackup,
-    isInFiles: true,
-  },
-  {
-    name: 'persona_backup_part',
-    rows: 'parts of backups',
-    columns: { ...plain('text', 'backup_id'), ...plain('int4', 'number'), ...plain('bytea', 'bytes') },
-    order: 'backup_id, number',
-    where: ofLiveBackup,
-    isInFiles: true,
-  },
-]
 
 /** Bytes of one part. */
 const partBytes = 1024 * 1024

@@ -1,6 +1,7 @@
+import { comparedColumns, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
+import type { MovedTable } from '../schema/tables.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { createRowWriter } from './copy-format.ts'
-import { comparedColumns, type SqliteRow, type TransferTable, type Value } from './table.ts'
 
 /** Rows of a table in the format of COPY, without its header and end. */
 export interface Batch {
@@ -15,8 +16,8 @@ export interface Batch {
 const batchBytes = 256 * 1024
 
 /** Writes rows of a table as batches, and yields to the event loop between them, and where there is none. */
-export async function* batchesOf(table: TransferTable, rows: Iterable<SqliteRow | undefined>): AsyncGenerator<Batch> {
-  const columns = Object.entries(table.columns)
+export async function* batchesOf(table: MovedTable, rows: Iterable<SqliteRow | undefined>): AsyncGenerator<Batch> {
+  const columns = movedColumns(table)
   const compared = comparedColumns(table)
   const writer = createRowWriter(columns.map(([, { type }]) => type))
   const comparedWriter =

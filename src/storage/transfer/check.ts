@@ -9,10 +9,10 @@ import { checkDatabase } from '../postgres/check.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { createPostgresDriver } from '../postgres/driver.ts'
 import { operatorFailure } from '../postgres/errors.ts'
-import { migrations } from '../postgres/migrations.ts'
 import { snapshotIn as postgresSnapshot } from '../postgres/persona-snapshot.ts'
 import type { Transaction } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
+import { movedTables } from '../schema/tables.ts'
 import { snapshotIn as sqliteSnapshot } from '../sqlite/persona-snapshot.ts'
 import { openReader } from '../sqlite/reader.ts'
 import { openSqliteStorage, type SqliteSettings } from '../sqlite/storage.ts'
@@ -21,7 +21,6 @@ import { createLedgerNames } from '../stores/ledger-names.ts'
 import { placesIn } from './move-to.ts'
 import { scopesIn } from './persona-hashes.ts'
 import type { TransferControl } from './progress.ts'
-import { tables } from './tables.ts'
 
 /** A database that was read to its end. */
 export interface DatabaseCheck {
@@ -68,7 +67,7 @@ export async function checkFolder(settings: SqliteSettings, control: TransferCon
 export async function checkPostgres(url: string, control: TransferControl): Promise<DatabaseCheck> {
   const db = openPostgres(url)
   try {
-    const line = await checkDatabase(db, migrations)
+    const line = await checkDatabase(db)
     const driver = createPostgresDriver(db, createChanges(db))
     const ledger = await problemsIn(driver, createLedgerNames(driver))
     const vectors = await vectorColumn(db)
@@ -93,8 +92,8 @@ export async function checkPostgres(url: string, control: TransferControl): Prom
 
 /** Reads the rows of all tables, those beside them that the server keeps apart too. */
 async function readAll(tx: Transaction, { onStep = () => {}, signal }: TransferControl): Promise<void> {
-  for (const [at, { name, rows }] of tables.entries()) {
-    onStep({ doing: `reading ${rows}`, share: (at / tables.length) * readingShare })
+  for (const [at, { name, rows }] of movedTables.entries()) {
+    onStep({ doing: `reading ${rows}`, share: (at / movedTables.length) * readingShare })
     for await (const _chunk of tx.copyOut(`COPY ${name} TO STDOUT (FORMAT binary)`)) signal?.throwIfAborted()
   }
 }

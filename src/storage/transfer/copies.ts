@@ -4,8 +4,7 @@ import { installationMarkOf, readInstallationMark } from '../../installation-id.
 import { replaceFile } from '../files/atomic.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { operatorFailure } from '../postgres/errors.ts'
-import { migrate } from '../postgres/migrate.ts'
-import { migrations } from '../postgres/migrations.ts'
+import { migrate } from '../postgres/schema.ts'
 import type { Database } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
 import type { StorageCopies } from '../shared/copies.ts'
@@ -56,7 +55,7 @@ export function postgresCopies(url: string, folder: string): StorageCopies {
     holdAlone: () => ({ accounts: () => undefined, release: () => {} }),
     fill: (database, files) =>
       opened(async (db) => {
-        await migrate(db, migrations)
+        await migrate(db)
         const made = await openDatabase(database, { vectors: false })
         made.close()
         const held = holdDatabase(database)

@@ -1,4 +1,4 @@
-import type { ColumnType, Value } from './table.ts'
+import type { ColumnType, Value } from '../schema/table.ts'
 
 /**
  * Rows in PostgreSQL's binary format of COPY (https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"):
@@ -47,6 +47,7 @@ export function createRowWriter(types: readonly ColumnType[]): RowWriter {
   }
 
   const writers: Readonly<Record<ColumnType, (value: Value) => void>> = {
+    timestamptz: notMoved,
     text(value) {
       const text = withoutNul(value as string)
       // A character of UTF-16 takes three bytes at most.
@@ -218,7 +219,13 @@ export function createRowReader(types: readonly ColumnType[]): RowReader {
   }
 }
 
+/** No table with such a column is moved. */
+function notMoved(): never {
+  throw new Error('Moments of the server are not moved')
+}
+
 const readers: Readonly<Record<ColumnType, (bytes: Buffer) => Value>> = {
+  timestamptz: notMoved,
   text: (bytes) => bytes.toString('utf8'),
   int2: (bytes) => bytes.readInt16BE(),
   int4: (bytes) => bytes.readInt32BE(),

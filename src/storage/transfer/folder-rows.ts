@@ -1,8 +1,9 @@
+import { movedColumns, type SqliteRow } from '../schema/table.ts'
+import type { MovedTable } from '../schema/tables.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { backupFileRows, readBackupParts } from './backup-parts.ts'
 import { activePluginRows, pluginRows } from './plugin-files.ts'
 import { postingRows } from './postings.ts'
-import type { SqliteRow, TransferTable } from './table.ts'
 
 /**
  * A data folder as a side of a transfer: its database, locked against changes meanwhile, and the folders of its files.
@@ -15,8 +16,8 @@ export interface FolderSide {
 }
 
 /** The rows of a table in its order, read one after another; undefined where the event loop may run before the next. */
-export function rowsIn(side: FolderSide, table: TransferTable): Iterable<SqliteRow | undefined> {
-  if (!table.isInFiles) return side.db.prepare<[], SqliteRow>(selectOf(table)).iterate()
+export function rowsIn(side: FolderSide, table: MovedTable): Iterable<SqliteRow | undefined> {
+  if (table.only !== 'postgres') return side.db.prepare<[], SqliteRow>(selectOf(table)).iterate()
   switch (table.name) {
     case 'plugin':
       return pluginRows(side.plugins)
@@ -32,16 +33,17 @@ export function rowsIn(side: FolderSide, table: TransferTable): Iterable<SqliteR
 }
 
 /** The number of a table's rows, as far as it is cheap to tell. */
-export function countIn({ db }: FolderSide, table: TransferTable): number {
-  if (table.isInFiles) return 0
+export function countIn({ db }: FolderSide, table: MovedTable): number {
+  if (table.only === 'postgres') return 0
   return db
     .prepare<[], number>(`SELECT count(*) FROM "${table.sqlite ?? table.name}"`)
     .pluck()
     .get()!
 }
 
-function selectOf({ name, sqlite = name, columns, reads = {}, order, where = 'TRUE' }: TransferTable): string {
-  const wanted = Object.entries(columns).flatMap(([column, { sqlite: own, expression, derived }]) =>
+function selectOf(table: MovedTable): string {
+  const { name, sqlite = name, reads = {}, order, where = 'TRUE' } = table
+  const wanted = movedColumns(table).flatMap(([column, { sqlite: own, expression, derived }]) =>
     derived ? [] : [`${expression ?? (own === 'rowid' ? own : `"${own ?? column}"`)} AS "${column}"`],
   )
   const more = Object.entries(reads).map(([column, expression]) => `${expression} AS "${column}"`)

@@ -1,17 +1,18 @@
 import { makeFolder } from '../../formats/make-folder.ts'
+import { type SqliteRow, sqliteColumns, type Value } from '../schema/table.ts'
+import type { MovedTable } from '../schema/tables.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { indexMessage } from '../sqlite/conversations-text.ts'
-import { markSketches } from '../sqlite/sketches-schema.ts'
+import { markSketches } from '../sqlite/sketch-triggers.ts'
 import { writeBackupPart } from './backup-parts.ts'
 import type { FolderSide } from './folder-rows.ts'
 import { writeActivePlugin, writePlugin } from './plugin-files.ts'
-import type { SqliteRow, TransferTable, Value } from './table.ts'
 
 /** Writes rows into a new database without other users, and new folders beside it. */
 export interface FolderTarget {
   /** Writes rows of a table. */
-  writer(table: TransferTable): (rows: readonly SqliteRow[]) => void
+  writer(table: MovedTable): (rows: readonly SqliteRow[]) => void
   /** Makes the full-text indexes, some rows at a time, and puts the triggers back. */
   finish(lastPrice: number): Promise<void>
 }
@@ -28,7 +29,7 @@ export function createFolderTarget({ db, plugins, backups }: FolderSide): Folder
   db.exec('DELETE FROM seal_key')
   return {
     writer(table) {
-      if (!table.isInFiles) return insertInto(db, table)
+      if (table.only !== 'postgres') return insertInto(db, table)
       if (table.name === 'plugin') return each((row) => writePlugin(plugins, row))
       if (table.name === 'plugin_active') return each((row) => writeActivePlugin(plugins, row))
       if (table.name === 'persona_backup_part') return each((row) => writeBackupPart(backups, row))
@@ -52,14 +53,18 @@ function each(write: (row: SqliteRow) => unknown): (rows: readonly SqliteRow[]) 
   }
 }
 
-function insertInto(db: Database, table: TransferTable): (rows: readonly SqliteRow[]) => void {
-  const { name, sqlite = name, columns, sqliteOnly = {}, isNeverEmpty } = table
-  if (isNeverEmpty) db.exec(`DELETE FROM "${sqlite}"`)
+function insertInto(db: Database, table: MovedTable): (rows: readonly SqliteRow[]) => void {
+  const { name, sqlite = name, firstRows } = table
+  if (firstRows !== undefined) db.exec(`DELETE FROM "${sqlite}"`)
+  const ownNames = new Map(Object.entries(table.columns).map(([column, { sqlite: own = column }]) => [own, column]))
   const values: [column: string, valueOf: (row: SqliteRow) => Value][] = [
-    ...Object.entries(columns).flatMap(([column, { sqlite: own = column, derived, expression }]) =>
-      derived || expression ? [] : [[own, (row: SqliteRow) => row[column]!] as [string, (row: SqliteRow) => Value]],
-    ),
-    ...Object.entries(sqliteOnly),
+    ...sqliteColumns(table).map(([column, { derived }]): [string, (row: SqliteRow) => Value] => {
+      const moved = ownNames.get(column)!
+      return [column, derived ?? ((row) => row[moved]!)]
+    }),
+    ...(ownNames.has('rowid')
+      ? [['rowid', (row: SqliteRow) => row[ownNames.get('rowid')!]!] as [string, (row: SqliteRow) => Value]]
+      : []),
   ]
   const names = values.map(([column]) => `"${column}"`)
   const insert = db.prepare(`INSERT INTO "${sqlite}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`)

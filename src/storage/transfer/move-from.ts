@@ -9,17 +9,16 @@ import { movedMarkOf, readMovedMark } from '../files/moved-mark.ts'
 import { finishReplacement, type Move, replaceTogether } from '../files/replacement.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { operatorFailure } from '../postgres/errors.ts'
-import { migrate } from '../postgres/migrate.ts'
-import { migrations } from '../postgres/migrations.ts'
+import { migrate } from '../postgres/schema.ts'
 import type { Database, Transaction } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
+import { movedTables } from '../schema/tables.ts'
 import type { Database as Sqlite } from '../sqlite/connection.ts'
 import { translated as sqliteTranslated } from '../sqlite/errors.ts'
 import { type Hold, holdDatabase } from '../sqlite/hold.ts'
 import { placesIn } from './move-to.ts'
 import { listed } from './postgres-target.ts'
 import type { TransferControl } from './progress.ts'
-import { tables } from './tables.ts'
 import { fillFolder } from './to-folder.ts'
 import type { Transferred } from './to-postgres.ts'
 
@@ -78,7 +77,7 @@ export async function moveFromPostgres({ folder, url, ...control }: MoveFromOpti
 export async function readable(db: Database): Promise<void> {
   const there = await db.row<{ there: boolean }>(`SELECT to_regclass('migration') IS NOT NULL AS there`)
   if (!there!.there) throw new AppError('not_found', `The database ${db.name} holds no data of aichat`)
-  await migrate(db, migrations)
+  await migrate(db)
 }
 
 /**
@@ -87,7 +86,7 @@ export async function readable(db: Database): Promise<void> {
  */
 async function keepWritersOut(tx: Transaction): Promise<void> {
   await tx.script(`SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off;
-    LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN SHARE MODE`)
+    LOCK TABLE ${movedTables.map(({ name }) => name).join(', ')} IN SHARE MODE`)
   // A service polls four times in a second.
   const [services] = await tx.rows<{ count: number }>(
     `SELECT count(*) AS count FROM pg_stat_activity
@@ -115,8 +114,8 @@ function refuseFilled(folder: string, { db }: Hold, from: string): void {
 function filledIn(db: Sqlite): readonly string[] {
   const there = db.prepare<[string], 1>(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).pluck()
   const isFilled = (name: string) => db.prepare(`SELECT 1 FROM "${name}" LIMIT 1`).get() !== undefined
-  return tables
-    .filter(({ isInFiles, isNeverEmpty }) => !isInFiles && !isNeverEmpty)
+  return movedTables
+    .filter(({ only, firstRows }) => only !== 'postgres' && firstRows === undefined)
     .filter(({ name, sqlite = name }) => there.get(sqlite) && isFilled(sqlite))
     .map(({ rows }) => rows)
 }

@@ -7,17 +7,16 @@ import { replaceFile } from '../files/atomic.ts'
 import { type MovedMark, readMovedMark, refuseMoved, removeMovedMark, writeMovedMark } from '../files/moved-mark.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { isAway, operatorFailure } from '../postgres/errors.ts'
-import { migrate } from '../postgres/migrate.ts'
-import { migrations } from '../postgres/migrations.ts'
+import { migrate } from '../postgres/schema.ts'
 import type { Database } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
+import { movedTables } from '../schema/tables.ts'
 import { openDatabase } from '../sqlite/database.ts'
 import { translated as sqliteTranslated } from '../sqlite/errors.ts'
 import { holdDatabase } from '../sqlite/hold.ts'
 import type { FolderSide } from './folder-rows.ts'
 import { filledTables } from './postgres-target.ts'
 import type { TransferControl } from './progress.ts'
-import { tables } from './tables.ts'
 import { fillPostgres, type Transferred } from './to-postgres.ts'
 
 /** The places of a data folder that a transfer reads and writes. */
@@ -50,7 +49,7 @@ export async function moveToPostgres({ folder, url, keep, ...control }: MoveToOp
   if (!existsSync(path)) throw new AppError('not_found', `There is no database in ${folder} yet`)
   const db = openPostgres(url)
   try {
-    await migrate(db, migrations)
+    await migrate(db)
     if (mark) {
       if (await isDone(db, mark)) return finish(folder, mark)
       removeMovedMark(folder)
@@ -119,6 +118,8 @@ function finish(folder: string, mark: MovedMark): MovedTo {
 /** Statistics for the first queries; a failure leaves them to the server's own upkeep. */
 async function afterwards(db: Database): Promise<void> {
   await db
-    .transaction((tx) => tx.script(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`), { statementTimeout: 0 })
+    .transaction((tx) => tx.script(`ANALYZE ${movedTables.map(({ name }) => name).join(', ')}`), {
+      statementTimeout: 0,
+    })
     .catch(() => undefined)
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { listFolder } from '../files/atomic.ts'
-import type { SqliteRow, Value } from './table.ts'
+import type { SqliteRow, Value } from '../schema/table.ts'
 
 /** Plugins of a data folder as rows: see files/plugins.ts for the files. */
 

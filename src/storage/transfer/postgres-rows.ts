@@ -1,9 +1,10 @@
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
+import { type Column, comparedColumns, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
+import type { MovedTable } from '../schema/tables.ts'
 import type { Batch } from './batches.ts'
 import { copyHeader, copyTrailer, createRowReader } from './copy-format.ts'
 import { createTableDigest, type TableDigest } from './digest.ts'
-import { type Column, comparedColumns, type SqliteRow, type TransferTable, type Value } from './table.ts'
 
 /** A database as a side of a transfer: one transaction. */
 export interface PostgresSide {
@@ -17,7 +18,7 @@ export interface PostgresSide {
 /** Writes the rows of a table; resolves with their digest. */
 export async function copyInto(
   side: PostgresSide,
-  table: TransferTable,
+  table: MovedTable,
   batches: AsyncIterable<Batch>,
   onRows: (rows: number) => void,
 ): Promise<TableDigest> {
@@ -37,7 +38,7 @@ export async function copyInto(
       throw reason
     }
   }
-  const columns = Object.keys(table.columns).map((name) => columnIn(side, table, name))
+  const columns = movedColumns(table).map(([name]) => columnIn(side, table, name))
   try {
     await side.tx.copyIn(`COPY ${table.name} (${columns.join(', ')}) FROM STDIN (FORMAT binary)`, chunks())
   } catch (reason) {
@@ -48,7 +49,7 @@ export async function copyInto(
 }
 
 /** The digest of the rows that are there now. */
-export async function digestIn(side: PostgresSide, table: TransferTable, rows: number): Promise<TableDigest> {
+export async function digestIn(side: PostgresSide, table: MovedTable, rows: number): Promise<TableDigest> {
   const digest = createTableDigest()
   for await (const bytes of bodyOf(side.tx.copyOut(copyOut(side, table, comparedColumns(table))))) digest.add(bytes, 0)
   digest.add(Buffer.alloc(0), rows)
@@ -70,9 +71,9 @@ export async function* bodyOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 /** The rows of a table in their order, some at a time. */
-export async function* rowsFrom(side: PostgresSide, table: TransferTable): AsyncGenerator<readonly SqliteRow[], void> {
+export async function* rowsFrom(side: PostgresSide, table: MovedTable): AsyncGenerator<readonly SqliteRow[], void> {
   // Lists of terms are made anew.
-  const columns = Object.entries(table.columns).filter(([, { type }]) => type !== 'tsvector')
+  const columns = movedColumns(table).filter(([, { type }]) => type !== 'tsvector')
   const names = columns.map(([name]) => name)
   const reader = createRowReader(columns.map(([, { type }]) => type))
   for await (const chunk of side.tx.copyOut(copyOut(side, table, columns))) {
@@ -89,11 +90,11 @@ function named(names: readonly string[], values: readonly Value[]): SqliteRow {
 }
 
 /** The number of a table's rows. */
-export async function countOf({ tx }: PostgresSide, { name }: TransferTable): Promise<number> {
+export async function countOf({ tx }: PostgresSide, { name }: MovedTable): Promise<number> {
   return (await tx.row<{ count: number }>(`SELECT count(*) AS count FROM ${name}`))!.count
 }
 
-function copyOut(side: PostgresSide, table: TransferTable, columns: readonly [string, Column][]): string {
+function copyOut(side: PostgresSide, table: MovedTable, columns: readonly [string, Column][]): string {
   const { name, order, where } = table
   const names = columns.map(([column]) => columnIn(side, table, column))
   // Without the condition a large table is read in the order of its key.
@@ -101,6 +102,6 @@ function copyOut(side: PostgresSide, table: TransferTable, columns: readonly [st
   return `COPY (SELECT ${names.join(', ')} FROM ${name} ${condition} ORDER BY ${order}) TO STDOUT (FORMAT binary)`
 }
 
-function columnIn({ vectors }: PostgresSide, { name }: TransferTable, column: string): string {
+function columnIn({ vectors }: PostgresSide, { name }: MovedTable, column: string): string {
   return name === 'memory_vector' && column === 'vector' ? vectors : `"${column}"`
 }

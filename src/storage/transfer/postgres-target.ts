@@ -1,25 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { Sql, Transaction } from '../postgres/sql.ts'
-import { tables } from './tables.ts'
+import { movedTables } from '../schema/tables.ts'
 
 /**
  * Takes an empty database for this transaction and locks other writers out until its end. Counters and marks that
  * triggers keep come with the rows, so that the triggers rest. Throws `cannot_create` for one that is not empty.
  */
 export async function takeEmpty(tx: Transaction, name: string): Promise<void> {
-  const names = tables.map((table) => table.name)
+  const names = movedTables.map((table) => table.name)
   await tx.script(`SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off;
     LOCK TABLE ${names.join(', ')} IN SHARE ROW EXCLUSIVE MODE`)
   const found = await filledTables(tx)
   if (found.length > 0) throw notEmpty(name, found)
   await tx.script(names.map((table) => `ALTER TABLE ${table} DISABLE TRIGGER USER`).join('; '))
-  for (const { name: table, isNeverEmpty } of tables) if (isNeverEmpty) await tx.run(`DELETE FROM ${table}`)
+  for (const { name: table, firstRows } of movedTables)
+    if (firstRows !== undefined) await tx.run(`DELETE FROM ${table}`)
 }
 
 /** The contents in words that a database has already. */
 export async function filledTables(sql: Sql): Promise<readonly string[]> {
-  const asked = tables.filter(({ isNeverEmpty }) => !isNeverEmpty)
+  const asked = movedTables.filter(({ firstRows }) => firstRows === undefined)
   const row = await sql.row<Record<string, boolean>>(
     `SELECT ${asked.map(({ name }) => `EXISTS (SELECT FROM ${name}) AS ${name}`).join(', ')}`,
   )
@@ -28,11 +29,11 @@ export async function filledTables(sql: Sql): Promise<readonly string[]> {
 
 /** Lets the triggers work again, and the numbers of rows go on behind those that came. */
 export async function release(tx: Transaction, lastPrice: number): Promise<void> {
-  await tx.script(tables.map(({ name }) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join('; '))
+  await tx.script(movedTables.map(({ name }) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join('; '))
   const columns = await tx.rows<{ table_name: string; column_name: string }>(
     `SELECT table_name, column_name FROM information_schema.columns
       WHERE is_identity = 'YES' AND table_schema = current_schema() AND table_name = ANY ($1)`,
-    [tables.map(({ name }) => name)],
+    [movedTables.map(({ name }) => name)],
   )
   for (const { table_name, column_name } of columns)
     await tx.row(

@@ -1,10 +1,10 @@
 import type { IndexedText } from '../port/memory-index.ts'
 import { blockOf, changeBlock, indexedTerm } from '../postgres/memories-blocks.ts'
 import { termsIn } from '../postgres/memories-postings.ts'
+import { ofLiveScope } from '../schema/live-rows.ts'
+import type { SqliteRow } from '../schema/table.ts'
 import { width } from '../shared/memory-scope.ts'
 import type { Database } from '../sqlite/connection.ts'
-import { ofLiveScope } from './live-rows.ts'
-import type { SqliteRow } from './table.ts'
 
 interface TermsRow extends IndexedText {
   readonly memory_id: number

@@ -1,4 +1,4 @@
-import type { TransferTable } from './table.ts'
+import type { MovedTable } from '../schema/tables.ts'
 
 /** How far a transfer is. */
 export interface TransferStep {
@@ -24,17 +24,17 @@ const comparing = 0.5
 
 /** Tells the share of a transfer's work by the rows that are done; throws the signal's reason once it is aborted. */
 export interface TransferProgress {
-  copied(table: TransferTable, rows: number): void
-  compared(table: TransferTable, rows: number): void
+  copied(table: MovedTable, rows: number): void
+  compared(table: MovedTable, rows: number): void
   /** The memories of personas that were compared, on both sides. */
   summed(memories: number): void
 }
 
 export function createProgress(
-  counts: ReadonlyMap<TransferTable, number>,
+  counts: ReadonlyMap<MovedTable, number>,
   { onStep = () => {}, signal }: TransferControl,
 ): TransferProgress {
-  const weightOf = ({ name }: TransferTable) => weights[name] ?? 1
+  const weightOf = ({ name }: MovedTable) => weights[name] ?? 1
   let total = 1
   for (const [table, rows] of counts) {
     total += rows * weightOf(table) * (1 + comparing)

@@ -3,16 +3,15 @@ import { AppError } from '../../errors.ts'
 import { readMovedMark } from '../files/moved-mark.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { operatorFailure } from '../postgres/errors.ts'
-import { migrations } from '../postgres/migrations.ts'
+import { schemaOf } from '../postgres/schema.ts'
 import type { Database } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
+import { type MovedTable, movedTables } from '../schema/tables.ts'
+import { schemaName, unknownTo } from '../schema/version.ts'
 import type { Database as Sqlite } from '../sqlite/connection.ts'
 import { translated as sqliteTranslated } from '../sqlite/errors.ts'
-import { migrations as sqliteMigrations } from '../sqlite/migrations.ts'
 import { openReader } from '../sqlite/reader.ts'
 import { placesIn } from './move-to.ts'
-import type { TransferTable } from './table.ts'
-import { tables } from './tables.ts'
 
 /** A database as an administrator looks at it. */
 export interface DatabaseStatus {
@@ -50,7 +49,7 @@ interface Content {
 /** Tables with rows that are of no interest to a reader. */
 const unshown = /^(?:sums of|revisions|secrets|index|terms of|sketches|beginnings|names of|readers|parts|files|scopes)/
 
-const shownTables = tables.filter(({ rows }) => !unshown.test(rows))
+const shownTables = movedTables.filter(({ rows }) => !unshown.test(rows))
 
 /** Looks at a PostgreSQL database; changes nothing there. */
 export async function postgresStatus(url: string, folder: string): Promise<DatabaseStatus> {
@@ -65,22 +64,17 @@ export async function postgresStatus(url: string, folder: string): Promise<Datab
 }
 
 async function statusOf(db: Database, folder: string): Promise<DatabaseStatus> {
-  const facts = (await db.row<{ version: string; bytes: number; vector: string | null; there: boolean }>(
+  const facts = (await db.row<{ version: string; bytes: number; vector: string | null }>(
     `SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes,
-       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector, to_regclass('migration') IS NOT NULL AS there`,
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector`,
   ))!
-  const applied = facts.there ? await db.rows<{ name: string }>('SELECT name FROM migration') : []
-  const known = new Set(applied.map(({ name }) => name))
-  const isUsable = known.has(migrations.at(-1)!.name)
+  const { applied, isPresent: isUsable } = await schemaOf(db)
   const installation = isUsable ? await db.row<{ id: string }>('SELECT id FROM installation') : undefined
   return {
     kind: 'postgresql',
     database: db.name,
     version: facts.version.split(' ')[0]!,
-    schema: schemaOf(
-      applied.map(({ name }) => name),
-      migrations,
-    ),
+    schema: statusOfSchema(applied),
     installation: installation?.id ?? null,
     vectors:
       isUsable && (await vectorColumn(db)) === 'vector'
@@ -115,7 +109,7 @@ export function folderStatus(folder: string): DatabaseStatus {
       kind: 'sqlite',
       database,
       version: db.prepare<[], string>('SELECT sqlite_version()').pluck().get()!,
-      schema: schemaOf(applied, sqliteMigrations),
+      schema: statusOfSchema(applied),
       installation: null,
       vectors: 'bytes, compared in aichat',
       bytes: [database, `${database}-wal`].reduce(
@@ -133,18 +127,15 @@ export function folderStatus(folder: string): DatabaseStatus {
 }
 
 /** An older schema may lack the table; plugins are files. */
-function contentOf(db: Sqlite, { name, sqlite = name, rows, isInFiles }: TransferTable): readonly Content[] {
+function contentOf(db: Sqlite, { name, sqlite = name, rows, only }: MovedTable): readonly Content[] {
   const there = db.prepare<[string], 1>(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?`).pluck()
-  if (isInFiles || !there.get(sqlite)) return []
+  if (only === 'postgres' || !there.get(sqlite)) return []
   const count = db.prepare<[], number>(`SELECT count(*) FROM "${sqlite}"`).pluck().get()!
   return [{ rows, count, bytes: null }]
 }
 
-function schemaOf(applied: readonly string[], all: readonly { readonly name: string }[]): DatabaseStatus['schema'] {
-  const [known, there] = [new Set(all.map(({ name }) => name)), new Set(applied)]
-  return {
-    newest: all.filter(({ name }) => there.has(name)).at(-1)?.name ?? null,
-    pending: all.filter(({ name }) => !there.has(name)).length,
-    unknown: applied.filter((name) => !known.has(name)),
-  }
+function statusOfSchema(applied: readonly string[]): DatabaseStatus['schema'] {
+  const unknown = unknownTo(applied)
+  const known = applied.filter((name) => !unknown.includes(name))
+  return { newest: known.at(-1) ?? null, pending: applied.includes(schemaName) ? 0 : 1, unknown }
 }

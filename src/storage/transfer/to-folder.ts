@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { makeFolder } from '../../formats/make-folder.ts'
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
+import { type MovedTable, movedTables } from '../schema/tables.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { openDatabase } from '../sqlite/database.ts'
@@ -14,8 +15,6 @@ import { createFolderTarget } from './folder-target.ts'
 import { isSamePersona, readByKeys, scopesIn } from './persona-hashes.ts'
 import { countOf, digestIn, type PostgresSide, rowsFrom } from './postgres-rows.ts'
 import { createProgress, type TransferControl } from './progress.ts'
-import type { TransferTable } from './table.ts'
-import { tables } from './tables.ts'
 import { different, type Transferred, transferred } from './to-postgres.ts'
 
 /** New places for all of a data folder, on one disk. */
@@ -48,8 +47,8 @@ export async function fillFolder(
 async function fill(side: PostgresSide, target: FolderSide, control: TransferControl): Promise<Transferred> {
   const { tx } = side
   // PostgreSQL's own index of memories is made of their terms.
-  const moving = tables.filter(({ name }) => name !== 'memory_posting')
-  const counts = new Map<TransferTable, number>()
+  const moving = movedTables.filter(({ name }) => name !== 'memory_posting')
+  const counts = new Map<MovedTable, number>()
   for (const table of moving) counts.set(table, await countOf(side, table))
   const progress = createProgress(counts, control)
   const folder = createFolderTarget(target)
@@ -65,7 +64,7 @@ async function fill(side: PostgresSide, target: FolderSide, control: TransferCon
     `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('price', 'number')), 0) AS last`,
   )
   await folder.finish(last!.last)
-  const found = new Map<TransferTable, TableDigest>()
+  const found = new Map<MovedTable, TableDigest>()
   for (const table of moving) {
     const { rows, digest } = await folderDigest(target, table)
     if ((await digestIn(side, table, rows)).digest !== digest) throw different(table.rows)
@@ -80,7 +79,7 @@ async function fill(side: PostgresSide, target: FolderSide, control: TransferCon
   return { ...transferred(found), personas: scopes.length }
 }
 
-async function folderDigest(side: FolderSide, table: TransferTable): Promise<TableDigest> {
+async function folderDigest(side: FolderSide, table: MovedTable): Promise<TableDigest> {
   const digest = createTableDigest()
   for await (const { compared, rows } of batchesOf(table, rowsIn(side, table))) digest.add(compared, rows)
   return digest.end()

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
+import { type MovedTable, movedTables } from '../schema/tables.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { batchesOf } from './batches.ts'
 import type { TableDigest } from './digest.ts'
@@ -9,8 +10,6 @@ import { isSamePersona, readByKeys, scopesIn } from './persona-hashes.ts'
 import { copyInto, digestIn, type PostgresSide } from './postgres-rows.ts'
 import { becomeInstallation, release, takeEmpty } from './postgres-target.ts'
 import { createProgress, type TransferControl } from './progress.ts'
-import type { TransferTable } from './table.ts'
-import { tables } from './tables.ts'
 
 /** The result of a move. */
 export interface Transferred {
@@ -40,14 +39,14 @@ export async function fillPostgres(
 ): Promise<Transferred & { readonly installation: string }> {
   const side: PostgresSide = { tx, vectors, hasHidden: false }
   await takeEmpty(tx, name)
-  const counts = new Map<TransferTable, number>()
-  for (const table of tables) {
+  const counts = new Map<MovedTable, number>()
+  for (const table of movedTables) {
     counts.set(table, countIn(source, table))
     await yieldToEventLoop()
   }
   const progress = createProgress(counts, control)
-  const wanted = new Map<TransferTable, TableDigest>()
-  for (const table of tables) {
+  const wanted = new Map<MovedTable, TableDigest>()
+  for (const table of movedTables) {
     const batches = batchesOf(table, rowsIn(source, table))
     wanted.set(table, await copyInto(side, table, batches, (rows) => progress.copied(table, rows)))
   }
@@ -65,7 +64,7 @@ export async function fillPostgres(
 }
 
 /** The rows that were moved, without tables of none. */
-export function transferred(digests: ReadonlyMap<TransferTable, TableDigest>): Pick<Transferred, 'rows'> {
+export function transferred(digests: ReadonlyMap<MovedTable, TableDigest>): Pick<Transferred, 'rows'> {
   const moved = [...digests].map(([table, { rows }]) => ({ rows: table.rows, count: rows }))
   return { rows: moved.filter(({ count }) => count > 0) }
 }

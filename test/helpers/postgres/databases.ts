@@ -1,6 +1,5 @@
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
-import { migrate } from '../../../src/storage/postgres/migrate.ts'
-import { migrations } from '../../../src/storage/postgres/migrations.ts'
+import { migrate } from '../../../src/storage/postgres/schema.ts'
 import { openQueries, type Queries, type Rows } from './queries.ts'
 
 /** The owner of the databases, and the password; the superuser `postgres` needs none. */
@@ -105,7 +104,7 @@ async function makeMigrated(port: number): Promise<void> {
     if ((await queries.query(`SELECT 1 FROM pg_database WHERE datname = '${migrated}'`)).length > 0) return
     await queries.query(`CREATE DATABASE ${migrated}_later OWNER ${databaseUser.name}`)
     const db = openDatabase(addressOf(port, `${migrated}_later`))
-    await migrate(db, migrations)
+    await migrate(db)
     await db.close()
     await queries.query(`ALTER DATABASE ${migrated}_later RENAME TO ${migrated}`)
   } finally {

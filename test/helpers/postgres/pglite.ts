@@ -1,7 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
-import { migrate } from '../../../src/storage/postgres/migrate.ts'
-import { migrations } from '../../../src/storage/postgres/migrations.ts'
+import { migrate } from '../../../src/storage/postgres/schema.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from '../../../src/storage/postgres/sql.ts'
 import { readVector } from '../../../src/storage/postgres/vector-wire.ts'
 import { remember, reset } from './reset.ts'
@@ -42,7 +41,7 @@ export async function openInProcess(): Promise<InProcess> {
   const { rows } = await pglite.query<{ oid: number }>("SELECT 'vector'::regtype::oid::int AS oid")
   // The driver sends a Buffer in the type's binary format, this one every value as text.
   pglite.serializers[rows[0]!.oid] = (bytes: Buffer) => `[${readVector(bytes).join(',')}]`
-  await migrate(inProcess.database(), migrations)
+  await migrate(inProcess.database())
   await pglite.exec(remember)
   return inProcess
 }

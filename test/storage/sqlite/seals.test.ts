@@ -5,76 +5,43 @@ import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { memoryOf, openShop } from '../../helpers/personas/persona-shop.ts'
+import { lackChanges } from '../../helpers/storage/earlier.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const seals = suite('seals')
 
-seals(
-  'a database from before them keeps its logs, is counted, is sealed once as it is, and watched from then on',
-  async () => {
-    let shop = await openShop()
-    const { folder } = shop
-    const [full, empty] = [await shop.stock('u1', 30), await shop.stock('u1', 0)]
-    const logs = new Map<string, unknown>()
-    for (const persona of [full, empty])
-      logs.set(persona.id, (await shop.adaptation.log(persona, { limit: 9, offset: 0 })).records)
-    shop.db.close()
-    const old = new BetterSqlite3(join(folder, 'aichat.db'))
-    for (const table of ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal'])
-      old.exec(`DROP TABLE ${table}`)
-    for (const { name } of old
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'usage_%'")
-      .all() as {
-      name: string
-    }[])
-      old.exec(`DROP TRIGGER ${name}`)
-    old.exec(
-      'ALTER TABLE memory_scope DROP COLUMN bytes; ALTER TABLE adaptation_log DROP COLUMN bytes; DROP TABLE persona_usage; DROP TABLE user_usage',
-    )
-    old.pragma('foreign_keys = OFF')
-    old.exec(`
-    CREATE TABLE former (
-      persona_id TEXT NOT NULL REFERENCES persona (id) ON DELETE CASCADE,
-      sequence INTEGER NOT NULL,
-      id TEXT NOT NULL,
-      idempotency_key TEXT,
-      record TEXT NOT NULL,
-      PRIMARY KEY (persona_id, sequence)
-    ) STRICT, WITHOUT ROWID;
-    INSERT INTO former SELECT persona_id, sequence, id, idempotency_key, record FROM adaptation
-      JOIN adaptation_log USING (log_id);
-    DROP TABLE adaptation;
-    DROP TABLE adaptation_log;
-    ALTER TABLE former RENAME TO adaptation;
-  `)
-    old.prepare("DELETE FROM migration WHERE name IN ('seals-1', 'usage-1', 'adaptations-2')").run()
-    old.prepare("UPDATE memory SET content = 'Before' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
-    old.close()
-    const before = Date.now()
-    shop = await openShop(folder)
-    try {
-      for (const persona of [full, empty]) {
-        const { problems, sealed_since } = await shop.packages.verifyStored(persona)
-        assert.equal(problems, [])
-        assert.ok(sealed_since! >= before)
-        assert.equal((await shop.adaptation.log(persona, { limit: 9, offset: 0 })).records, logs.get(persona.id))
-      }
-      assert.equal(counted(shop.db), recounted(shop.db))
-      await shop.addMemories(full, [memoryOf(100, 48)])
-      assert.equal((await shop.packages.verifyStored(full)).problems, [])
-      const outside = new BetterSqlite3(join(folder, 'aichat.db'))
-      outside.prepare("UPDATE memory SET content = 'After' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
-      outside.close()
-      assert.match((await shop.packages.verifyStored(full)).problems.join(), /it was altered by another program/)
-      // The next start seals no sealed row again.
-      shop.db.close()
-      shop = await openShop(folder)
-      assert.match((await shop.packages.verifyStored(full)).problems.join(), /it was altered by another program/)
-    } finally {
-      shop.close()
+seals('a database from before them is sealed once as it is, and watched from then on', async () => {
+  let shop = await openShop()
+  const { folder } = shop
+  const [full, empty] = [await shop.stock('u1', 30), await shop.stock('u1', 0)]
+  shop.db.close()
+  const old = new BetterSqlite3(join(folder, 'aichat.db'))
+  for (const table of ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal']) old.exec(`DROP TABLE ${table}`)
+  lackChanges(old, 'seals-1')
+  old.prepare("UPDATE memory SET content = 'Before' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
+  old.close()
+  const before = Date.now()
+  shop = await openShop(folder)
+  try {
+    for (const persona of [full, empty]) {
+      const { problems, sealed_since } = await shop.packages.verifyStored(persona)
+      assert.equal(problems, [])
+      assert.ok(sealed_since! >= before)
     }
-  },
-)
+    await shop.addMemories(full, [memoryOf(100, 48)])
+    assert.equal((await shop.packages.verifyStored(full)).problems, [])
+    const outside = new BetterSqlite3(join(folder, 'aichat.db'))
+    outside.prepare("UPDATE memory SET content = 'After' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
+    outside.close()
+    assert.match((await shop.packages.verifyStored(full)).problems.join(), /it was altered by another program/)
+    // The next start seals no sealed row again.
+    shop.db.close()
+    shop = await openShop(folder)
+    assert.match((await shop.packages.verifyStored(full)).problems.join(), /it was altered by another program/)
+  } finally {
+    shop.close()
+  }
+})
 
 seals('with another key everything is sealed anew, and says that this is since now', async () => {
   let shop = await openShop()

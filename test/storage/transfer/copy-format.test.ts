@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
+import type { ColumnType, Value } from '../../../src/storage/schema/table.ts'
 import { copyHeader, copyTrailer, createRowReader, createRowWriter } from '../../../src/storage/transfer/copy-format.ts'
 import { bodyOf } from '../../../src/storage/transfer/postgres-rows.ts'
-import type { ColumnType, Value } from '../../../src/storage/transfer/table.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
 

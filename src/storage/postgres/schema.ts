@@ -1,0 +1,67 @@
+import { AppError } from '../../errors.ts'
+import { schemaName, unknownTo } from '../schema/version.ts'
+import type { Database, Sql } from './sql.ts'
+
+/** The number of the lock under which one process at a time changes the schema; any number that no other program uses. */
+const lock = 4_706_883_219
+
+/** The schema of a database. */
+export interface SchemaState {
+  /** The names of its changes, the oldest first; none for a new database. */
+  readonly applied: readonly string[]
+  readonly isPresent: boolean
+  /** Changes that only a newer aichat knows. */
+  readonly unknown: readonly string[]
+}
+
+/** Reads how a database's schema was made. Throws `configuration` for a server that is too old. */
+export async function schemaOf(db: Sql): Promise<SchemaState> {
+  const state = await db.row<{ version: number; there: boolean }>(
+    `SELECT current_setting('server_version_num')::int AS version, to_regclass('migration') IS NOT NULL AS there`,
+  )
+  if (state!.version < oldest)
+    throw new AppError('configuration', `PostgreSQL ${Math.floor(state!.version / 10_000)} is too old`, {
+      details: ['Use PostgreSQL 15 or newer'],
+    })
+  const rows = state!.there
+    ? await db.rows<{ name: string }>('SELECT name FROM migration ORDER BY applied_at, name')
+    : []
+  const applied = rows.map(({ name }) => name)
+  return { applied, isPresent: applied.includes(schemaName), unknown: unknownTo(applied) }
+}
+
+/** PostgreSQL 15: `bit_count` came with 14, and 15 is the oldest that the tests run. */
+const oldest = 150_000
+
+/**
+ * Whether the schema is the present one. Throws `configuration` for a server that is too old, and for changes of the schema that
+ * this version does not know, unless they are expected.
+ */
+export async function isNewest(db: Database, { expectsNewer = false } = {}): Promise<boolean> {
+  const { isPresent, unknown } = await schemaOf(db)
+  if (!expectsNewer && unknown.length > 0)
+    throw new AppError('configuration', `The database ${db.name} was written by a newer aichat: update this one`, {
+      details: unknown.map((name) => `unknown change of schema: ${name}`),
+    })
+  return isPresent
+}
+
+/**
+ * Brings the schema of any earlier build, or an empty database, to the present one, in one transaction: of processes that start
+ * together, one does it and the others wait. Throws as `isNewest` does, and changes nothing then.
+ */
+export async function migrate(db: Database): Promise<void> {
+  if (await isNewest(db)) return
+  const { bringUp } = await import('./bring-up.ts')
+  await db.transaction(
+    async (tx) => {
+      await tx.row('SELECT pg_advisory_xact_lock($1)', [lock])
+      await tx.script(`CREATE TABLE IF NOT EXISTS migration (
+        name text COLLATE "C" PRIMARY KEY,
+        applied_at bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+      )`)
+      if (!(await schemaOf(tx)).isPresent) await bringUp(tx)
+    },
+    { statementTimeout: 0 },
+  )
+}

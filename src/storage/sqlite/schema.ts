@@ -1,0 +1,113 @@
+import { statementsOf, type TableStatements } from '../schema/statements.ts'
+import { schemaName } from '../schema/version.ts'
+import type { Database } from './connection.ts'
+import { conversionsFor } from './earlier.ts'
+import { loreTriggers } from './lore-triggers.ts'
+import { revisionTriggers } from './revision-triggers.ts'
+import { sketchTriggers } from './sketch-triggers.ts'
+import { indexedMemories, securely, textIndexes, textTriggers } from './text-indexes.ts'
+import { usageTriggers } from './usage-triggers.ts'
+
+/** The newest of these rows are kept: failed logins must not fill a disk, nor push out a refusal. */
+const bounds = Object.entries({ audit: 100_000, login_failure: 50_000, login_refusal: 50_000 })
+  .map(
+    ([table, rows]) => `
+    CREATE TRIGGER ${table}_bound AFTER INSERT ON ${table} BEGIN
+      DELETE FROM ${table} WHERE id <= new.id - ${rows};
+    END;`,
+  )
+  .join('')
+
+/** All triggers; each works in the statement of the program that writes, of any program. */
+const triggers = [bounds, usageTriggers, revisionTriggers, loreTriggers, sketchTriggers, textTriggers].join('')
+
+/**
+ * Brings a database of any earlier build, or an empty one, to the present schema. Expects a transaction. Triggers and views are
+ * made anew; tables, columns and indexes that are missing are added, and rows of earlier builds converted.
+ */
+export function bringUp(db: Database, applied: ReadonlySet<string>, now: number): void {
+  db.exec('CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')
+  for (const { type, name } of objectsIn(db))
+    if (type === 'trigger' || type === 'view') db.exec(`DROP ${type} "${name}"`)
+  const conversions = conversionsFor(applied)
+  for (const { before } of conversions) before?.(db)
+  const tables = statementsOf('sqlite')
+  for (const table of tables) addTable(db, table)
+  const found = new Map(objectsIn(db).map(({ name, sql }) => [name, sql]))
+  addIndexes(db, tables, found)
+  db.exec(indexedMemories)
+  for (const [name, create] of Object.entries(textIndexes)) {
+    if (found.has(name)) continue
+    db.exec(create)
+    db.exec(securely(name))
+  }
+  for (const { after } of conversions) after?.(db, now)
+  db.exec(triggers)
+  db.prepare('INSERT INTO migration (name, applied_at) VALUES (?, ?)').run(schemaName, now)
+}
+
+function addTable(db: Database, { name, create, columns, fill }: TableStatements): void {
+  const there = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(name)
+  if (there.length === 0) {
+    db.exec(create)
+    if (fill !== undefined) db.exec(fill)
+    return
+  }
+  for (const [column, definition] of columns)
+    if (!there.includes(column)) db.exec(`ALTER TABLE "${name}" ADD COLUMN ${definition}`)
+}
+
+/** Makes the indexes that are missing or other ones, and removes those that are no longer used. */
+function addIndexes(db: Database, tables: readonly TableStatements[], found: ReadonlyMap<string, string>): void {
+  const wanted = new Map(tables.flatMap(({ indexes }) => [...indexes]))
+  for (const { type, name, sql } of objectsIn(db))
+    if (type === 'index' && normalForm(wanted.get(name) ?? '') !== normalForm(sql)) {
+      db.exec(`DROP INDEX "${name}"`)
+      if (wanted.has(name)) db.exec(wanted.get(name)!)
+    }
+  for (const [name, create] of wanted) if (!found.has(name)) db.exec(create)
+}
+
+/** A table, index, view or trigger of a database. */
+export interface SchemaObject {
+  readonly type: 'table' | 'index' | 'view' | 'trigger'
+  readonly name: string
+  readonly sql: string
+}
+
+/** All objects with a statement, but for SQLite's own and the tables in which full-text indexes keep their data. */
+export function objectsIn(db: Database): readonly SchemaObject[] {
+  return db
+    .prepare<[], SchemaObject>(
+      `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        AND name NOT IN (SELECT shadow.name FROM pragma_table_list AS shadow WHERE shadow.type = 'shadow')`,
+    )
+    .all()
+}
+
+/** A statement without comments, quotes of names, and the spaces that mean nothing; equal ones make the same object. */
+export function normalForm(sql: string): string {
+  return sql
+    .replaceAll(/--[^\n]*/g, '')
+    .replaceAll('"', '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([(),=]) ?/g, '$1')
+    .trim()
+}
+
+/** The definitions of a table's columns and constraints in any order, and what follows them. */
+export function partsOf(create: string): ReadonlySet<string> {
+  const text = normalForm(create)
+  const parts: string[] = []
+  let depth = 0
+  let from = text.indexOf('(') + 1
+  for (let at = from - 1; at < text.length; at++) {
+    if (text[at] === '(') depth++
+    else if (text[at] === ')') depth--
+    if ((text[at] === ',' && depth === 1) || (text[at] === ')' && depth === 0)) {
+      parts.push(text.slice(from, at))
+      from = at + 1
+    }
+  }
+  return new Set([...parts, text.slice(from)])
+}
