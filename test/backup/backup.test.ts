@@ -9,6 +9,7 @@ import { newName } from '../../src/backup/target.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { serveHere } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
+import { lackChanges } from '../helpers/storage/earlier.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
 import { openS3, s3Keys } from './s3-server.ts'
 
@@ -230,25 +231,42 @@ test('a restore refuses, with its name, what the database of a backup holds beyo
       ['CREATE INDEX find_user ON user (role)', /the index find_user is not one of aichat/],
       ['CREATE TABLE more (a INTEGER)', /the table more is not one of aichat/],
       ['DROP TRIGGER audit_bound', /the trigger audit_bound is missing/],
-      ['DROP INDEX user_look; CREATE INDEX user_look ON user (role)', /the index user_look is not as aichat makes it/],
+      [
+        'DROP INDEX account_look; CREATE INDEX account_look ON user (role)',
+        /the index account_look is not as aichat makes it/,
+      ],
+      ['ALTER TABLE user ADD COLUMN more TEXT', /the table user is not as aichat makes it/],
       ['CREATE VIRTUAL TABLE words USING fts5(a)', /the table words is not one of aichat/],
       [hidden, /the trigger sqlite_stat1 is not one of aichat/],
     ]
-    for (const [index, [change, text]] of (isWholeRun ? cases : cases.slice(0, 1)).entries()) {
+    const changed = async (index: string, change: (db: BetterSqlite3.Database) => void): Promise<string> => {
       const folder = path(`parts-${index}`)
       mkdirSync(folder)
       const manifest = await readArchive(made, folder, () => {})
       const db = new BetterSqlite3(join(folder, databasePart))
       db.unsafeMode()
-      db.exec(change)
+      change(db)
       db.close()
       const parts = await Promise.all(manifest.parts.map(({ name }) => partOf(name, join(folder, name))))
       const file = path(`changed-${index}.tar.gz`)
       await writeArchive(file, folder, { ...manifest, parts }, () => {})
+      return file
+    }
+    for (const [index, [change, text]] of (isWholeRun ? cases : cases.slice(0, 1)).entries()) {
+      const file = await changed(`${index}`, (db) => db.exec(change))
       const refused = await aichat(['--local', 'backup', 'restore', file, '--yes'])
       assert.is(refused.code, 78, change)
       assert.match(refused.stderr, text)
     }
+    // The schema of an earlier build is made anew, without what another program put beside it.
+    const earlier = await changed('earlier', (db) => {
+      db.exec(trigger.replaceAll('$$', "'"))
+      lackChanges(db)
+    })
+    assert.is((await aichat(['--local', 'backup', 'restore', earlier, '--yes'])).code, 0)
+    const restored = new BetterSqlite3(path('aichat.db'))
+    assert.is(restored.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'grow'").pluck().get(), 0)
+    restored.close()
   }))
 
 test.whole(

@@ -75,12 +75,17 @@ export interface SchemaObject {
   readonly sql: string
 }
 
-/** All objects with a statement, but for SQLite's own and the tables in which full-text indexes keep their data. */
+/**
+ * All objects, but for the tables of SQLite itself, the indexes of constraints, and the tables in which full-text indexes keep
+ * their data. Nothing is left out by its name alone: a trigger may have the name of one of these tables.
+ */
 export function objectsIn(db: Database): readonly SchemaObject[] {
   return db
     .prepare<[], SchemaObject>(
-      `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-        AND name NOT IN (SELECT shadow.name FROM pragma_table_list AS shadow WHERE shadow.type = 'shadow')`,
+      `SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema
+        WHERE NOT (type = 'index' AND sql IS NULL)
+          AND NOT (type = 'table' AND (name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4')
+            OR name IN (SELECT shadow.name FROM pragma_table_list AS shadow WHERE shadow.type = 'shadow')))`,
     )
     .all()
 }
