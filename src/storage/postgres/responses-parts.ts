@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { run, sql, word } from '../port/port.ts'
+import { idDigestOf } from '../schema/derived.ts'
 import { hasEnded } from '../shared/process-mark.ts'
 import type { ResponseParts } from '../stores/responses.ts'
 import type { Context } from './context.ts'
@@ -48,9 +48,4 @@ export function createResponseParts({ db, driver, lease }: Context): ResponsePar
     // Leases show the processes of all machines, so that none has to be given up by its age.
     isLeft: ({ process, runs }) => !runs || hasEnded(process),
   }
-}
-
-/** The form in which the index keeps an id. */
-export function idDigestOf(id: string): Buffer {
-  return createHash('sha256').update(id).digest()
 }

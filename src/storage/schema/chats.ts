@@ -1,6 +1,5 @@
 import type { Message } from '../../chat/protocol/messages.ts'
-import { indexedText } from '../postgres/conversations-text.ts'
-import { idDigestOf } from '../postgres/responses-parts.ts'
+import { idDigestOf, indexedText } from './derived.ts'
 import { optional, required, type SqliteRow, type Table } from './table.ts'
 
 const live = `substr(user_id, 1, 1) <> '~'`

@@ -1,4 +1,4 @@
-import { greetingOf } from '../postgres/packages-greeting.ts'
+import { greetingOf } from './derived.ts'
 import { ofLivePersona } from './live-rows.ts'
 import { optional, required, type Table } from './table.ts'
 

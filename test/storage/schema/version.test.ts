@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import BetterSqlite3 from 'better-sqlite3'
+import * as assert from 'uvu/assert'
+import { statementsOf } from '../../../src/storage/schema/statements.ts'
+import { schemaName } from '../../../src/storage/schema/version.ts'
+import { bringUp, objectsIn } from '../../../src/storage/sqlite/schema.ts'
+import { suite } from '../../helpers/suite.ts'
+
+const test = suite('the version of the schema')
+
+/** The digest of the statements that make each version: a change of them needs a new version, and a new line here. */
+const digests: Readonly<Record<string, string>> = {
+  'schema-1': '663f964dad2202a4',
+}
+
+test('is raised with every change of the tables, indexes and triggers', () => {
+  const db = new BetterSqlite3(':memory:')
+  bringUp(db, new Set(), 0)
+  const postgres = statementsOf('postgres').map(({ create, indexes }) => [create, ...indexes.values()])
+  const digest = createHash('sha256')
+    .update(JSON.stringify([objectsIn(db), postgres]))
+    .digest('hex')
+  db.close()
+  assert.is(digest.slice(0, 16), digests[schemaName])
+})
+
+test.run()
