@@ -1,8 +1,8 @@
 /**
  * Finds tests that cannot fail: changes one place of the compiled program at a time (a condition turned, a bound moved by one, a
- * statement left out), runs the near tests of the first tier and of neural engines that run the place, and says by room which share of the changes some
- * test noticed. The program that a test starts as a process is the unchanged bundle: what only such tests cover counts as
- * unnoticed. Changes that are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
+ * statement left out), runs the near tests of the first tier and of neural engines that run the place, and says by room which
+ * share of the changes some test noticed. The program that a test starts as a process runs the changed module too. Changes that
+ * are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
  *
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
  *   AICHAT_BENCH_ROOMS=chat,http   of them only those of these rooms, or in modules with such a path: `chat/key-pool`
@@ -35,16 +35,11 @@ const onlyNear = process.env['AICHAT_BENCH_NEAR'] === '1'
 const keptIn = join(dist, `mutations-${seed}.jsonl`)
 
 const { NODE_OPTIONS: _options, ...inherited } = process.env
-const environment = { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: 'first' }
-
 /** A mutant that loops is noticed after this; a test file of the suite needs a fraction of it. */
 const longestMs = 60_000
 
-/**
- * Rooms that are not tried: the console runs in a browser and the training at a build, both without tests in this process; the
- * storage has a contract of its own, which every implementation passes.
- */
-const passedOver = ['src/console', 'src/word-vectors', 'src/storage']
+/** Rooms that are not tried: the console runs in a browser and the training at a build, both without tests in this process. */
+const passedOver = ['src/console', 'src/word-vectors']
 
 /** Where the tests of a room are beside the folder that mirrors it: what connects others is seen through them. */
 const testedIn: Readonly<Record<string, readonly string[]>> = {
@@ -87,9 +82,10 @@ export async function bench(): Promise<void> {
     const copy = join(dist, `mutants-${number}`)
     rmSync(copy, { recursive: true, force: true })
     for (const folder of ['src', 'speech', 'test']) cpSync(join(dist, folder), join(copy, folder), { recursive: true })
+    const environment = environmentIn(copy)
     try {
       for (let mutant = queue.shift(); mutant && Date.now() < end; mutant = queue.shift()) {
-        const noticedBy = await firstToNotice(mutant, near(mutant.file), copy, (test) => {
+        const noticedBy = await firstToNotice(mutant, near(mutant.file), copy, environment, (test) => {
           const coverage =
             coverages.get(test) ?? known(test, () => coverageOf(test, copy, places, environment, longestMs))
           coverages.set(test, coverage)
@@ -116,6 +112,7 @@ async function firstToNotice(
   mutant: Mutant,
   tests: readonly string[],
   copy: string,
+  environment: NodeJS.ProcessEnv,
   coverage: (test: string) => Promise<Coverage>,
 ): Promise<string | undefined> {
   const path = join(copy, mutant.file)
@@ -140,6 +137,14 @@ async function firstToNotice(
     await testProcess?.end()
     writeFileSync(path, original)
   }
+}
+
+/** The environment of tests of a copy, in which they start the program from the copy's modules and not from the bundle. */
+function environmentIn(copy: string): NodeJS.ProcessEnv {
+  const launcher = join(copy, 'aichat.js')
+  const text = readFileSync(join(root, 'bin', 'aichat'), 'utf8')
+  writeFileSync(launcher, text.replace(/'#(main|complete)'/g, "'./src/cli/$1.js'"))
+  return { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: 'first', AICHAT_TEST_LAUNCHER: launcher }
 }
 
 /** What an earlier run found out, in the file of this seed. */
