@@ -8,6 +8,7 @@
  *   AICHAT_BENCH_ROOMS=chat,http   of them only those of these rooms, or in modules with such a path: `chat/key-pool`
  *   AICHAT_TEST_SEED=1         which places
  *   AICHAT_BENCH_NEAR=1        asks no tests of the rest of the room: a quick look after tests were mended
+ *   AICHAT_TEST_TIER=all       asks the tests of both tiers
  *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
  *
  * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
@@ -30,6 +31,7 @@ const count = Number(process.env['AICHAT_BENCH_MUTANTS'] ?? 300)
 const seed = Number(process.env['AICHAT_TEST_SEED'] ?? 1)
 const seconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? Number.POSITIVE_INFINITY)
 const only = process.env['AICHAT_BENCH_ROOMS']?.split(',')
+const tier = process.env['AICHAT_TEST_TIER'] ?? 'first'
 const onlyNear = process.env['AICHAT_BENCH_NEAR'] === '1'
 
 const keptIn = join(dist, `mutations-${seed}.jsonl`)
@@ -144,7 +146,7 @@ function environmentIn(copy: string): NodeJS.ProcessEnv {
   const launcher = join(copy, 'aichat.js')
   const text = readFileSync(join(root, 'bin', 'aichat'), 'utf8')
   writeFileSync(launcher, text.replace(/'#(main|complete)'/g, "'./src/cli/$1.js'"))
-  return { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: 'first', AICHAT_TEST_LAUNCHER: launcher }
+  return { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: tier, AICHAT_TEST_LAUNCHER: launcher }
 }
 
 /** What an earlier run found out, in the file of this seed. */
@@ -193,7 +195,7 @@ function readCoverage(places: readonly Mutant[]) {
   return async (test: string, make: () => Promise<Coverage>): Promise<Coverage> => {
     const content = tests.get(test)
     if (!content) return make()
-    const key = createHash('sha256').update(program).update(test).update(content).digest('hex')
+    const key = createHash('sha256').update(program).update(tier).update(test).update(content).digest('hex')
     const found = byKey.get(key)
     if (found) return { ...found, places: new Set(places.filter((place) => found.places.includes(keyOf(place)))) }
     const made = await make()
@@ -269,7 +271,7 @@ function importsOfTests(): ReadonlyMap<string, ReadonlySet<string>> {
   const direct = new Map(files.map((file) => [join('test', file), modulesIn(join('test', file))]))
   const isAsked = (file: string) => {
     const reason = reasonOf(sourceOf(root, join(dist, 'test'), file))
-    return reason === undefined || reason === 'a neural engine'
+    return tier === 'all' || reason === undefined || reason === 'a neural engine'
   }
   const tests = files.filter((file) => file.endsWith('.test.js') && isAsked(file))
   return new Map(
