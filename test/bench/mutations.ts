@@ -43,12 +43,12 @@ const longestMs = 60_000
 /** Rooms that are not tried: the console runs in a browser and the training at a build, both without tests in this process. */
 const passedOver = ['src/console', 'src/word-vectors']
 
-/** Where the tests of a room are beside the folder that mirrors it: what connects others is seen through them. */
+/** Where the tests of a room are beside the folder that mirrors it, the first of them first: what connects others is seen through them. */
 const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/app': ['test/operations', 'test/server', 'test/cli/chat'],
   'src/mcp-server': ['test/server'],
   'src/operations': ['test/server'],
-  'src/otlp': ['test/server'],
+  'src/otlp': ['test/server/tracing.test.js', 'test/server'],
   'src/personas': ['test/operations', 'test/server'],
   'src/settings': ['test/cli/config'],
   'src/telemetry': ['test/server'],
@@ -258,7 +258,7 @@ function nearTests(): (file: string) => readonly string[] {
     const beside = tests.filter((test) => dirname(test) === mirror)
     if (onlyNear) return [...new Set([...nearest, ...beside])]
     const rooms = [mirrorOf(roomOf(file)), ...(testedIn[roomOf(file)] ?? [])]
-    const inRooms = rooms.flatMap((room) => tests.filter((test) => test.startsWith(`${room}/`)))
+    const inRooms = rooms.flatMap((room) => tests.filter((test) => test === room || test.startsWith(`${room}/`)))
     return [...new Set([...nearest, ...beside, ...inRooms])]
   }
 }

@@ -87,6 +87,7 @@ const equals: readonly {
     kinds: ['bound'],
     names: /\bshorten(?:ed)?\(|\bclipped\b|`[^`]*\$\{[^{}`]+\.slice\(0, \d+\)\}[^`]* [^`]*`/,
   },
+  { reason: 'the indentation of JSON', kinds: ['bound'], names: /JSON\.stringify\(.*, null, \d\)/ },
   { reason: 'a tolerance of rounding', kinds: ['bound'], names: /[<>]=? \d+e-(?:[6-9]|\d\d)\b/ },
   { reason: 'the pace of progress', kinds: ['bound', 'statement'], names: /\b(?:on|show)?[pP]rogress(?:\.\w+)?\(/ },
 ]
