@@ -41,4 +41,11 @@ for (const length of lengths)
     )
   })
 
+spans('of a list are none where one of its brackets is missing', () => {
+  for (const list of ['[1}', '{1]', '['])
+    inFile(list, (file, _textOf, size) => {
+      assert.throws(() => [...itemSpans(file, { start: 0, end: size }, 'a')], /a is not a whole JSON array/)
+    })
+})
+
 spans.run()

@@ -229,6 +229,10 @@ test('everything that is wrong with a request is named at once, with its path', 
         path,
       )
   }
+  assert.throws(
+    () => openai.readRequest({ model: 'm', messages: {} }),
+    (error: unknown) => error instanceof AppError && error.details[0]!.startsWith('messages '),
+  )
   const better = {
     ...body,
     messages: [

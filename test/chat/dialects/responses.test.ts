@@ -129,9 +129,11 @@ test('the items of a turn are one message, with its outputs straight behind it, 
       { role: 'user', content: 'And?' },
       { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_text', text: 'first' }] },
       { role: 'assistant', content: 'Done' },
+      { type: 'reasoning', summary: [], encrypted_content: 'of the last' },
       { role: 'assistant', content: 'Really' },
     ],
   })
+  assert.match(JSON.stringify(messages.at(-1)), 'of the last')
   const outline = messages.map(({ role, content, tool_call_id: id, tool_calls: calls }) => [
     role,
     content,

@@ -87,6 +87,9 @@ test('an installation without a database gets none for its audit', () =>
     await aichat(['config', 'set', 'chat.model', 'some-model'])
     await aichat(['plugin', 'install', 'plugin.json'])
     assert.not.ok(existsSync(join(home, 'aichat.db')))
+    writeFileSync(join(home, 'aichat.db'), 'no database')
+    const { stderr } = await aichat(['plugin', 'remove', 'custom', '--yes'])
+    assert.match(stderr, /what was done is not in the audit/)
   }))
 
 test.run()

@@ -132,8 +132,8 @@ test.whole('a file that is no template is refused with all that is wrong, and no
   withHome(async ({ home, template }) => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [
-        'promt: $x\ndefaults: {y: 1}\noptions: {model: x, "": 1}\n',
-        /unknown field promt; did you mean prompt\?\n.*options\.model: .* -m sets it\n.*options\.: .*\n.*defaults\.y: /,
+        'promt: $x\ndefaults: {y: 1}\noptions: {model: x, "a-b": 1}\n',
+        /unknown field promt; did you mean prompt\?\n.*options\.model: .* -m sets it\n.*options\.a-b: .*\n.*defaults\.y: /,
       ],
       [
         'prompt: [1]\nfiles: x\nschema: 7\n',

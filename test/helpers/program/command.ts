@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const launcher = fileURLToPath(new URL('./bin/aichat', import.meta.resolve('#package')))
+/** `npm run bench -- mutations` has the tests start its changed modules. */
+const launcher =
+  process.env['AICHAT_TEST_LAUNCHER'] ?? fileURLToPath(new URL('./bin/aichat', import.meta.resolve('#package')))
 const fromSources = import.meta.url.endsWith('.ts') ? ['--conditions=development', '--import', 'tsx'] : []
 
 /** The program and its arguments that start `aichat`, from the sources or from the build as the test itself runs. */
