@@ -1,10 +1,12 @@
 // With --all only: many processes: each test starts the runner.
+
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from './helpers/disposal.ts'
 import { suite } from './helpers/suite.ts'
 
 const runner = fileURLToPath(new URL(`./run.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
@@ -63,24 +65,21 @@ test('fails when no file matches', () => {
 })
 
 test('gives the files a folder for what is temporary, below TMPDIR if that is set, and removes it', () => {
-  const parent = mkdtempSync(join(tmpdir(), 'aichat-run-test-'))
-  try {
-    const { status, output } = run(
-      {
-        'a.test.js': [
-          "import { writeFileSync } from 'node:fs'",
-          "import { tmpdir } from 'node:os'",
-          file("test('one', () => { writeFileSync(tmpdir() + '/left', ''); console.log('\\nnote: ' + tmpdir()) })"),
-        ].join('\n'),
-      },
-      { TMPDIR: parent },
-    )
-    assert.is(status, 0, output)
-    assert.match(output, `note: ${parent}/aichat-suite-`)
-    assert.equal(readdirSync(parent), [])
-  } finally {
-    rmSync(parent, { recursive: true, force: true })
-  }
+  using temporary = temporaryFolder()
+  const parent = temporary.path
+  const { status, output } = run(
+    {
+      'a.test.js': [
+        "import { writeFileSync } from 'node:fs'",
+        "import { tmpdir } from 'node:os'",
+        file("test('one', () => { writeFileSync(tmpdir() + '/left', ''); console.log('\\nnote: ' + tmpdir()) })"),
+      ].join('\n'),
+    },
+    { TMPDIR: parent },
+  )
+  assert.is(status, 0, output)
+  assert.match(output, `note: ${parent}/aichat-suite-`)
+  assert.equal(readdirSync(parent), [])
 })
 
 test('says the seconds of CPU of each file and of all, where the system counts them', () => {

@@ -215,7 +215,7 @@ function task(title: string, check: (scene: Scene, lines: string) => Promise<voi
 async function scene(use: (scene: Scene) => Promise<void>): Promise<void> {
   const [provider, pages, runner] = standIns!
   for (const { received } of standIns!) received.length = 0
-  const home = openHome()
+  using home = openHome()
   const { folder } = home
   const work = join(folder, 'work')
   const environment = {
@@ -246,30 +246,26 @@ async function scene(use: (scene: Scene) => Promise<void>): Promise<void> {
     })
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
   }
-  try {
-    for (const made of ['bin', 'work/notes']) mkdirSync(join(folder, made), { recursive: true })
-    program(join(folder, 'bin', 'aichat'), `exec ${aichatCommand.map((word) => `'${word}'`).join(' ')} "$@"`)
-    for (const [name, text] of [
-      ['notes/call.md', 'Call Grace\n'],
-      ['notes/shop.md', 'Buy milk on Friday\n'],
-      ['diary.md', 'Dear diary, I promised a tale.\n'],
-    ] as const)
-      writeFileSync(join(work, name), text)
-    cpSync(settings, environment.AICHAT_HOME, { recursive: true })
-    assert.is((await bash('git init -q . && git add diary.md')).code, 0)
-    await use({
-      home,
-      folder,
-      work,
-      environment,
-      provider,
-      runner,
-      bash,
-      asked: () => questionIn(provider.received.at(-1)!.body),
-    })
-  } finally {
-    home.remove()
-  }
+  for (const made of ['bin', 'work/notes']) mkdirSync(join(folder, made), { recursive: true })
+  program(join(folder, 'bin', 'aichat'), `exec ${aichatCommand.map((word) => `'${word}'`).join(' ')} "$@"`)
+  for (const [name, text] of [
+    ['notes/call.md', 'Call Grace\n'],
+    ['notes/shop.md', 'Buy milk on Friday\n'],
+    ['diary.md', 'Dear diary, I promised a tale.\n'],
+  ] as const)
+    writeFileSync(join(work, name), text)
+  cpSync(settings, environment.AICHAT_HOME, { recursive: true })
+  assert.is((await bash('git init -q . && git add diary.md')).code, 0)
+  await use({
+    home,
+    folder,
+    work,
+    environment,
+    provider,
+    runner,
+    bash,
+    asked: () => questionIn(provider.received.at(-1)!.body),
+  })
 }
 
 /** Answers with its model and the first line of the question, and with two people where JSON is asked for. */

@@ -8,6 +8,7 @@ import { createPasswords } from '../../src/accounts/passwords.ts'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import { closing, temporaryFolder } from '../helpers/disposal.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
@@ -415,14 +416,10 @@ interface Options extends Partial<AccountRules> {
 }
 
 async function withAccounts(options: Options, work: (opened: Awaited<ReturnType<typeof open>>) => Promise<void>) {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-accounts-'))
-  const opened = await open(folder, options)
-  try {
-    await work(opened)
-  } finally {
-    await opened.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using temporary = temporaryFolder()
+  const folder = temporary.path
+  await using opened = closing(await open(folder, options))
+  await work(opened)
 }
 
 async function open(folder: string, { initial, ...rules }: Options) {

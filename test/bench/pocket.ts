@@ -2,11 +2,11 @@
  * Server B with pocket-tts on random weights of the published size, made by this bench: the speech is noise, but the
  * computation depends on it only at the end of speech, which never comes here.
  */
+
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { loadavg, tmpdir } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { decoderShape } from '../../speech/blocks/mimi-decoder.ts'
 import type { Stream } from '../../speech/blocks/state-stream.ts'
@@ -16,6 +16,7 @@ import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
 import type { TensorData } from '../../src/inference/session.ts'
 import { createSpeechServer } from '../../src/server/speech.ts'
+import { temporaryFolder } from '../helpers/disposal.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { makePocketModel, officialSize } from '../speech/engines/pocket-tts/model.ts'
 import { openPublicDecoder, openPublicLanguageModel } from './pocket-parts/public-layout.ts'
@@ -36,15 +37,12 @@ const texts = [
 
 /** Prints speed, first byte and memory of server B, then our state layout beside the public one. */
 export async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
-  try {
-    const model = join(folder, 'models', 'kyutai', 'pocket-tts', 'languages', 'english')
-    await timed('making 110 million random weights', () => makePocketModel(model, officialSize))
-    await measureServer(folder)
-    await measureLayouts(folder, model)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using temporary = temporaryFolder()
+  const folder = temporary.path
+  const model = join(folder, 'models', 'kyutai', 'pocket-tts', 'languages', 'english')
+  await timed('making 110 million random weights', () => makePocketModel(model, officialSize))
+  await measureServer(folder)
+  await measureLayouts(folder, model)
 }
 
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {

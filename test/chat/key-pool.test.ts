@@ -250,23 +250,18 @@ async function withKeys(
   work: (chatting: Chatting) => Promise<void>,
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  const provider = await openStandIn(answering)
-  const installation = openInstallation(environment)
-  try {
-    const { app } = installation
-    await app.plugins.install(pluginAt(provider.url, more))
-    await app.plugins.activate('custom')
-    const { router } = await app.chat()
-    await work({
-      app,
-      url: provider.url,
-      received: provider.received,
-      chat: (call) => router.complete({ request: question, fallback: false, ...call }),
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await using provider = await openStandIn(answering)
+  await using installation = openInstallation(environment)
+  const { app } = installation
+  await app.plugins.install(pluginAt(provider.url, more))
+  await app.plugins.activate('custom')
+  const { router } = await app.chat()
+  await work({
+    app,
+    url: provider.url,
+    received: provider.received,
+    chat: (call) => router.complete({ request: question, fallback: false, ...call }),
+  })
 }
 
 function answers(_request: Received, response: ServerResponse): void {

@@ -1,4 +1,5 @@
 // Some with --all only: many processes.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { openToolServers, type ToolServers } from '../../src/app/tool-servers.ts
 import type { ToolServer } from '../../src/chat/tools/tool-server.ts'
 import type { AppError } from '../../src/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { closing } from '../helpers/disposal.ts'
 import { openHttpToolServer } from '../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { processGone } from '../helpers/program/pseudo-terminal.ts'
@@ -45,12 +47,8 @@ async function withBoth(work: (server: ToolServer) => Promise<void>, options: ob
     addStdio(servers, [], options)
     servers.list.set('http', { url: http.url, ...options })
     for (const name of ['tools', 'http']) {
-      const server = await servers.open(name)
-      try {
-        await work(server)
-      } finally {
-        await server.close()
-      }
+      await using server = closing(await servers.open(name))
+      await work(server)
     }
   })
   await http.close()

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openServerList, type ServerList } from '../../src/mcp-client/server-list.ts'
+import { temporaryFolder } from '../helpers/disposal.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the list of MCP servers')
@@ -79,12 +78,9 @@ test('a server that is not in it is told by each method that is about one, and a
   }))
 
 function withList(work: (list: ServerList) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-test-'))
-  try {
-    work(openServerList(join(folder, 'mcp.json')))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using temporary = temporaryFolder()
+  const folder = temporary.path
+  work(openServerList(join(folder, 'mcp.json')))
 }
 
 test.run()

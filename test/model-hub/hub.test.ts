@@ -1,19 +1,9 @@
 // Some with --all only: many processes.
+
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
@@ -22,6 +12,7 @@ import { openHttpClient } from '../../src/http-client/agent.ts'
 import { type Hub, type HubParts, openHub } from '../../src/model-hub/hub.ts'
 import { type KnownModel, knownModels } from '../../src/model-hub/known-models.ts'
 import type { PullProgress } from '../../src/model-hub/pull.ts'
+import { closing, temporaryFolder } from '../helpers/disposal.ts'
 import { fc } from '../helpers/properties.ts'
 import { gitBlob, type LoopbackHub, onnxOf, openLoopbackHub, sha256 } from '../helpers/providers/loopback-hub.ts'
 import { suite } from '../helpers/suite.ts'
@@ -83,9 +74,10 @@ const gated: KnownModel = {
 }
 
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
-  const loopback = await openLoopbackHub()
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-models-'))
-  const outbound = openHttpClient({ allowPrivate: true, longestBody: Number.MAX_SAFE_INTEGER })
+  await using loopback = closing(await openLoopbackHub())
+  using temporary = temporaryFolder()
+  const folder = temporary.path
+  await using outbound = closing(openHttpClient({ allowPrivate: true, longestBody: Number.MAX_SAFE_INTEGER }))
   loopback.files.set(`acme/tiny@${revision}/config.json`, { content: config })
   loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: weights, large: true })
   const open = (parts: Partial<HubParts> = {}) =>
@@ -98,13 +90,7 @@ async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
       sleep: () => delay(1),
       ...parts,
     })
-  try {
-    await run({ loopback, folder, hub: open(), open, path: (name) => join(folder, 'acme/tiny', name) })
-  } finally {
-    await outbound.close()
-    await loopback.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await run({ loopback, folder, hub: open(), open, path: (name) => join(folder, 'acme/tiny', name) })
 }
 
 const known = (model: KnownModel) => ({ known: new Map([[model.name, model]]) })

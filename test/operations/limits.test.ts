@@ -15,33 +15,29 @@ async function withLimits(
     installation: Installation,
   ) => Promise<void>,
 ): Promise<void> {
-  const installation = openInstallation(environment)
+  await using installation = openInstallation(environment)
   const url = await installation.serve((exchange) => {
     const id = String(exchange.request.headers['x-user'] ?? 'u1')
     return { caller: { id, username: id, role: 'user' } }
   })
-  try {
-    await use(async (method, path, body, user = 'u1') => {
-      const isRaw = body instanceof Uint8Array || body instanceof ReadableStream
-      const response = await fetch(`${url}/api/personas${path}`, {
-        method,
-        headers: {
-          'x-user': user,
-          'content-type': isRaw && path !== '' ? 'application/octet-stream' : 'application/json',
-        },
-        ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body), duplex: 'half' }),
-      } as RequestInit)
-      const bytes = new Uint8Array(await response.arrayBuffer())
-      const isJson = /json/.test(response.headers.get('content-type') ?? '')
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: isJson ? JSON.parse(Buffer.from(bytes).toString()) : bytes,
-      }
-    }, installation)
-  } finally {
-    await installation.close()
-  }
+  await use(async (method, path, body, user = 'u1') => {
+    const isRaw = body instanceof Uint8Array || body instanceof ReadableStream
+    const response = await fetch(`${url}/api/personas${path}`, {
+      method,
+      headers: {
+        'x-user': user,
+        'content-type': isRaw && path !== '' ? 'application/octet-stream' : 'application/json',
+      },
+      ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body), duplex: 'half' }),
+    } as RequestInit)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(Buffer.from(bytes).toString()) : bytes,
+    }
+  }, installation)
 }
 
 const persona = { name: 'Ada', model: 'm', memory_settings: { max_memories: 5 } }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type Decoder, openDecoder } from '../../src/runners/decoder.ts'
+import { closing, temporaryFolder } from '../helpers/disposal.ts'
 import { buildDecoder, randomWeights } from '../helpers/providers/tiny-decoder.ts'
 import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
@@ -24,16 +25,12 @@ const weights = randomWeights(shape, 7)
 const sizes = { layers: 3, keyValueHeads: 2, headSize: 8, context: 600 }
 
 async function withDecoder(run: (decoder: Decoder) => Promise<void>, context = sizes.context): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-decoder-'))
+  using temporary = temporaryFolder()
+  const folder = temporary.path
   const path = join(folder, 'model.onnx')
   writeFileSync(path, buildDecoder(shape, weights.form))
-  const decoder = await openDecoder(path, { ...sizes, context }, { name: 'tiny', threads: 1 })
-  try {
-    await run(decoder)
-  } finally {
-    await decoder.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await using decoder = closing(await openDecoder(path, { ...sizes, context }, { name: 'tiny', threads: 1 }))
+  await run(decoder)
 }
 
 const best = (scores: Float32Array) => scores.indexOf(Math.max(...scores))

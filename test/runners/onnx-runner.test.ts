@@ -8,6 +8,7 @@ import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type ChatModel, openChatModel } from '../../src/runners/chat-model.ts'
 import { createModelProcess, type ModelProcess, type ModelProcessOptions } from '../../src/runners/model-process.ts'
 import { createOnnxRunner, generationRequest, onnxTarget } from '../../src/runners/onnx-runner.ts'
+import { closing } from '../helpers/disposal.ts'
 import { randomWeights, tinyTokens, writeTinyModel } from '../helpers/providers/tiny-decoder.ts'
 import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
@@ -39,12 +40,8 @@ const request = (text: string, more: Partial<ChatRequest> = {}): ChatRequest => 
 })
 
 async function withModel(run: (model: ChatModel) => Promise<void>): Promise<void> {
-  const model = await openChatModel({ name: 'tiny', folder, threads: 1 })
-  try {
-    await run(model)
-  } finally {
-    await model.close()
-  }
+  await using model = closing(await openChatModel({ name: 'tiny', folder, threads: 1 }))
+  await run(model)
 }
 
 let shared: ModelProcess | undefined

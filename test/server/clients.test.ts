@@ -232,19 +232,14 @@ async function withClients(
     provider: Awaited<ReturnType<typeof openStandIn>>
   }) => Promise<void>,
 ): Promise<void> {
-  const provider = await openStandIn(answer)
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    await run({
-      openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', maxRetries: 0 }),
-      anthropic: new Anthropic({ baseURL: url, apiKey: 'ours', maxRetries: 0 }),
-      provider,
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await using provider = await openStandIn(answer)
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
+  await installation.app.plugins.install(pluginAt(provider.url))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  await run({
+    openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', maxRetries: 0 }),
+    anthropic: new Anthropic({ baseURL: url, apiKey: 'ours', maxRetries: 0 }),
+    provider,
+  })
 }

@@ -265,18 +265,14 @@ async function withApi(
   }) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const installation = openInstallation(environment)
-  try {
-    const url = await installation.serve()
-    const send = async (method: string, path: string, body?: unknown): Promise<Reply> => {
-      const response = await fetch(`${url}${path}`, {
-        method,
-        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-      })
-      return { status: response.status, headers: response.headers, body: await response.json() }
-    }
-    await run({ url, home: installation.home, get: (path) => send('GET', path), send })
-  } finally {
-    await installation.close()
+  await using installation = openInstallation(environment)
+  const url = await installation.serve()
+  const send = async (method: string, path: string, body?: unknown): Promise<Reply> => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    return { status: response.status, headers: response.headers, body: await response.json() }
   }
+  await run({ url, home: installation.home, get: (path) => send('GET', path), send })
 }

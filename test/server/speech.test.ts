@@ -1,10 +1,12 @@
 // Some with --all only: a killed process.
+
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../speech/audio/wav.ts'
 import type { ServerId } from '../../speech/servers/manifest.ts'
+import { closing } from '../helpers/disposal.ts'
 import { openSpeech, type SpeechServer } from '../helpers/speech/speech-server.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
 
@@ -240,15 +242,11 @@ test('the variant decides: voicedesign opens design, base opens cloning, on A', 
     ['base-0.6b', '/v1/audio/voice-clone', form('Hello there.', await voiceClip(4))],
   ] as const
   for (const [variant, path, body] of isWholeRun ? variants : variants.slice(0, 1)) {
-    const opened = await openSpeech(a, { variant })
-    try {
-      const response = await opened.post(path, body)
-      assert.is(response.status, 200)
-      assert.ok(parseWav(new Uint8Array(await response.arrayBuffer())).samples.length > 12_000)
-      assert.is((await opened.post(speech, { input: 'Hello.' })).status, 200)
-    } finally {
-      await opened.close()
-    }
+    await using opened = closing(await openSpeech(a, { variant }))
+    const response = await opened.post(path, body)
+    assert.is(response.status, 200)
+    assert.ok(parseWav(new Uint8Array(await response.arrayBuffer())).samples.length > 12_000)
+    assert.is((await opened.post(speech, { input: 'Hello.' })).status, 200)
   }
 })
 
@@ -278,27 +276,23 @@ test('OpenAI’s client library speaks', async () => {
 test.whole(
   'killing the engine in the middle of a text costs one chunk, is told, and the next request works',
   async () => {
-    const opened = await openSpeech(b)
-    try {
-      const { pid } = opened.service
-      const response = await raw(opened.url, speech, JSON.stringify({ input: long.repeat(20), stream: true }))
-      // The first audio is there and the chunk not yet at its end.
-      let size = 0
-      for await (const piece of response) {
-        if (size === 0) process.kill(pid!, 'SIGKILL')
-        size += (piece as Buffer).length
-      }
-      assert.is(response.trailers['x-speech-chunks'], '3/4')
-      assert.ok(size > 3 * 24_000 * 2 * 10)
-      assert.ok(opened.events.some((event) => event.includes('the speech engine ended') && event.includes('SIGKILL')))
-      assert.ok(opened.events.some((event) => event.includes('a chunk was skipped')))
-      const next = await opened.post(speech, { input: 'Hello.' })
-      assert.is(next.headers.get('x-speech-chunks'), '1/1')
-      assert.is(Buffer.from(await next.arrayBuffer()).readUInt32LE(24), 24_000)
-      assert.is.not(opened.service.pid, pid)
-    } finally {
-      await opened.close()
+    await using opened = closing(await openSpeech(b))
+    const { pid } = opened.service
+    const response = await raw(opened.url, speech, JSON.stringify({ input: long.repeat(20), stream: true }))
+    // The first audio is there and the chunk not yet at its end.
+    let size = 0
+    for await (const piece of response) {
+      if (size === 0) process.kill(pid!, 'SIGKILL')
+      size += (piece as Buffer).length
     }
+    assert.is(response.trailers['x-speech-chunks'], '3/4')
+    assert.ok(size > 3 * 24_000 * 2 * 10)
+    assert.ok(opened.events.some((event) => event.includes('the speech engine ended') && event.includes('SIGKILL')))
+    assert.ok(opened.events.some((event) => event.includes('a chunk was skipped')))
+    const next = await opened.post(speech, { input: 'Hello.' })
+    assert.is(next.headers.get('x-speech-chunks'), '1/1')
+    assert.is(Buffer.from(await next.arrayBuffer()).readUInt32LE(24), 24_000)
+    assert.is.not(opened.service.pid, pid)
   },
 )
 

@@ -1,4 +1,5 @@
 // Some with --all only: many processes.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,6 +9,7 @@ import * as assert from 'uvu/assert'
 import { passedSockets } from '../../src/server/activation.ts'
 import { cheapHashes } from '../helpers/cheap-bcrypt.ts'
 import { haveProgram } from '../helpers/debian.ts'
+import { closing } from '../helpers/disposal.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { removeHome, spawnDaemon } from '../helpers/program/daemon.ts'
@@ -45,20 +47,14 @@ notified('says that it is ready, alive, reloading and stopping, in that order', 
 
 notified('sends no sign of life to the watchdog of another process', async () => {
   const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
-  const receiver = await openNotifyReceiver(join(home, 'notify'))
+  await using receiver = closing(await openNotifyReceiver(join(home, 'notify')))
   const environment = { NOTIFY_SOCKET: receiver.path, WATCHDOG_USEC: '20000', WATCHDOG_PID: '1' }
-  const daemon = await spawnDaemon(environment, home)
-  try {
-    await receiver.next('READY')
-    daemon.child.kill('SIGHUP')
-    await receiver.next('RELOADING')
-    await receiver.next('READY')
-    assert.not.ok(receiver.messages.some((message) => 'WATCHDOG' in message))
-  } finally {
-    await daemon.stop()
-    await receiver.close()
-    removeHome(daemon)
-  }
+  await using daemon = await spawnDaemon(environment, home)
+  await receiver.next('READY')
+  daemon.child.kill('SIGHUP')
+  await receiver.next('RELOADING')
+  await receiver.next('READY')
+  assert.not.ok(receiver.messages.some((message) => 'WATCHDOG' in message))
 })
 
 inner.whole('a supervisor that hears nothing stops nothing, and is named once', async () => {

@@ -38,18 +38,14 @@ test('answers over TLS 1.2 and 1.3 alone, in HTTP/1.1, and tells browsers to sta
 
 test('commands reach it with the authority in NODE_EXTRA_CA_CERTS, and say so without', () =>
   withHttps(async ({ url, folder }) => {
-    const home = openHome()
-    try {
-      const strange = await home.aichat(['--server', url, 'status'])
-      assert.is(strange.code, 69)
-      assert.match(strange.stderr, /signed by no authority[\s\S]*NODE_EXTRA_CA_CERTS/)
-      const environment = { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
-      const known = await home.aichat(['--server', url, 'status'], { environment })
-      assert.is(known.code, 77)
-      assert.match(known.stderr, /A token is missing/)
-    } finally {
-      home.remove()
-    }
+    using home = openHome()
+    const strange = await home.aichat(['--server', url, 'status'])
+    assert.is(strange.code, 69)
+    assert.match(strange.stderr, /signed by no authority[\s\S]*NODE_EXTRA_CA_CERTS/)
+    const environment = { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
+    const known = await home.aichat(['--server', url, 'status'], { environment })
+    assert.is(known.code, 77)
+    assert.match(known.stderr, /A token is missing/)
   }))
 
 test('a new certificate is used from the reload on, and a bad pair leaves the old one', () =>

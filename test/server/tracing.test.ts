@@ -267,19 +267,13 @@ async function withChats(
     url: string,
   ) => Promise<void>,
 ): Promise<void> {
-  const provider = await openStandIn(answer)
-  const daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
-  try {
-    const { body } = await daemon.call('POST', '/api/auth/register', {
-      body: { username: 'ada', password: goodPassword },
-    })
-    const { token } = body
-    await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
-    await daemon.call('POST', '/api/plugins/activate/custom', { token })
-    await work(daemon, provider.received, token, provider.url)
-  } finally {
-    await daemon.stop()
-    await provider.close()
-    removeHome(daemon)
-  }
+  await using provider = await openStandIn(answer)
+  await using daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
+  const { body } = await daemon.call('POST', '/api/auth/register', {
+    body: { username: 'ada', password: goodPassword },
+  })
+  const { token } = body
+  await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
+  await daemon.call('POST', '/api/plugins/activate/custom', { token })
+  await work(daemon, provider.received, token, provider.url)
 }

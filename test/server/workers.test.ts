@@ -289,14 +289,10 @@ test('wrong numbers of workers are refused, and a worker without a service', asy
     assert.is(code, 64, stderr)
     assert.match(stderr, expected)
   }
-  const home = openHome()
-  try {
-    const { code, stderr } = await home.aichat(['__worker', '1'])
-    assert.is(code, 64)
-    assert.match(stderr, 'aichat serve --workers')
-  } finally {
-    home.remove()
-  }
+  using home = openHome()
+  const { code, stderr } = await home.aichat(['__worker', '1'])
+  assert.is(code, 64)
+  assert.match(stderr, 'aichat serve --workers')
 })
 
 test.run()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createVoiceFetcher } from '../../speech/hub-voice.ts'
 import type { AppError } from '../../src/errors.ts'
+import { temporaryFolder } from '../helpers/disposal.ts'
 import { type Answer, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -90,19 +91,15 @@ interface Hub {
 }
 
 async function withHub(answer: Answer, work: (hub: Hub) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  using temporary = temporaryFolder()
+  const folder = temporary.path
   const asked: string[] = []
-  const server = await openStandIn((request, response) => {
+  await using server = await openStandIn((request, response) => {
     if (request.url !== '/moved') asked.push(`${request.url} ${request.headers.authorization ?? ''}`)
     return answer(request, response)
   })
-  try {
-    const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: `${server.url}/`, token: 'secret' })
-    await work({ folder, fetchVoice, asked })
-  } finally {
-    await server.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: `${server.url}/`, token: 'secret' })
+  await work({ folder, fetchVoice, asked })
 }
 
 async function refused(work: Promise<unknown>): Promise<AppError> {

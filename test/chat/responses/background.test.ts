@@ -3,6 +3,7 @@ import { type Background, createBackground } from '../../../src/chat/responses/b
 import type { Responses } from '../../../src/chat/responses/responses.ts'
 import type { Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
 import { AppError } from '../../../src/errors.ts'
+import { closing } from '../../helpers/disposal.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 import { ada, type KeptResponses, response, textsOf, withResponses } from './kept.ts'
@@ -207,18 +208,14 @@ interface Parts extends KeptResponses {
 function withBackground(work: (parts: Parts) => Promise<void>): Promise<void> {
   return withResponses(async (parts) => {
     const storage = { ...parts.storage, responses: parts.storage.responses }
-    const background = createBackground(parts.responses)
-    try {
-      await work({
-        ...parts,
-        storage,
-        background,
-        begin: (id, reader = ada) => begun(parts.responses, background, id, reader),
-        events: async (id, after) => take(await background.follow(ada, id, after)),
-      })
-    } finally {
-      await background.close()
-    }
+    await using background = closing(createBackground(parts.responses))
+    await work({
+      ...parts,
+      storage,
+      background,
+      begin: (id, reader = ada) => begun(parts.responses, background, id, reader),
+      events: async (id, after) => take(await background.follow(ada, id, after)),
+    })
   })
 }
 

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../../helpers/disposal.ts'
 import { goodPassword } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { type Ran, runMain } from '../../helpers/program/terminal.ts'
@@ -99,7 +99,8 @@ interface Scene {
 }
 
 async function withHome(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-audit-'))
+  using temporary = temporaryFolder()
+  const home = temporary.path
   const file = join(home, 'plugin.json')
   writeFileSync(file, JSON.stringify(pluginAt('http://127.0.0.1:9')))
   const aichat: Scene['aichat'] = async (words, input, code = 0) => {
@@ -113,13 +114,9 @@ async function withHome(work: (scene: Scene) => Promise<void>): Promise<void> {
     assert.is(ran.code, code, `${words.join(' ')}: ${ran.stderr}`)
     return ran
   }
-  try {
-    await work({
-      home,
-      aichat,
-      rows: async () => JSON.parse((await aichat(['audit', '--json'])).stdout).entries,
-    })
-  } finally {
-    rmSync(home, { recursive: true, force: true })
-  }
+  await work({
+    home,
+    aichat,
+    rows: async () => JSON.parse((await aichat(['audit', '--json'])).stdout).entries,
+  })
 }

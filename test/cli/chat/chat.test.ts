@@ -243,17 +243,11 @@ async function withProvider(
   answer: Answer,
   run: (parts: { home: Home; stand: StandIn; runner: StandIn }) => Promise<void>,
 ): Promise<void> {
-  const stand = await openStandIn(answer)
-  const runner = await openStandIn(localRunner())
-  const home = openFastHome({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
-  try {
-    await home.aichat(['plugin', 'install', '-', '--activate'], {
-      input: JSON.stringify(pluginAt(stand.url, { retry: { attempts: 1 } })),
-    })
-    await run({ home, stand, runner })
-  } finally {
-    await stand.close()
-    await runner.close()
-    home.remove()
-  }
+  await using stand = await openStandIn(answer)
+  await using runner = await openStandIn(localRunner())
+  using home = openFastHome({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
+  await home.aichat(['plugin', 'install', '-', '--activate'], {
+    input: JSON.stringify(pluginAt(stand.url, { retry: { attempts: 1 } })),
+  })
+  await run({ home, stand, runner })
 }

@@ -220,17 +220,11 @@ async function withProvider(
   run: (parts: { home: Home; stand: StandIn; runner: StandIn }) => Promise<void>,
   local: Answer = localRunner(),
 ): Promise<void> {
-  const stand = await openStandIn(provider)
-  const runner = await openStandIn(local)
-  const home = openFastHome({ OLLAMA_HOST: runner.url })
-  try {
-    await home.aichat(['plugin', 'install', '-', '--activate'], {
-      input: JSON.stringify(farPlugin(stand)),
-    })
-    await run({ home, stand, runner })
-  } finally {
-    await stand.close()
-    await runner.close()
-    home.remove()
-  }
+  await using stand = await openStandIn(provider)
+  await using runner = await openStandIn(local)
+  using home = openFastHome({ OLLAMA_HOST: runner.url })
+  await home.aichat(['plugin', 'install', '-', '--activate'], {
+    input: JSON.stringify(farPlugin(stand)),
+  })
+  await run({ home, stand, runner })
 }

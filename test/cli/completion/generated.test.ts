@@ -65,79 +65,75 @@ when(shellcheck)('shellcheck finds nothing wrong with the bash completion', () =
 
 test('the words of every kind are known', async () => {
   const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const environment = {
     AICHAT_HOME: installation.home,
     HOME: installation.home,
     OLLAMA_HOST: '127.0.0.1:9',
     OPENAI_API_KEY: canary,
   }
-  try {
-    const run = (words: readonly string[], input?: string) =>
-      runMain(words, { environment, ...(input !== undefined && { input }) })
-    assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
-    assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
-    assert.is((await run(['template', 'create', 'review', '--prompt', 'Review'])).code, 0)
-    const area = await installation.app.personas()
-    await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
-    const { id } = JSON.parse((await run(['persona', 'memory', 'add', 'Mia', 'My cat is Tom', '--json'])).stdout)
-    const { backup_id } = JSON.parse((await run(['persona', 'backup', 'Mia', '--json'])).stdout)
-    await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
-    await run(['mcp', 'add', 'files', '--', 'true'])
-    await run(['key', 'create', 'editor', '--json'])
-    const contexts: Readonly<Record<string, string>> = {
-      memories: 'Mia',
-      backups: 'Mia',
-      'setting-values': 'chat.persona',
-    }
-    const words = new Map<string, readonly string[]>()
-    for (const kind of new Set(kinds)) {
-      const { code, stdout, stderr } = await run(['__complete', kind, contexts[kind] ?? ''])
-      assert.equal([code, stderr], [0, ''], kind)
-      assert.not.match(stdout, canary)
-      words.set(kind, stdout.split('\n').filter(Boolean))
-    }
-    // Of each kind one that is always there; no model is pulled here.
-    const known = {
-      plugins: 'openai',
-      keys: 'OPENAI_API_KEY',
-      models: 'openai:gpt-4.1-mini',
-      personas: 'Mia',
-      sessions: 'Trip',
-      users: 'ada',
-      voices: 'ryan',
-      settings: 'api.port',
-      servers: 'api',
-      'speech-servers': 'voxa-tts',
-      clients: 'codex',
-      topics: 'exit-codes',
-      templates: 'review',
-      'models-to-pull': 'smollm2-360m',
-      'embedding-models': 'builtin',
-      languages: 'English',
-      aliases: 'fast',
-      'mcp-servers': 'files',
-      'limit-subjects': 'plugin:openai',
-      'setting-values': 'Mia',
-      memories: id,
-      backups: backup_id,
-    }
-    assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models', 'logins', 'api-keys'].sort())
-    for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
-    for (const kind of ['pulled-models', 'logins']) assert.equal(words.get(kind), [])
-    assert.match(words.get('api-keys')!.join(), /^[\w-]+$/)
-    // The entry behind a Tab prints the same, without the command tree.
-    for (const kind of isWholeRun ? ['personas', 'models', 'memories', 'keys'] : ['personas', 'memories']) {
-      const [program, ...args] = aichatCommand
-      const line = [...args, '--timeout', '1s', '__complete', kind, contexts[kind] ?? '']
-      const { stdout, stderr } = spawnSync(program!, line, {
-        env: { PATH: process.env['PATH'], ...environment },
-        encoding: 'utf8',
-      })
-      assert.equal([stdout.split('\n').filter(Boolean), stderr], [words.get(kind), ''])
-    }
-  } finally {
-    await installation.close()
+  const run = (words: readonly string[], input?: string) =>
+    runMain(words, { environment, ...(input !== undefined && { input }) })
+  assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
+  assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
+  assert.is((await run(['template', 'create', 'review', '--prompt', 'Review'])).code, 0)
+  const area = await installation.app.personas()
+  await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
+  const { id } = JSON.parse((await run(['persona', 'memory', 'add', 'Mia', 'My cat is Tom', '--json'])).stdout)
+  const { backup_id } = JSON.parse((await run(['persona', 'backup', 'Mia', '--json'])).stdout)
+  await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
+  await run(['mcp', 'add', 'files', '--', 'true'])
+  await run(['key', 'create', 'editor', '--json'])
+  const contexts: Readonly<Record<string, string>> = {
+    memories: 'Mia',
+    backups: 'Mia',
+    'setting-values': 'chat.persona',
+  }
+  const words = new Map<string, readonly string[]>()
+  for (const kind of new Set(kinds)) {
+    const { code, stdout, stderr } = await run(['__complete', kind, contexts[kind] ?? ''])
+    assert.equal([code, stderr], [0, ''], kind)
+    assert.not.match(stdout, canary)
+    words.set(kind, stdout.split('\n').filter(Boolean))
+  }
+  // Of each kind one that is always there; no model is pulled here.
+  const known = {
+    plugins: 'openai',
+    keys: 'OPENAI_API_KEY',
+    models: 'openai:gpt-4.1-mini',
+    personas: 'Mia',
+    sessions: 'Trip',
+    users: 'ada',
+    voices: 'ryan',
+    settings: 'api.port',
+    servers: 'api',
+    'speech-servers': 'voxa-tts',
+    clients: 'codex',
+    topics: 'exit-codes',
+    templates: 'review',
+    'models-to-pull': 'smollm2-360m',
+    'embedding-models': 'builtin',
+    languages: 'English',
+    aliases: 'fast',
+    'mcp-servers': 'files',
+    'limit-subjects': 'plugin:openai',
+    'setting-values': 'Mia',
+    memories: id,
+    backups: backup_id,
+  }
+  assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models', 'logins', 'api-keys'].sort())
+  for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
+  for (const kind of ['pulled-models', 'logins']) assert.equal(words.get(kind), [])
+  assert.match(words.get('api-keys')!.join(), /^[\w-]+$/)
+  // The entry behind a Tab prints the same, without the command tree.
+  for (const kind of isWholeRun ? ['personas', 'models', 'memories', 'keys'] : ['personas', 'memories']) {
+    const [program, ...args] = aichatCommand
+    const line = [...args, '--timeout', '1s', '__complete', kind, contexts[kind] ?? '']
+    const { stdout, stderr } = spawnSync(program!, line, {
+      env: { PATH: process.env['PATH'], ...environment },
+      encoding: 'utf8',
+    })
+    assert.equal([stdout.split('\n').filter(Boolean), stderr], [words.get(kind), ''])
   }
 })
 

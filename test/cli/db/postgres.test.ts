@@ -32,15 +32,11 @@ process.once('exit', () => {
 
 /** A home with some of everything in its data folder. */
 async function withHome(work: (home: Scene) => Promise<void>, rich = true): Promise<void> {
-  const home = openFastHome()
-  try {
-    if (rich) cpSync(await richFolder(), home.folder, { recursive: true })
-    const db = (words: string, environment: Record<string, string> = {}) =>
-      home.aichat(['db', ...words.split(' ')], { environment })
-    await work({ ...home, db })
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  if (rich) cpSync(await richFolder(), home.folder, { recursive: true })
+  const db = (words: string, environment: Record<string, string> = {}) =>
+    home.aichat(['db', ...words.split(' ')], { environment })
+  await work({ ...home, db })
 }
 
 type Scene = ReturnType<typeof openFastHome> & {

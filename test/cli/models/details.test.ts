@@ -153,13 +153,8 @@ function document(id: string): Record<string, unknown> {
 }
 
 async function withRunner(run: (home: Home) => Promise<void>): Promise<void> {
-  const stand = await openStandIn(runner)
-  const home = openFastHome({ OLLAMA_HOST: stand.url })
-  try {
-    await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(document('custom')) })
-    await run(home)
-  } finally {
-    await stand.close()
-    home.remove()
-  }
+  await using stand = await openStandIn(runner)
+  using home = openFastHome({ OLLAMA_HOST: stand.url })
+  await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(document('custom')) })
+  await run(home)
 }

@@ -153,10 +153,6 @@ function write(home: Home, name: string, content: unknown): string {
 }
 
 async function withHome(run: (home: Home) => Promise<void>): Promise<void> {
-  const home = openFastHome()
-  try {
-    await run(home)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  await run(home)
 }

@@ -369,7 +369,7 @@ interface Both {
 
 /** The operations above in this process and behind a server, side by side. */
 async function withBoth(work: (ask: Both) => Promise<void>): Promise<void> {
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const { app } = installation
   const all = [...Object.values(forms), streaming] as unknown as readonly Operation[]
   const handler = mount(
@@ -381,22 +381,18 @@ async function withBoth(work: (ask: Both) => Promise<void>): Promise<void> {
     })),
   )
   const here = askInProcess(app, localOwner)
-  try {
-    await withServer(
-      (request, response) => void handler(request, response),
-      async (url) => {
-        const there = openRemote({ server: url, token: undefined, insecure: false })
-        await work({
-          local: (operation, input) => here.ask(operation as Operation, input as never),
-          remote: (operation, input) => there.ask(operation as Operation, input as never),
-          localStream: (input) => here.askStream(streaming as unknown as Operation, input as never),
-          remoteStream: (input) => there.askStream(streaming as unknown as Operation, input as never),
-        })
-      },
-    )
-  } finally {
-    await installation.close()
-  }
+  await withServer(
+    (request, response) => void handler(request, response),
+    async (url) => {
+      const there = openRemote({ server: url, token: undefined, insecure: false })
+      await work({
+        local: (operation, input) => here.ask(operation as Operation, input as never),
+        remote: (operation, input) => there.ask(operation as Operation, input as never),
+        localStream: (input) => here.askStream(streaming as unknown as Operation, input as never),
+        remoteStream: (input) => there.askStream(streaming as unknown as Operation, input as never),
+      })
+    },
+  )
 }
 
 async function same(ask: Both, operation: AnyOperation, input: unknown): Promise<void> {

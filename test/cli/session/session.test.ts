@@ -210,7 +210,7 @@ interface Scene {
 
 /** A data folder with the command line and a server on it, and a provider that counts the messages of a request. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn((request, response) => {
+  await using provider = await openStandIn((request, response) => {
     const { messages, stream } = JSON.parse(request.body) as { messages: Sent[]; stream?: boolean }
     const said = messages.filter(({ role }) => role !== 'system')
     const text = `${said.length}: ${said.at(-1)!.content}`
@@ -221,23 +221,18 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     if (!text.includes('BREAK')) return void response.end(events.join(''))
     response.write(events.slice(0, 2).join(''), () => response.destroy())
   })
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const { home } = installation
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
-    await work({
-      home,
-      environment,
-      provider,
-      run: (words, input) => runMain(words, { environment, ...(input !== undefined && { input }) }),
-      rest: async (path) => (await callApi(url)('GET', path)).body,
-      sent: () => JSON.parse(provider.received.at(-1)!.body).messages,
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await installation.app.plugins.install(pluginAt(provider.url))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
+  await work({
+    home,
+    environment,
+    provider,
+    run: (words, input) => runMain(words, { environment, ...(input !== undefined && { input }) }),
+    rest: async (path) => (await callApi(url)('GET', path)).body,
+    sent: () => JSON.parse(provider.received.at(-1)!.body).messages,
+  })
 }

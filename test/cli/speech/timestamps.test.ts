@@ -1,7 +1,9 @@
 // Some with --all only: many processes.
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { closing } from '../../helpers/disposal.ts'
 import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
 import { openChanceServer } from '../../helpers/speech/chance-server.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -18,41 +20,37 @@ const long =
 const text = `Hello there, Dr. Smith. ${long}. Is it so? --> Yes.`
 
 test('subtitles hold a cue for each sentence, two or more for a long one, by a strict reading of both formats', async () => {
-  const server = await openChanceServer({ wordTimes: 'estimated' })
-  try {
-    for (const [name, parse] of [
-      ['a.srt', parseSrt],
-      ['a.vtt', parseVtt],
-    ] as const) {
-      const { code, stderr } = await run(
-        text,
-        '-o',
-        path(`${name}.wav`),
-        '--timestamps',
-        path(name),
-        '--server',
-        server.url,
-      )
-      assert.is(code, 0, stderr)
-      const cues = parse(readFileSync(path(name), 'utf8'))
-      assert.is(
-        cues
-          .map((cue) => cue.text.replace('\n', ' '))
-          .join(' ')
-          .replace('→', '-->'),
-        text,
-      )
-      assert.is(cues[0]!.text, 'Hello there, Dr. Smith.')
-      assert.ok(cues.length >= 5)
-      for (const [index, { start, end, text: lines }] of cues.entries()) {
-        assert.ok(end > start && start >= (cues[index - 1]?.end ?? 0))
-        for (const line of lines.split('\n')) assert.ok(line.length <= 50)
-      }
+  await using server = closing(await openChanceServer({ wordTimes: 'estimated' }))
+  for (const [name, parse] of [
+    ['a.srt', parseSrt],
+    ['a.vtt', parseVtt],
+  ] as const) {
+    const { code, stderr } = await run(
+      text,
+      '-o',
+      path(`${name}.wav`),
+      '--timestamps',
+      path(name),
+      '--server',
+      server.url,
+    )
+    assert.is(code, 0, stderr)
+    const cues = parse(readFileSync(path(name), 'utf8'))
+    assert.is(
+      cues
+        .map((cue) => cue.text.replace('\n', ' '))
+        .join(' ')
+        .replace('→', '-->'),
+      text,
+    )
+    assert.is(cues[0]!.text, 'Hello there, Dr. Smith.')
+    assert.ok(cues.length >= 5)
+    for (const [index, { start, end, text: lines }] of cues.entries()) {
+      assert.ok(end > start && start >= (cues[index - 1]?.end ?? 0))
+      for (const line of lines.split('\n')) assert.ok(line.length <= 50)
     }
-    assert.match(readFileSync(path('a.vtt'), 'utf8'), /^WEBVTT\n\nNOTE The times are estimated\.\n\n/)
-  } finally {
-    await server.close()
   }
+  assert.match(readFileSync(path('a.vtt'), 'utf8'), /^WEBVTT\n\nNOTE The times are estimated\.\n\n/)
 })
 
 test.whole('the built-in voice measures them, out of the box, and the audio is the same', async () => {
@@ -74,22 +72,18 @@ test.whole('the built-in voice measures them, out of the box, and the audio is t
 
 test('another ending, a file that is there, and an engine without word times are refused before any file is written', async () => {
   writeFileSync(path('there.srt'), 'mine')
-  const server = await openChanceServer()
-  try {
-    for (const [words, code, says] of [
-      [['--timestamps', path('c.txt')], 64, /\.json, \.srt, \.vtt/],
-      [['--timestamps', path('there.srt')], 73, /already exists/],
-      [['--timestamps', path('c.srt'), '--server', server.url], 69, /chance engine cannot tell[\s\S]*built-in voice/],
-    ] as const) {
-      const refused = await run('Hello there.', '-o', path('c.wav'), ...words)
-      assert.is(refused.code, code, refused.stderr)
-      assert.match(refused.stderr, says)
-      assert.not.ok(existsSync(path('c.wav')) || existsSync(path('c.srt')))
-    }
-    assert.is(readFileSync(path('there.srt'), 'utf8'), 'mine')
-  } finally {
-    await server.close()
+  await using server = closing(await openChanceServer())
+  for (const [words, code, says] of [
+    [['--timestamps', path('c.txt')], 64, /\.json, \.srt, \.vtt/],
+    [['--timestamps', path('there.srt')], 73, /already exists/],
+    [['--timestamps', path('c.srt'), '--server', server.url], 69, /chance engine cannot tell[\s\S]*built-in voice/],
+  ] as const) {
+    const refused = await run('Hello there.', '-o', path('c.wav'), ...words)
+    assert.is(refused.code, code, refused.stderr)
+    assert.match(refused.stderr, says)
+    assert.not.ok(existsSync(path('c.wav')) || existsSync(path('c.srt')))
   }
+  assert.is(readFileSync(path('there.srt'), 'utf8'), 'mine')
 })
 
 interface Cue {

@@ -13,13 +13,9 @@ async function withPersona(
   use: (shop: Shop, persona: Persona) => Promise<void>,
   settings: Persona['mutation_settings'] | null = null,
 ) {
-  const shop = await openShop()
-  try {
-    const { mutation_settings: _settings, ...persona } = await shop.stock('u1', 0)
-    await use(shop, await fresh(shop, { ...persona, ...(settings && { mutation_settings: settings }) }))
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop()
+  const { mutation_settings: _settings, ...persona } = await shop.stock('u1', 0)
+  await use(shop, await fresh(shop, { ...persona, ...(settings && { mutation_settings: settings }) }))
 }
 
 /** The persona as one that has learned nothing yet. */

@@ -15,12 +15,8 @@ const imports = suite('imports')
 const create = { mode: 'create', dry_run: false } as const
 
 async function inShop(use: (shop: Shop) => Promise<void>): Promise<void> {
-  const shop = await openShop(newFolder(), { withoutChildren: true })
-  try {
-    await use(shop)
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop(newFolder(), { withoutChildren: true })
+  await use(shop)
 }
 
 /** A package by the specification alone, as another program might write it. */

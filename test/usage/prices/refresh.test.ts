@@ -24,38 +24,33 @@ interface Scene {
 
 /** An installation with a plugin beside a provider that answers its list as told. */
 async function scene(answer: Answer, run: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn(answer)
-  const installation = openInstallation({ CUSTOM_API_KEY: key })
-  try {
-    const { app } = installation
-    await app.plugins.install(
-      pluginAt(provider.url, { model_map: ['a'], models_source: { url: `${provider.url}/v1/models` } }),
-    )
-    const area = await app.prices()
-    const refresher = await area.refresh()
-    await run({
-      installation,
-      provider,
-      async refresh(request = { plugins: ['custom'] }) {
-        const rows: PriceRefreshRow[] = []
-        for await (const row of refresher.refresh(request)) rows.push(row)
-        return rows.find(({ plugin }) => plugin === 'custom')!
-      },
-      take: (prices, request = {}) =>
-        refresher.take(
-          { format: 'aichat-prices/1', source: 'a test', fetched_at: '2026-11-22', prices },
-          'x.json',
-          request,
-        ),
-      async cost(model) {
-        const { nano, source } = area.prices.costOf({ plugin: 'custom', model }, { input: 1_000_000, output: 0 }, today)
-        return [nano, source]
-      },
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await using provider = await openStandIn(answer)
+  await using installation = openInstallation({ CUSTOM_API_KEY: key })
+  const { app } = installation
+  await app.plugins.install(
+    pluginAt(provider.url, { model_map: ['a'], models_source: { url: `${provider.url}/v1/models` } }),
+  )
+  const area = await app.prices()
+  const refresher = await area.refresh()
+  await run({
+    installation,
+    provider,
+    async refresh(request = { plugins: ['custom'] }) {
+      const rows: PriceRefreshRow[] = []
+      for await (const row of refresher.refresh(request)) rows.push(row)
+      return rows.find(({ plugin }) => plugin === 'custom')!
+    },
+    take: (prices, request = {}) =>
+      refresher.take(
+        { format: 'aichat-prices/1', source: 'a test', fetched_at: '2026-11-22', prices },
+        'x.json',
+        request,
+      ),
+    async cost(model) {
+      const { nano, source } = area.prices.costOf({ plugin: 'custom', model }, { input: 1_000_000, output: 0 }, today)
+      return [nano, source]
+    },
+  })
 }
 
 /** A list as OpenRouter writes it. */

@@ -1,5 +1,6 @@
 // With --all only: a neural engine.
 /** Words, conditions, backbone, depth transformer and codec against the numbers of the authors' implementation. */
+
 import * as assert from 'uvu/assert'
 import { createChooser } from '../../../../speech/engines/kyutai-tts/choice.ts'
 import { codecShape, loadDecoder, openCodecFile } from '../../../../speech/engines/kyutai-tts/codec.ts'
@@ -13,6 +14,7 @@ import { readVoiceFile } from '../../../../speech/engines/kyutai-tts/voice-file.
 import { createWordMachine } from '../../../../speech/engines/kyutai-tts/words.ts'
 import { openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
 import type { TensorData } from '../../../../src/inference/session.ts'
+import { closing } from '../../../helpers/disposal.ts'
 import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { joined, numbers, transposed } from '../pocket-tts/golden.ts'
@@ -147,45 +149,36 @@ for (const golden of models) {
 
   test(`${golden.name}: the codec has the numbers of the reference, in one call and frame by frame`, async () => {
     const configuration = await readConfiguration(golden.folder)
-    const file = await openCodecFile(golden.folder, configuration)
+    await using file = closing(await openCodecFile(golden.folder, configuration))
     const geometry = readCodecGeometry(file, configuration)
     const { width } = codecShape(geometry, configuration)
     const codes = codesByFrame(golden)
     const books = codes[0]!.length
-    try {
-      const decoder = await loadDecoder(file, geometry, configuration, books, { stages: true, window: 'row' })
-      const whole = await decoder.openStream().run(codesTensor(codes), codes.length * geometry.stride)
-      close('mimi_latent', transposed(whole['latent']!), golden.floats('mimi_latent').data, limits.values)
-      close('mimi_upsample', transposed(whole['upsample']!), golden.floats('mimi_upsample').data, limits.values)
-      close(
-        'mimi_transformer',
-        transposed(whole['transformer']!),
-        golden.floats('mimi_transformer').data,
-        limits.values,
-      )
-      close('mimi_pcm', numbers(whole['audio']), golden.floats('mimi_pcm').data, limits.samples)
-      assert.is(whole['latent']!.shape[1], width)
-      await decoder.close()
+    const decoder = await loadDecoder(file, geometry, configuration, books, { stages: true, window: 'row' })
+    const whole = await decoder.openStream().run(codesTensor(codes), codes.length * geometry.stride)
+    close('mimi_latent', transposed(whole['latent']!), golden.floats('mimi_latent').data, limits.values)
+    close('mimi_upsample', transposed(whole['upsample']!), golden.floats('mimi_upsample').data, limits.values)
+    close('mimi_transformer', transposed(whole['transformer']!), golden.floats('mimi_transformer').data, limits.values)
+    close('mimi_pcm', numbers(whole['audio']), golden.floats('mimi_pcm').data, limits.samples)
+    assert.is(whole['latent']!.shape[1], width)
+    await decoder.close()
 
-      const streaming = await loadDecoder(file, geometry, configuration, books)
-      for (const size of [1, 3, codes.length]) {
-        const signal = streaming.open()
-        const pieces: Float32Array[] = []
-        for (let at = 0; at < codes.length; at += size)
-          pieces.push(await signal.decode(Int32Array.from(codes.slice(at, at + size).flat())))
-        close(`${size} at a time`, joined(pieces), golden.floats('mimi_pcm_framewise').data, limits.samples)
-      }
-      await streaming.close()
-
-      const fewer = await loadDecoder(file, geometry, configuration, 24, { window: 'row' })
-      const part = codes.map((frame) => frame.slice(0, 24))
-      const { audio } = await fewer.openStream().run(codesTensor(part), codes.length * geometry.stride)
-      const expected = golden.floats('mimi_pcm_fewer_codebooks').data
-      close('mimi_pcm_fewer_codebooks', numbers(audio), expected, limits.samples)
-      await fewer.close()
-    } finally {
-      await file.close()
+    const streaming = await loadDecoder(file, geometry, configuration, books)
+    for (const size of [1, 3, codes.length]) {
+      const signal = streaming.open()
+      const pieces: Float32Array[] = []
+      for (let at = 0; at < codes.length; at += size)
+        pieces.push(await signal.decode(Int32Array.from(codes.slice(at, at + size).flat())))
+      close(`${size} at a time`, joined(pieces), golden.floats('mimi_pcm_framewise').data, limits.samples)
     }
+    await streaming.close()
+
+    const fewer = await loadDecoder(file, geometry, configuration, 24, { window: 'row' })
+    const part = codes.map((frame) => frame.slice(0, 24))
+    const { audio } = await fewer.openStream().run(codesTensor(part), codes.length * geometry.stride)
+    const expected = golden.floats('mimi_pcm_fewer_codebooks').data
+    close('mimi_pcm_fewer_codebooks', numbers(audio), expected, limits.samples)
+    await fewer.close()
   })
 }
 

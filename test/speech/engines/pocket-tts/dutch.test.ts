@@ -1,5 +1,6 @@
 // With --all only: a neural engine.
 /** The Dutch model. Its authors publish its tokenizer in another form than the others'. */
+
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -10,6 +11,7 @@ import { chunkText } from '../../../../speech/engines/pocket-tts/text.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
+import { closing } from '../../../helpers/disposal.ts'
 import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, tinySize } from './model.ts'
@@ -58,20 +60,16 @@ test('server B speaks it by its name and its code, and no other server takes it'
   const modelsFolder = temporaryFolder()
   await makeDutchModel(modelsFolder)
   const places = { modelsFolder, cacheFolder: temporaryFolder(), hubEndpoint: 'http://127.0.0.1:9' }
-  const service = openSpeechService({ server: 'voxb-tts', ...places })
-  try {
-    for (const language of ['Dutch', 'nl', 'nl-BE']) {
-      const speech = await service.speak({ input: 'Dag allen.', language, voice: 'alba' })
-      let bytes = 0
-      for await (const piece of speech.pcm(false)) bytes += piece.length
-      assert.is(speech.engine, 'pocket-tts')
-      assert.ok(bytes > 0, language)
-    }
-    const refused = await service.speak({ input: 'Dag.', language: 'da' }).catch((reason: unknown) => reason)
-    assert.is((refused as AppError).code, 'invalid')
-  } finally {
-    await service.close()
+  await using service = closing(openSpeechService({ server: 'voxb-tts', ...places }))
+  for (const language of ['Dutch', 'nl', 'nl-BE']) {
+    const speech = await service.speak({ input: 'Dag allen.', language, voice: 'alba' })
+    let bytes = 0
+    for await (const piece of speech.pcm(false)) bytes += piece.length
+    assert.is(speech.engine, 'pocket-tts')
+    assert.ok(bytes > 0, language)
   }
+  const refused = await service.speak({ input: 'Dag.', language: 'da' }).catch((reason: unknown) => reason)
+  assert.is((refused as AppError).code, 'invalid')
 })
 
 test('a tokenizer that is damaged or of another model is named', async () => {
