@@ -69,11 +69,7 @@ function literalsOf(file: string): readonly Found[] {
   const found: Found[] = []
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
-    const { type, regex, start } = node as {
-      type?: string
-      regex?: { pattern: string; flags: string }
-      start?: number
-    }
+    const { type, regex, start } = node as { type?: string; regex?: { pattern: string; flags: string }; start?: number }
     if (type === 'Literal' && regex)
       found.push({ file, line: lineAt(text, start!), source: regex.pattern, flags: regex.flags })
     else for (const each of Object.values(node)) visit(each)

@@ -1,4 +1,5 @@
 // With --all only: many processes.
+
 import { spawn } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { aichatCommand, type Home, openHome } from '../helpers/program/command.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { hasPseudoTerminal, openTerminal } from '../helpers/program/pseudo-terminal.ts'
@@ -85,10 +87,7 @@ task('Ask again in another model', async ({ bash }, lines) => {
   assert.equal([code, stdout], [0, 'gpt-4.1-mini: What is a monad?\nclaude-sonnet-5: What is a monad?\n'], stderr)
   assert.is(stderr, 'aichat: asking the last question of "What is a monad?" again\n')
   const { sessions } = JSON.parse((await bash('aichat session list --json')).stdout)
-  assert.equal(
-    sessions.map(({ name }: { name: string }) => name),
-    ['What is a monad? 2', 'What is a monad?'],
-  )
+  assert.equal(pluck(sessions, 'name'), ['What is a monad? 2', 'What is a monad?'])
 })
 
 task('Extract JSON from a page', async ({ bash, asked, provider }, lines) => {

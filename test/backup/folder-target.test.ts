@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { folderTarget } from '../../src/backup/folder-target.ts'
 import { newName } from '../../src/backup/target.ts'
 import { temporaryFolder } from '../helpers/disposal.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -46,10 +47,7 @@ test('forgets the unfinished copies of processes that are gone', async () => {
   const target = folderTarget(folder, { makeParents: false })
   await target.put(join(folder, 'made'), name, () => {})
   assert.is(existsSync(left), false)
-  assert.equal(
-    (await target.list()).map((one) => one.name),
-    [name],
-  )
+  assert.equal(pluck(await target.list(), 'name'), [name])
   assert.is(await target.fetch(name, folder, () => {}), join(folder, name))
   await rejects(
     target.fetch('none', folder, () => {}),

@@ -4,6 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { moveToPostgres } from '../../src/storage/transfer/move-to.ts'
+import { pluck } from '../helpers/pluck.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { postgresSuite } from '../helpers/postgres/suite.ts'
 import { serveHere } from '../helpers/program/daemon.ts'
@@ -53,10 +54,7 @@ test('a backup holds the database with its plugins and packages, and is restored
     assert.is(restored.code, 0, restored.stderr)
     assert.match(restored.stderr, /with 2 users/)
     const listed = await aichat(['--local', '--as', 'ada', 'persona', 'list', '--json'], { environment: empty })
-    assert.equal(
-      JSON.parse(listed.stdout).personas.map(({ id }: { id: string }) => id),
-      ['p'],
-    )
+    assert.equal(pluck(JSON.parse(listed.stdout).personas, 'id'), ['p'])
     const instance = await serveHere({ ...empty, JWT_SECRET: secret }, folder)
     await instance.stop()
 

@@ -1,10 +1,12 @@
 // Some with --all only: many processes.
+
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { newName } from '../../src/backup/target.ts'
 import { scheduleBackups } from '../../src/server/backup-schedule.ts'
 import type { Log, LogEvent } from '../../src/server/log.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { openDaemon, withDaemon } from '../helpers/program/daemon.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -59,10 +61,7 @@ test('a daemon backs up by its schedule and keeps as many as it is told, of its 
     )
   const before = (await backups.list()).filter(({ scheduled }) => scheduled).map(({ name }) => name)
   const removed = await backups.prune(2)
-  assert.equal(
-    removed.map(({ name }) => name),
-    before.slice(2),
-  )
+  assert.equal(pluck(removed, 'name'), before.slice(2))
   assert.ok(readdirSync(folder).includes(byHand.name))
 })
 

@@ -86,10 +86,7 @@ async function ask(talks: readonly Talk[], setting: Setting, embedder?: Embedder
     for (const question of talk.questions) {
       const query = readQuery(question.question, rarity, Math.max(...memories.map(({ timestamp }) => timestamp)))
       const vector = embedder && (await queryVector(embedder, question.question))
-      const found = await candidatesFor(stores.memories, scope, query, {
-        candidates: 120,
-        ...(vector && { vector }),
-      })
+      const found = await candidatesFor(stores.memories, scope, query, { candidates: 120, ...(vector && { vector }) })
       asked.push({ question, query, found })
     }
     result.push(asked)

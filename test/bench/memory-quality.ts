@@ -103,10 +103,7 @@ async function ask(
   for (const query of set.queries) {
     const read = readQuery(query.query, rarity, now)
     const vector = embedder && (await queryVector(embedder, query.query))
-    const found = await candidatesFor(stores.memories, scope, read, {
-      candidates: 120,
-      ...(vector && { vector }),
-    })
+    const found = await candidatesFor(stores.memories, scope, read, { candidates: 120, ...(vector && { vector }) })
     asked.push({ query, read, found })
   }
   return asked

@@ -48,11 +48,7 @@ export async function bench(): Promise<void> {
     const named = (all: readonly Contestant[], name: string) => all.find((one) => one.name === name)!
     const pairs: readonly Pair[] = [
       { name: 'login', sqlite, postgres },
-      ...ways.map((name) => ({
-        name,
-        sqlite: named(others.sqlite, name),
-        postgres: named(others.postgres, name),
-      })),
+      ...ways.map((name) => ({ name, sqlite: named(others.sqlite, name), postgres: named(others.postgres, name) })),
     ]
     for (const kind of ['whole', 'streamed'] as const) {
       print(`\n${kind} answers, ${connections} connections, load of the machine ${loadavg()[0]!.toFixed(1)}`)

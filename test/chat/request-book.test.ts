@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createRequestBook } from '../../src/chat/request-book.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { suite } from '../helpers/suite.ts'
 
 const place = { plugin: 'custom', runner: null, model: 'm' }
@@ -75,21 +76,15 @@ test('a request that is asked again after its answer is under way once more, and
   const request = answer('one')
   answer('two')
   request.asks!(place)
-  assert.equal(
-    book.list().map(({ id, state }) => [id, state]),
-    [
-      ['1', 'asking'],
-      ['2', 'answered'],
-    ],
-  )
+  assert.equal(pluck(book.list(), 'id', 'state'), [
+    ['1', 'asking'],
+    ['2', 'answered'],
+  ])
   request.ended!('failed')
-  assert.equal(
-    book.list().map(({ id, state }) => [id, state]),
-    [
-      ['2', 'answered'],
-      ['1', 'failed'],
-    ],
-  )
+  assert.equal(pluck(book.list(), 'id', 'state'), [
+    ['2', 'answered'],
+    ['1', 'failed'],
+  ])
   assert.is(book.find('1')!.state, 'failed')
 })
 

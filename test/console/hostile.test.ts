@@ -110,10 +110,7 @@ test('a page of another port can neither frame the console, nor post to it, nor 
 
 test('a user sees nothing of an administrator or of another user', async (scene) => {
   const { persona, admin } = scene
-  await scene.call('POST', '/api/chat', {
-    token: admin.token,
-    body: { messages: [{ role: 'user', content: 'tea' }] },
-  })
+  await scene.call('POST', '/api/chat', { token: admin.token, body: { messages: [{ role: 'user', content: 'tea' }] } })
   const visit = await logIn(scene, 'bob')
   const { page } = visit
   await page.getByText('No request since the service began').waitFor()

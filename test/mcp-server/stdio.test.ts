@@ -1,10 +1,12 @@
 // Some with --all only: many processes.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import * as assert from 'uvu/assert'
 import { clientKinds, openStdioClient, type ServerCommand } from '../helpers/mcp/clients.ts'
 import { callTool, readingTools, tourTools } from '../helpers/mcp/tool-tour.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { aichatCommand, openHome } from '../helpers/program/command.ts'
 import { openDaemon } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
@@ -59,10 +61,7 @@ test.whole('read-only, there are the tools that change nothing', async () => {
   const home = await homeWithMia()
   const client = await openStdioClient('v2', commandIn(home, '--persona', 'Mia', '--read-only'))
   const { tools } = await client.listTools()
-  assert.equal(
-    tools.map(({ name }) => name),
-    readingTools,
-  )
+  assert.equal(pluck(tools, 'name'), readingTools)
   const refused = await client.callTool({ name: 'memory_add', arguments: { content: 'x' } }).catch(String)
   assert.match(JSON.stringify(refused), /memory_add not found/)
   await client.close()

@@ -13,6 +13,7 @@ import { type Hub, type HubParts, openHub } from '../../src/model-hub/hub.ts'
 import { type KnownModel, knownModels } from '../../src/model-hub/known-models.ts'
 import type { PullProgress } from '../../src/model-hub/pull.ts'
 import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { fc } from '../helpers/properties.ts'
 import { gitBlob, type LoopbackHub, onnxOf, openLoopbackHub, sha256 } from '../helpers/providers/loopback-hub.ts'
 import { suite } from '../helpers/suite.ts'
@@ -125,10 +126,7 @@ test('a pull brings every file to its place and records its hash', () =>
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
     assert.equal(readFileSync(path('config.json')), config)
     const record = JSON.parse(readFileSync(join(folder, 'tiny.json'), 'utf8'))
-    assert.equal(
-      record.files.map((file: { sha256: string }) => file.sha256),
-      [sha256(config), sha256(weights)],
-    )
+    assert.equal(pluck(record.files, 'sha256'), [sha256(config), sha256(weights)])
     assert.equal(hub.installed('chat'), [
       {
         name: 'tiny',

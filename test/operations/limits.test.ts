@@ -1,5 +1,7 @@
 // Some with --all only: many processes.
+
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { type Installation, openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -125,10 +127,7 @@ limits('two packages are taken in at once; the third waits, other users do not',
     assert.is((await ask('POST', '/import', saved, 'u2')).status, 201)
     assert.is((await ask('POST', `/${id}/verify`)).status, 200)
     for (const end of ends) end()
-    assert.equal(
-      (await Promise.all(hanging)).map(({ status }) => status),
-      [201, 200],
-    )
+    assert.equal(pluck(await Promise.all(hanging), 'status'), [201, 200])
     assert.is((await ask('POST', '/import', saved)).status, 201)
   }),
 )

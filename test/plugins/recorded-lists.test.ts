@@ -36,10 +36,7 @@ for (const [id, cassette, total, chat] of recorded) {
     })
     const { plugins } = installation.app
     const bundled = plugins.export(id)
-    await plugins.update(id, {
-      ...bundled,
-      models_source: { ...bundled.models_source, url: `${provider.url}/models` },
-    })
+    await plugins.update(id, { ...bundled, models_source: { ...bundled.models_source, url: `${provider.url}/models` } })
     const { lists } = await installation.app.models()
     const rows = []
     for await (const each of lists.refresh({ plugins: [id] })) rows.push(each)

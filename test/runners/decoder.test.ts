@@ -12,15 +12,7 @@ import { referenceLogits } from './decoder-reference.ts'
 const all = suite('the decoder with its cache')
 const test = (await isRuntimeInstalled()) ? all : all.skip
 
-const shape = {
-  vocabulary: 61,
-  hidden: 32,
-  intermediate: 48,
-  layers: 3,
-  heads: 4,
-  keyValueHeads: 2,
-  positions: 600,
-}
+const shape = { vocabulary: 61, hidden: 32, intermediate: 48, layers: 3, heads: 4, keyValueHeads: 2, positions: 600 }
 const weights = randomWeights(shape, 7)
 const sizes = { layers: 3, keyValueHeads: 2, headSize: 8, context: 600 }
 

@@ -95,12 +95,7 @@ test('login answers name and password, and the same for a wrong one of either', 
       assert.is(status, 401)
       assert.equal(
         { ...body, request_id: '' },
-        {
-          error: 'Invalid username or password',
-          details: [],
-          code: 'unauthenticated',
-          request_id: '',
-        },
+        { error: 'Invalid username or password', details: [], code: 'unauthenticated', request_id: '' },
       )
       assert.is(headers.get('ratelimit-policy'), '"login";q=5;w=900')
     }

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { runOn } from '../../src/storage/sqlite/driver.ts'
 import { auditCondition } from '../../src/storage/stores/audit.ts'
 import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
@@ -71,10 +72,7 @@ test('administrators read who changed what over HTTP and from where, without con
         ...{ address: '127.0.0.1', outcome: 'ok' },
       },
     )
-    assert.equal(
-      others.map((entry: Record<string, unknown>) => entry['outcome']),
-      ['ok', 'ok', 'ok', 'failed', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
-    )
+    assert.equal(pluck(others, 'outcome'), ['ok', 'ok', 'ok', 'failed', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'])
     for (const secret of ['Confidential', 'Secr3t', 'Typed', key.body.secret, 'example.org'])
       assert.not.ok(JSON.stringify(body).includes(secret), secret)
   }))

@@ -124,11 +124,7 @@ test('a listed page may send what the libraries of OpenAI and Anthropic add in a
   const ask = async (origin: string) => {
     const parts = { apiKey: 'aic_none', fetch: fromPage(origin), dangerouslyAllowBrowser: true, maxRetries: 0 }
     const openai = new OpenAI({ ...parts, baseURL: `${url}/v1` }).chat.completions.create({ model: 'm', messages })
-    const anthropic = new Anthropic({ ...parts, baseURL: url }).messages.create({
-      model: 'm',
-      max_tokens: 9,
-      messages,
-    })
+    const anthropic = new Anthropic({ ...parts, baseURL: url }).messages.create({ model: 'm', max_tokens: 9, messages })
     return (await Promise.allSettled([openai, anthropic])).map((outcome) =>
       outcome.status === 'rejected' ? outcome.reason.status : 200,
     )

@@ -1,5 +1,6 @@
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { failureOf } from '../helpers/program/client-libraries.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -59,7 +60,7 @@ test('a list of prompts has a choice for each, in their order, and the sum of th
   const texts = ['On rain', 'On snow', 'On fog']
   const whole = await openai.completions.create({ model: 'm-one', prompt })
   assert.equal(
-    whole.choices.map(({ text, index }) => [text, index]),
+    pluck(whole.choices, 'text', 'index'),
     texts.map((text, index) => [text, index]),
   )
   assert.is(whole.usage!.total_tokens, 21)

@@ -114,11 +114,7 @@ test('an origin of CORS_ORIGIN cannot use the cookie either', async () => {
   assert.is(asked.status, 401)
   const preflight = await fetch(`${url}/api/auth/me`, {
     method: 'OPTIONS',
-    headers: {
-      origin,
-      'access-control-request-method': 'GET',
-      'access-control-request-headers': 'x-aichat-console',
-    },
+    headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-aichat-console' },
   })
   assert.not.match((preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase(), 'x-aichat-console')
   assert.is(preflight.headers.get('access-control-allow-credentials'), null)

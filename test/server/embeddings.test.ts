@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { type As, openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -9,10 +10,7 @@ test('without a runner there is the built-in model, its limits, and how to get a
   withUsers(async ({ ada }) => {
     const { status, body } = await ada('GET', '/api/embeddings/models')
     assert.is(status, 200)
-    assert.equal(
-      body.models.map(({ name, provider }: Model) => [name, provider]),
-      [['builtin', 'builtin']],
-    )
+    assert.equal(pluck(body.models, 'name', 'provider'), [['builtin', 'builtin']])
     assert.match(body.models[0].note, /WordNet/)
     assert.ok(body.models[0].dimension > 100)
     for (const command of ['aichat models pull minilm', 'ollama pull nomic-embed-text', 'https://ollama.com/download'])
@@ -46,16 +44,13 @@ test('what a model can do is asked of the runner; where it does not say, the nam
   })
   const { ada, runner } = users
   const { body } = await ada('GET', '/api/embeddings/models')
-  assert.equal(
-    body.models.slice(1).map(({ name, provider, dimension }: Model) => [name, provider, dimension]),
-    [
-      ['says-so:latest', 'ollama', 8],
-      ['nomic-embed-text:v1.5', 'ollama', undefined],
-      ['bge-m3:latest', 'ollama', undefined],
-      ['gte-small', 'ollama', undefined],
-      ['jeffh/intfloat-multilingual-e5-large:f16', 'ollama', undefined],
-    ],
-  )
+  assert.equal(pluck(body.models.slice(1), 'name', 'provider', 'dimension'), [
+    ['says-so:latest', 'ollama', 8],
+    ['nomic-embed-text:v1.5', 'ollama', undefined],
+    ['bge-m3:latest', 'ollama', undefined],
+    ['gte-small', 'ollama', undefined],
+    ['jeffh/intfloat-multilingual-e5-large:f16', 'ollama', undefined],
+  ])
   assert.not.ok('instructions' in body)
   const asked = runner.received.filter(({ url }) => url === '/api/show').length
   await ada('GET', '/api/embeddings/models')
@@ -124,10 +119,7 @@ test('when the runner dies in the middle, memories are stored as pending, found 
       await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
       assert.is((await search(ada, path, 'away')).mode, 'hybrid')
     },
-    {
-      runner: ollama({ models: () => toys, alive: () => runner.alive }),
-      waits: { embedderRest: 20, reembedding: 20 },
-    },
+    { runner: ollama({ models: () => toys, alive: () => runner.alive }), waits: { embedderRest: 20, reembedding: 20 } },
   )
 })
 
@@ -159,12 +151,7 @@ test('whatever a runner answers, a memory is stored and a search answers', () =>
         assert.ok(found.results.length > 0, what)
       }
     },
-    {
-      runner: ollama({
-        models: () => toys,
-        embed: (response) => json(response, say.status, say.body),
-      }),
-    },
+    { runner: ollama({ models: () => toys, embed: (response) => json(response, say.status, say.body) }) },
   )
 })
 
@@ -201,12 +188,6 @@ test('OpenAI’s route embeds with the runner’s models and the built-in one', 
 })
 
 test.run()
-
-interface Model {
-  readonly name: string
-  readonly provider: string
-  readonly dimension?: number
-}
 
 interface Installed {
   readonly name: string

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -68,12 +69,7 @@ test('stand beside what was said, with their source, and become memories by hand
   assert.equal(answers.map(({ status }) => status).sort(), [200, 400, 400])
   const { memory, proposal } = answers.find(({ status }) => status === 200)!.body
   assert.equal([proposal.status, proposal.accepted_as], ['accepted', memory.id])
-  assert.equal(memory.metadata, {
-    source: 'extract',
-    extracted_from: source.id,
-    extracted_by: 'm',
-    speaker: 'ada',
-  })
+  assert.equal(memory.metadata, { source: 'extract', extracted_from: source.id, extracted_by: 'm', speaker: 'ada' })
   assert.is(memory.timestamp, source.timestamp)
   assert.equal((await contents(all, path)).sort(), ['My cat Mog is afraid of thunder.', memory.content])
   assert.is((await all.ada('POST', `${one}/reject`)).status, 400)
@@ -93,10 +89,7 @@ test('are accepted by themselves where the persona says so and its model is sure
   const path = await all.persona(settings('auto', { extract_min_confidence: 0.7 }))
   await say(all, path, 'My cat Mog is afraid of thunder, and the cat sleeps on my piano.')
   const { proposals: waiting } = await proposals(all, path)
-  assert.equal(
-    waiting.map(({ content }: { content: string }) => content),
-    ['The cat sleeps on the piano.'],
-  )
+  assert.equal(pluck(waiting, 'content'), ['The cat sleeps on the piano.'])
   assert.ok((await contents(all, path)).includes("The user's cat Mog is afraid of thunder."))
   const rejected = await all.ada('POST', `${path}/memory/proposals/${waiting[0].id}/reject`)
   assert.equal([rejected.status, rejected.body.status], [200, 'rejected'])
@@ -107,10 +100,9 @@ test('are accepted by themselves where the persona says so and its model is sure
 test('are asked for every turn, however soon one follows the other', async () => {
   await using all = await openUsers({
     provider: provider((shown) => ({
-      facts: shown.split('\n').map((line, at) => ({
-        text: `User: ${JSON.parse(line.slice(line.indexOf(' ')))}`,
-        source: at + 1,
-      })),
+      facts: shown
+        .split('\n')
+        .map((line, at) => ({ text: `User: ${JSON.parse(line.slice(line.indexOf(' ')))}`, source: at + 1 })),
     })),
   })
   const path = await all.persona(settings('manual'))

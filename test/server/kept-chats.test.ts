@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -140,10 +141,7 @@ test('a question whose asker leaves before the first word is kept alone, streame
     { role: 'user', content: 'And now?' },
   ])
   const { taken } = (await all.ada('POST', '/api/sessions/SILENT%204:%20I%20play%20the%20cello./undo', {})).body
-  assert.equal(
-    taken.map(({ role }: { role: string }) => role),
-    ['user'],
-  )
+  assert.equal(pluck(taken, 'role'), ['user'])
 })
 
 test("a persona's memory is the same whether its chat is kept or not, and the session knows its persona", () =>

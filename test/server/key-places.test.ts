@@ -147,12 +147,8 @@ test('embeddings and speech are held to the lists', async () => {
   for (const model of ['vectors:e-large', undefined]) assert.is((await embed(model)).error.code, 'model_not_allowed')
   assert.is(second.received.length, 1)
   const speak = async (secret: string, model: string) =>
-    (
-      await call('POST', '/v1/audio/speech', {
-        token: secret,
-        body: { input: 'Hi', model, response_format: 'wav' },
-      })
-    ).body
+    (await call('POST', '/v1/audio/speech', { token: secret, body: { input: 'Hi', model, response_format: 'wav' } }))
+      .body
   assert.is((await speak(token, 'voxa-tts')).error.code, 'model_not_allowed')
   const { secret: other } = await key(bob, { plugins: ['custom'], scopes: ['speech'] })
   for (const [path, body] of [

@@ -1,9 +1,11 @@
 // Some with --all only: a whole sample.
+
 import * as assert from 'uvu/assert'
 import { type Scope, scopes } from '../../src/accounts/keys/rights.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { mcpRoutes } from '../../src/server/mcp-routes.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { completion, json, localRunner } from '../helpers/providers/fake-provider.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
 import { type KeyDaemon, openKeyDaemon, withKeyDaemon } from './key-daemon.ts'
@@ -125,12 +127,8 @@ test('a key for some personas reaches no other, by no route', async () => {
   await using daemon = await openKeyDaemon({ provider: (_, response) => json(response, 200, completion('Hello')) })
   const { call, key, bob } = daemon
   const persona = async (name: string) =>
-    (
-      await call('POST', '/api/personas', {
-        ...bob,
-        body: { name, model: 'm-one', system_prompt: `I am ${name}.` },
-      })
-    ).body
+    (await call('POST', '/api/personas', { ...bob, body: { name, model: 'm-one', system_prompt: `I am ${name}.` } }))
+      .body
   const [mia, leo] = [await persona('Mia'), await persona('Leo')]
   const session = async (body: object) => (await call('POST', '/api/sessions', { ...bob, body })).body
   const talks = {
@@ -142,10 +140,7 @@ test('a key for some personas reaches no other, by no route', async () => {
   const status = async (method: string, path: string, body?: object) =>
     (await call(method, path, { token, ...(body && { body }) })).status
 
-  assert.equal(
-    (await call('GET', '/api/personas', { token })).body.personas.map(({ id }: { id: string }) => id),
-    [mia.id],
-  )
+  assert.equal(pluck((await call('GET', '/api/personas', { token })).body.personas, 'id'), [mia.id])
   const memory = { content: 'The cat is afraid of thunder' }
   assert.is(await status('POST', `/api/personas/${mia.id}/memory`, memory), 201)
   for (const id of [leo.id, 'Leo']) {

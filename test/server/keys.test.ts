@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { digestOfKey, makeKeyText } from '../../src/accounts/keys/key-text.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import { completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -112,13 +113,10 @@ test('a rotation gives a new secret under the same id, and both work', async () 
   for (const token of [secret, body.secret])
     assert.is((await call('POST', '/v1/chat/completions', { token, body: chat })).status, 200)
   const { body: shown } = await call('GET', `/api/keys/${id}`, bob)
-  assert.equal(
-    shown.secrets.map(({ last4, valid_until }: { last4: string; valid_until: number | null }) => [last4, valid_until]),
-    [
-      [body.secret.slice(-4), null],
-      [secret.slice(-4), shown.secrets[0].created_at + 3_600_000],
-    ],
-  )
+  assert.equal(pluck(shown.secrets, 'last4', 'valid_until'), [
+    [body.secret.slice(-4), null],
+    [secret.slice(-4), shown.secrets[0].created_at + 3_600_000],
+  ])
   assert.ok(shown.last_used_at > 0)
   await call('POST', `/api/keys/${id}/rotate`, { ...bob, body: { overlap: 0 } })
   assert.is((await call('POST', '/v1/chat/completions', { token: body.secret, body: chat })).status, 401)

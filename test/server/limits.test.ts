@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { openLibraries } from '../helpers/program/client-libraries.ts'
 import { withDaemon } from '../helpers/program/daemon.ts'
 import { type As, openUsers, withUsers } from '../helpers/program/user-daemon.ts'
@@ -29,10 +30,7 @@ test('an administrator sets, shows, resets and removes limits; others see their 
     assert.is((await as('PUT', `/api/limits/${encodeURIComponent(`user:${bob.user.id}`)}`, { rpm: 30 })).body.rpm, 30)
     assert.is((await as('PUT', '/api/limits/all', { tpd: 1_000_000, parallel: 5 })).status, 200)
     const listed = await as('GET', '/api/limits')
-    assert.equal(
-      listed.body.limits.map(({ subject }: { subject: string }) => subject),
-      ['all', 'user:bob'],
-    )
+    assert.equal(pluck(listed.body.limits, 'subject'), ['all', 'user:bob'])
     const own = await call('GET', '/api/limits', { token: bob.token })
     assert.equal(own.body, { limits: [{ subject: 'user:bob', rpm: 30, budgets: [] }] })
     for (const [method, path] of [
@@ -67,10 +65,7 @@ test('a change leaves limits that it does not name, where a PUT replaces all of 
     assert.is((await ada('PUT', '/api/limits/all', { rpm: 5, tpm: 100 })).status, 200)
     const budgets = [{ amount_usd: 5, period: 'day' }]
     const both = await Promise.all([change({ parallel: 2, rpm: null }), change({ budgets, tpd: 900 })])
-    assert.equal(
-      both.map(({ status }) => status),
-      [200, 200],
-    )
+    assert.equal(pluck(both, 'status'), [200, 200])
     const { body } = await change({ warn: 90, hard: true, timezone: 'europe/berlin' })
     assert.equal([body.rpm, body.tpm, body.tpd, body.parallel, body.budgets.length], [undefined, 100, 900, 2, 1])
     const [{ amount_usd, warn, hard, timezone }] = body.budgets

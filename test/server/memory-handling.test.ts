@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -26,10 +27,7 @@ test('a memory is shown, edited and removed by its id, and found by its new word
       metadata: { category: 'dogs', speaker: 'Ada' },
     })
     const search = async (query: string) => (await ada('POST', `${path}/search`, { query })).body.results
-    assert.equal(
-      (await search('dog Rex')).map(({ content }: { content: string }) => content),
-      [change.content.trim()],
-    )
+    assert.equal(pluck(await search('dog Rex'), 'content'), [change.content.trim()])
     assert.is((await search('tuna'))[0]?.parts.lexical ?? 0, 0)
     const after = (await ada('GET', `${path}/${entry.id}?include=embedding`)).body
     assert.equal([after.embedding_status, after.embedding.length], ['ready', embedding.length])

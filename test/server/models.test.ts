@@ -5,6 +5,7 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { knownModels } from '../../src/model-hub/known-models.ts'
 import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { openDaemon } from '../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
@@ -137,10 +138,7 @@ test('embeddings come from the active embedding plugin, with its key and its cou
   const client = new OpenAI({ baseURL: `${await installation.serve()}/v1`, apiKey: 'ours' })
   // OpenAI's own client asks for base64 and unpacks it.
   const made = await client.embeddings.create({ model: 'embed-large', input: ['a', 'four'] })
-  assert.equal(
-    made.data.map(({ embedding }) => embedding),
-    [embedding('a'), embedding('four')],
-  )
+  assert.equal(pluck(made.data, 'embedding'), [embedding('a'), embedding('four')])
   assert.equal([made.model, made.usage.total_tokens], ['embed-large', 7])
   assert.is(provider.received[0]!.headers.authorization, 'Bearer secret')
   const prefixed = await client.embeddings.create({ model: 'custom:embed-small', input: 'abc' })

@@ -1,5 +1,6 @@
 import { Ollama } from 'ollama'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { failureOf } from '../helpers/program/client-libraries.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
@@ -32,28 +33,22 @@ test('it says that it runs, in which version, and lists models with a name that 
   assert.match((await ollama.version()).version, /^\d+\.\d+\.\d+$/)
   await call('POST', '/api/personas', { token: ada.token, body: { name: 'Ada Lovelace', model: 'm-one' } })
   const { models } = await ollama.list()
-  assert.equal(
-    models.map(({ name, model }) => [name, model]),
-    [
-      ['m-one', 'm-one:latest'],
-      ['m-two', 'm-two:latest'],
-      ['second:m-two', 'second:m-two'],
-      ['second:other', 'second:other'],
-      ['llama3:latest', 'llama3:latest'],
-      ['persona:Ada Lovelace', 'persona:Ada Lovelace'],
-      ['builtin', 'builtin:latest'],
-    ],
-  )
+  assert.equal(pluck(models, 'name', 'model'), [
+    ['m-one', 'm-one:latest'],
+    ['m-two', 'm-two:latest'],
+    ['second:m-two', 'second:m-two'],
+    ['second:other', 'second:other'],
+    ['llama3:latest', 'llama3:latest'],
+    ['persona:Ada Lovelace', 'persona:Ada Lovelace'],
+    ['builtin', 'builtin:latest'],
+  ])
   for (const { name, modified_at, digest, size, details } of models) {
     assert.ok(Date.parse(String(modified_at)) > Date.parse('2025-01-01'))
     assert.match(digest, /^[0-9a-f]{64}$/)
     assert.is(size, name === 'llama3:latest' ? 123 : 0)
     assert.equal(Object.keys(details).length, 6)
   }
-  assert.equal(
-    (await ollama.ps()).models.map(({ name }) => name),
-    ['llama3:latest'],
-  )
+  assert.equal(pluck((await ollama.ps()).models, 'name'), ['llama3:latest'])
   const shown = await ollama.show({ model: 'm-one' })
   assert.equal(shown.capabilities, ['completion', 'tools', 'vision'])
   assert.equal(shown.model_info, { 'general.architecture': 'custom', 'custom.context_length': 32768 })
@@ -101,10 +96,7 @@ test('options, pictures, formats and thinking reach the provider; without a word
   assert.is(max_tokens ?? max_completion_tokens, undefined, 'no limit')
   const response = await fetch(`${daemon.url}/ollama/api/chat`, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${daemon.ada.token}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
+    headers: { authorization: `Bearer ${daemon.ada.token}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: JSON.stringify({ model: 'm-one', messages }),
   })
   assert.is(response.headers.get('content-type'), 'application/x-ndjson')

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { type As, openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -52,10 +53,7 @@ test('what one user told never comes to another', async () => {
   const count = all.provider.received.length
   const refused = await all.bob('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'Tell me.' }] })
   assert.equal([refused.status, refused.body.code], [403, 'forbidden'])
-  const absent = await all.bob('POST', '/api/chat', {
-    persona: 'nobody',
-    messages: [{ role: 'user', content: 'x' }],
-  })
+  const absent = await all.bob('POST', '/api/chat', { persona: 'nobody', messages: [{ role: 'user', content: 'x' }] })
   assert.equal([absent.status, absent.body.code], [404, 'not_found'])
   const streamed = await all.bob('POST', '/api/chat', {
     persona,
@@ -144,10 +142,7 @@ test('without memory nothing is read or kept, for the persona or for one request
     const { body } = await say(all, 'ada', { persona: path.split('/').at(-1), ...more }, 'My cello is brown.')
     assert.equal(body.aichat.memories, [])
     assert.equal(JSON.parse(lastRequest(all)).messages, [{ role: 'user', content: 'My cello is brown.' }])
-    assert.equal(
-      (await memories(all.ada, path)).map(({ content }) => content),
-      ['I play the cello.'],
-    )
+    assert.equal(pluck(await memories(all.ada, path), 'content'), ['I play the cello.'])
   }
   assert.is((await all.ada('POST', '/api/chat', { persona: 'Nia', memory: 'no', messages: [] })).status, 400)
 })
@@ -315,10 +310,11 @@ test('when the local runner answers instead it is told the same, and it is kept'
   const sent = all.runner.received.find(({ url }) => url === '/api/chat')!.body
   assert.match(sent, 'You are Mia.')
   assert.match(sent, 'I play the cello.')
-  assert.equal(
-    (await memories(all.ada, path)).map(({ content }) => content),
-    ['local answer', 'Do I play the cello in public?', 'I play the cello.'],
-  )
+  assert.equal(pluck(await memories(all.ada, path), 'content'), [
+    'local answer',
+    'Do I play the cello in public?',
+    'I play the cello.',
+  ])
 })
 
 test('a preview shows the whole request, sends nothing and keeps nothing', async () => {

@@ -2,6 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { Ollama } from 'ollama'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { failureOf } from '../helpers/program/client-libraries.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -209,10 +210,7 @@ test('a key that is bound to a persona reaches nothing else', async () => {
   assert.is(await status('/v1/embeddings', { input: 'Hi' }), 403)
   assert.is(await status('/v1/audio/speech', { input: 'Hi', voice: 'alba' }), 403)
   for (const path of ['/v1/models', '/v1/models?limit=1000'])
-    assert.equal(
-      (await call('GET', path, { token })).body.data.map((each: { id: string }) => each.id),
-      ['persona:Ada Lovelace'],
-    )
+    assert.equal(pluck((await call('GET', path, { token })).body.data, 'id'), ['persona:Ada Lovelace'])
   for (const path of ['/api/chat/models', '/api/models'])
     assert.equal((await call('GET', path, { token })).body.models, [])
   assert.is((await call('GET', '/v1/models/m-one', { token })).status, 404)
@@ -262,11 +260,7 @@ test('headers name the memories that went in and the provider’s model; the end
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'persona:Ada Lovelace',
-        stream,
-        messages: [{ role: 'user', content: question }],
-      }),
+      body: JSON.stringify({ model: 'persona:Ada Lovelace', stream, messages: [{ role: 'user', content: question }] }),
     })
     assert.is(response.headers.get('x-aichat-model'), 'm-one')
     assert.is(response.headers.get('x-aichat-memories'), memory.body.id)

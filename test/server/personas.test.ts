@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { withDaemon } from '../helpers/program/daemon.ts'
 import { withUsers } from '../helpers/program/user-daemon.ts'
 import { json } from '../helpers/providers/fake-provider.ts'
@@ -239,10 +240,7 @@ test('a persona belongs to its user alone, and nobody learns more of it', () =>
     const bobs = await bob('POST', '/api/personas', { name: 'His', model: 'm' })
     assert.is((await ada('GET', `/api/personas/${bobs.body.id}`)).status, 403)
     assert.is((await ada('GET', '/api/personas/His')).status, 404, 'a name is looked up among one’s own')
-    assert.equal(
-      (await ada('GET', '/api/personas')).body.personas.map(({ name }: { name: string }) => name),
-      ['Mia'],
-    )
+    assert.equal(pluck((await ada('GET', '/api/personas')).body.personas, 'name'), ['Mia'])
     assert.is((await ada('GET', path)).status, 200)
   }))
 

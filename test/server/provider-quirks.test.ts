@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import {
   type DialectId,
   eventStream,
@@ -116,10 +117,7 @@ test('an answer that names no model carries the one that was asked, whole and st
 const failedCall: Anthropic.MessageParam[] = [
   { role: 'user', content: 'Weather?' },
   { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }] },
-  {
-    role: 'user',
-    content: [{ type: 'tool_result', tool_use_id: 'toolu_1', is_error: true, content: 'no such city' }],
-  },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', is_error: true, content: 'no such city' }] },
 ]
 
 const said: Record<DialectId, (body: ReturnType<typeof JSON.parse>) => unknown> = {
@@ -190,20 +188,14 @@ test('Anthropic’s client lists models in pages and fetches one, whose name may
   const { anthropic, openai, url } = libraries
   const all = []
   for await (const model of anthropic.models.list({ limit: 2 })) all.push(model)
-  assert.equal(
-    all.map(({ id }) => id),
-    models,
-  )
+  assert.equal(pluck(all, 'id'), models)
   assert.equal(Object.keys(all[0]!).sort(), [
     ...['capabilities', 'created_at', 'display_name', 'id', 'max_input_tokens', 'max_tokens', 'type'],
   ])
   assert.is(all[0]!.max_input_tokens, 9000)
   assert.is(all[1]!.max_input_tokens, null)
   const back = await anthropic.models.list({ limit: 2, before_id: 'five' })
-  assert.equal(
-    back.data.map(({ id }) => id),
-    ['three', 'four'],
-  )
+  assert.equal(pluck(back.data, 'id'), ['three', 'four'])
   assert.is(back.has_more, true)
   const last = await anthropic.models.list({ after_id: 'five' })
   assert.equal([last.data, last.has_more, last.first_id, last.last_id], [[], false, null, null])

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -80,14 +81,8 @@ test('a user sees their own requests alone, an administrator all', async () => {
   await bob('POST', '/api/chat', { messages: message })
   const all = (await ada('GET', '/api/requests')).body.requests
   const own = (await bob('GET', '/api/requests')).body.requests
-  assert.equal(
-    all.map(({ user }: { user: string }) => user),
-    ['bob-2', 'ada-1'],
-  )
-  assert.equal(
-    own.map(({ user }: { user: string }) => user),
-    ['bob-2'],
-  )
+  assert.equal(pluck(all, 'user'), ['bob-2', 'ada-1'])
+  assert.equal(pluck(own, 'user'), ['bob-2'])
   const foreign = await bob('GET', `/api/requests/${all[1].id}`)
   const missing = await bob('GET', '/api/requests/nothing')
   assert.is(foreign.status, 404)
@@ -113,10 +108,7 @@ test('a persona’s request tells her name and how many memories went in', async
   const { ada, persona } = users
   const mia = await persona({ memory_settings: { enabled: true } })
   await ada('POST', `${mia}/memory`, { content: 'The cat is called Minka.' })
-  await ada('POST', '/api/chat', {
-    messages: [{ role: 'user', content: 'What is the cat called?' }],
-    persona: 'Mia',
-  })
+  await ada('POST', '/api/chat', { messages: [{ role: 'user', content: 'What is the cat called?' }], persona: 'Mia' })
   const [request] = (await ada('GET', '/api/requests')).body.requests
   assert.is(request.persona, 'Mia')
   assert.is(request.memories, 1)

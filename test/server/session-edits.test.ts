@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -48,10 +49,7 @@ test('the last exchange is taken back whole, again and again, until there is non
   ])
   await say(all, { session: 'Talk' }, 'three')
   const sent = JSON.parse(all.provider.received.at(-1)!.body).messages as { content: string }[]
-  assert.equal(
-    sent.map(({ content }) => content),
-    ['one', 'heard: one', 'three'],
-  )
+  assert.equal(pluck(sent, 'content'), ['one', 'heard: one', 'three'])
   for (const left of [2, 0]) assert.is((await all.ada('POST', '/api/sessions/Talk/undo', {})).body.message_count, left)
   const none = await all.ada('POST', '/api/sessions/Talk/undo', {})
   assert.equal([none.status, none.body.error], [400, 'Nothing was asked in the session "Talk" yet'])

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -163,23 +164,17 @@ test('each turn is sent with what was said before, streamed or not, and is kept'
   assert.is(await say(all, { session: 'Talk' }, 'one'), '1: one')
   await all.stream('ada', { session: session.id, stream: true, messages: [{ role: 'user', content: 'two' }] })
   assert.is(await say(all, { session: session.id }, 'three'), '5: three')
-  assert.equal(
-    sentTo(all).map(({ content }) => content),
-    ['one', '1: one', 'two', '3: two', 'three'],
-  )
+  assert.equal(pluck(sentTo(all), 'content'), ['one', '1: one', 'two', '3: two', 'three'])
   const { body } = await all.ada('GET', '/api/sessions/Talk')
   assert.is(body.message_count, 6)
-  assert.equal(
-    body.messages.map(({ role, content }: Sent) => [role, content]),
-    [
-      ['user', 'one'],
-      ['assistant', '1: one'],
-      ['user', 'two'],
-      ['assistant', '3: two'],
-      ['user', 'three'],
-      ['assistant', '5: three'],
-    ],
-  )
+  assert.equal(pluck(body.messages, 'role', 'content'), [
+    ['user', 'one'],
+    ['assistant', '1: one'],
+    ['user', 'two'],
+    ['assistant', '3: two'],
+    ['user', 'three'],
+    ['assistant', '5: three'],
+  ])
   const times: number[] = body.messages.map(({ timestamp }: { timestamp: number }) => timestamp)
   assert.equal(times, [...times].sort())
   assert.is(body.updated_at, times.at(-1))
@@ -229,10 +224,7 @@ test('a prompt of the request stands before what was said, and is not kept', asy
         { role: 'user', content },
       ],
     })
-  assert.equal(
-    sentTo(all).map(({ role }) => role),
-    ['system', 'user', 'assistant', 'user'],
-  )
+  assert.equal(pluck(sentTo(all), 'role'), ['system', 'user', 'assistant', 'user'])
   assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 4)
 })
 
@@ -351,10 +343,7 @@ for (const streamed of [false, true]) {
         await all.stream('ada', { ...body, messages: [{ role: 'user', content: 'What is the time?' }] })
         await all.stream('ada', { ...body, messages: [{ role: 'tool', tool_call_id: 'call_1', content: '12:00' }] })
         const sent = sentTo(all)
-        assert.equal(
-          sent.map(({ role }) => role),
-          ['user', 'assistant', 'tool'],
-        )
+        assert.equal(pluck(sent, 'role'), ['user', 'assistant', 'tool'])
         assert.equal(sent[1]!.tool_calls?.[0]?.function, { name: 'clock', arguments: '{"zone":"UTC"}' })
         assert.is(sent[1]!.tool_calls?.[0]?.id, 'call_1')
       },

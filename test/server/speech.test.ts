@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../speech/audio/wav.ts'
 import type { ServerId } from '../../speech/servers/manifest.ts'
 import { closing } from '../helpers/disposal.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { openSpeech, type SpeechServer } from '../helpers/speech/speech-server.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
 
@@ -63,10 +64,7 @@ test('health says who really speaks, and that no model is loaded', async () => {
 test('models are listed as OpenAI’s are', async () => {
   const { object, data } = await json((await server(a)).url, '/v1/models')
   assert.is(object, 'list')
-  assert.equal(
-    data.map((model: { id: string }) => model.id),
-    ['voxa-tts', 'voxa-tts-customvoice', 'voxa-tts-voicedesign', 'voxa-tts-clone'],
-  )
+  assert.equal(pluck(data, 'id'), ['voxa-tts', 'voxa-tts-customvoice', 'voxa-tts-voicedesign', 'voxa-tts-clone'])
 })
 
 test('speech is one WAV file with its length, and headers that say who spoke', async () => {

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { endpoints, failureOf, openLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -40,10 +41,7 @@ test('a tool runner threads by default, and the model sees the whole conversatio
     )
     assert.is(provider.received.length, 2)
     const { messages, tools } = JSON.parse(provider.received[1]!.body)
-    assert.equal(
-      messages.map(({ role }: { role: string }) => role),
-      ['system', 'user', 'assistant', 'tool'],
-    )
+    assert.equal(pluck(messages, 'role'), ['system', 'user', 'assistant', 'tool'])
     assert.is(tools.length, 1)
   }))
 
@@ -61,10 +59,7 @@ test('a thread that may go on unthreaded sends everything with each turn', async
   await thread.send()
   await thread.send([{ role: 'user', content: 'Two' }])
   const { messages } = JSON.parse(provider.received.at(-1)!.body)
-  assert.equal(
-    messages.map(({ content }: { content: unknown }) => content),
-    ['Be kind.', 'One', 'heard 2', 'Two'],
-  )
+  assert.equal(pluck(messages, 'content'), ['Be kind.', 'One', 'heard 2', 'Two'])
 })
 
 test('a thread is refused in the words that the library knows; none is asked for with null', async () => {

@@ -22,12 +22,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const refusals: readonly {
-  name: string
-  request: Asked
-  status: number
-  error?: RegExp
-}[] = [
+const refusals: readonly { name: string; request: Asked; status: number; error?: RegExp }[] = [
   { name: 'an unknown path', request: { method: 'GET', path: '/api/nope' }, status: 404, error: /^Not found$/ },
   { name: 'a wrong method', request: { method: 'PUT', path: '/api/chat' }, status: 405, error: /Method not allowed/ },
   { name: 'a body that is no JSON', request: chat('{"messages": '), status: 400, error: /not JSON/ },

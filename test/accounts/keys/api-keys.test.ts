@@ -8,6 +8,7 @@ import { digestOfKey, makeKeyText } from '../../../src/accounts/keys/key-text.ts
 import type { KeyStore } from '../../../src/accounts/keys/store.ts'
 import { AppError } from '../../../src/errors.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { account, noon } from '../../helpers/storage/samples.ts'
 import { openStorageIn } from '../../helpers/storage/test-storage.ts'
@@ -83,13 +84,10 @@ test('a rotated key has two secrets until the overlap ends, one id, and tells wh
     clock.now = noon + 2 * hour
     await verified(keys, first)
     const shown = await keys.get(key.id)
-    assert.equal(
-      shown.secrets.map(({ last4, last_used_at }) => [last4, last_used_at]),
-      [
-        [second.slice(-4), noon + hour],
-        [first.slice(-4), noon + 2 * hour],
-      ],
-    )
+    assert.equal(pluck(shown.secrets, 'last4', 'last_used_at'), [
+      [second.slice(-4), noon + hour],
+      [first.slice(-4), noon + 2 * hour],
+    ])
     assert.is(shown.last_used_at, noon + 2 * hour)
     clock.now = noon + 24 * hour
     assert.match(await refusal(keys, first), /was rotated, and this secret of it ended on 2026-06-02 12:00 UTC/)

@@ -77,11 +77,7 @@ const equals: readonly {
     names: /\b\w*(?:[cC]hunk|[bB]uffer)(?:Size|Bytes|Limit)\b|highWater/,
   },
   { reason: 'a timeout', kinds: ['statement'], names: /\bclear(?:Timeout|Interval)\(|\.unref\(\)/ },
-  {
-    reason: 'a timeout',
-    kinds: ['bound'],
-    names: /\bset(?:Timeout|Interval)\(|[tT]imeout|\bperformance\.now\(\)/,
-  },
+  { reason: 'a timeout', kinds: ['bound'], names: /\bset(?:Timeout|Interval)\(|[tT]imeout|\bperformance\.now\(\)/ },
   { reason: 'a text cut for display', kinds: ['bound'], names: /\bshorten(?:ed)?\(|\bclipped\b/ },
   { reason: 'the pace of progress', kinds: ['bound', 'statement'], names: /\b(?:on|show)?[pP]rogress(?:\.\w+)?\(/ },
 ]

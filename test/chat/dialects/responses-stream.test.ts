@@ -1,4 +1,5 @@
 // Some with --all only: a whole sample.
+
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
@@ -10,6 +11,7 @@ import { decode, dialectOf, encode, failsInside, requestOf } from '../../helpers
 import { isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
 import { factsOf } from '../../helpers/chat/facts.ts'
 import { checkGrammar, eventsOf } from '../../helpers/chat/responses-grammar.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -42,7 +44,7 @@ for (const exchange of streams) {
       eventsOf(bytes.toString('utf8')).map(({ type }) => type),
     )
     assert.equal(
-      final.output.map(({ id, type }) => [id, type]),
+      pluck(final.output, 'id', 'type'),
       response.output.map((item: { id: string; type: string }) => [item.id, item.type]),
     )
     const { choices, usage } = factsOf(source.id, exchange.answer, true)

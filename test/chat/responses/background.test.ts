@@ -4,6 +4,7 @@ import type { Responses } from '../../../src/chat/responses/responses.ts'
 import type { Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
 import { AppError } from '../../../src/errors.ts'
 import { closing } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 import { ada, type KeptResponses, response, textsOf, withResponses } from './kept.ts'
@@ -30,15 +31,9 @@ test('its events can be read while it runs and after it, from any one on, each w
     const later = take(await background.follow(ada, 'resp_1', 2))
     work.end('resp_1')
     const types = ['response.output_text.delta', 'response.completed']
-    assert.equal(
-      (await later).map(({ type }) => type),
-      types,
-    )
+    assert.equal(pluck(await later, 'type'), types)
     assert.is((await background.find(ada, 'resp_1')).status, 'completed')
-    assert.equal(
-      (await events('resp_1', 2)).map(({ type }) => type),
-      types,
-    )
+    assert.equal(pluck(await events('resp_1', 2), 'type'), types)
     assert.equal(
       (await events('resp_1', -1)).map(({ sequence_number: number }) => number),
       [0, 1, 2, 3, 4],
@@ -63,10 +58,7 @@ test('a cancelled one ends at once, for its readers too, and stays as cancelled;
     const live = take(await background.follow(ada, 'resp_1', -1))
     assert.is((await background.cancel(ada, 'resp_1')).status, 'cancelled')
     assert.ok(work.signal().aborted)
-    assert.equal((await live).at(-1)?.['response'], {
-      ...response('resp_1', [], 'cancelled'),
-      background: true,
-    })
+    assert.equal((await live).at(-1)?.['response'], { ...response('resp_1', [], 'cancelled'), background: true })
     work.end('resp_1')
     assert.is((await background.cancel(ada, 'resp_1')).status, 'cancelled', 'again')
     assert.is((await background.find(ada, 'resp_1')).status, 'cancelled')

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { temporaryFolder } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { goodPassword } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { type Ran, runMain } from '../../helpers/program/terminal.ts'
@@ -59,7 +60,7 @@ test('a persona is recorded by its id, also where a command names it', () =>
     for (const deed of ['backup', 'export', 'remove']) await aichat(['persona', deed, 'Mia', '--yes'])
     const found = await rows()
     assert.equal(
-      found.map(({ action, subject }) => [action, subject]),
+      pluck(found, 'action', 'subject'),
       ['remove', 'export', 'backup'].map((deed) => [`personas.${deed}`, id]),
     )
     assert.not.match(JSON.stringify(found), 'Mia')
@@ -114,9 +115,5 @@ async function withHome(work: (scene: Scene) => Promise<void>): Promise<void> {
     assert.is(ran.code, code, `${words.join(' ')}: ${ran.stderr}`)
     return ran
   }
-  await work({
-    home,
-    aichat,
-    rows: async () => JSON.parse((await aichat(['audit', '--json'])).stdout).entries,
-  })
+  await work({ home, aichat, rows: async () => JSON.parse((await aichat(['audit', '--json'])).stdout).entries })
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { closing } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import type { TestTerminal } from '../../helpers/program/pseudo-terminal.ts'
@@ -32,10 +33,7 @@ test('Ctrl-C stops the answer at the provider, and the conversation goes on with
     ])
     terminal.type('\x04')
     assert.equal(await terminal.ended(), { code: 0, restored: true }, terminal.shown())
-    assert.equal(
-      (await stored()).map(({ role }) => role),
-      ['user', 'assistant', 'user', 'assistant'],
-    )
+    assert.equal(pluck(await stored(), 'role'), ['user', 'assistant', 'user', 'assistant'])
   }))
 
 test('a question whose answer is stopped before it begins stays, and the next model is told that it has none', () =>

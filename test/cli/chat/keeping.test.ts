@@ -76,10 +76,7 @@ test('--again asks the last question of a session in another model, and keeps bo
     await run(['chat', '-c', 'And when?'])
     const again = await run(['--again', '-m', 'other-model'])
     assert.equal([again.code, again.stdout], [0, '3: And when?\n'], again.stderr)
-    assert.equal(asked(), {
-      model: 'other-model',
-      texts: ['Which train?', '1: Which train?', 'And when?'],
-    })
+    assert.equal(asked(), { model: 'other-model', texts: ['Which train?', '1: Which train?', 'And when?'] })
     assert.equal(await names(), ['Which train? 2', 'Which train?'])
     const other = await run(['chat', '--again', '-s', 'Which train?', '--no-log'])
     assert.is(other.code, 64)

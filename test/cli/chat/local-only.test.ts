@@ -137,17 +137,7 @@ test('pages, daemons and tool servers elsewhere are refused', () =>
 
 test('a persona whose memories are embedded elsewhere is refused, and answers without her memory', () =>
   withProvider(async ({ home, stand }) => {
-    await home.aichat([
-      'persona',
-      'create',
-      '--name',
-      'Ada',
-      '--model',
-      'llama3',
-      '--memory',
-      '--embedding-model',
-      'embedder',
-    ])
+    await home.aichat('persona create --name Ada --model llama3 --memory --embedding-model embedder'.split(' '))
     lookedUp.length = 0
     const environment = { OLLAMA_HOST: 'gpu.example:11434' }
     const refused = await home.aichat(['chat', '--local-only', '-p', 'Ada', 'Hi'], { environment })
@@ -223,8 +213,6 @@ async function withProvider(
   await using stand = await openStandIn(provider)
   await using runner = await openStandIn(local)
   using home = openFastHome({ OLLAMA_HOST: runner.url })
-  await home.aichat(['plugin', 'install', '-', '--activate'], {
-    input: JSON.stringify(farPlugin(stand)),
-  })
+  await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(farPlugin(stand)) })
   await run({ home, stand, runner })
 }

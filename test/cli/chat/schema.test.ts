@@ -244,9 +244,7 @@ test.whole('a daemon is asked in the same way', async () => {
   await installation.app.plugins.install(pluginAt(stand.url))
   const { code, stdout, stderr } = await runMain(
     ['chat', '--server', url, '-m', 'custom:custom-model', 'Who?', '--schema', 'name'],
-    {
-      environment: { AICHAT_HOME: installation.home, HOME: installation.home },
-    },
+    { environment: { AICHAT_HOME: installation.home, HOME: installation.home } },
   )
   assert.equal([code, stdout], [76, '{"name": 1}\n'], stderr)
   assert.match(stderr, /misses the schema in 1 place\n {2}\/name: must be string/)

@@ -1,10 +1,12 @@
 // Some with --all only: many processes.
+
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { processGone } from '../../helpers/program/pseudo-terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type ShownTalk, scene, sizes } from './talk-scene.ts'
@@ -193,10 +195,7 @@ test('/save keeps a conversation where the settings keep none, and is refused wi
     await say(off, '/save', /is not kept; \/save NAME keeps it/)
     await say(off, '/save Trip', /saved as "Trip"/)
     await off.leave()
-    assert.equal(
-      (await saved()).map(({ name }) => name),
-      ['Trip'],
-    )
+    assert.equal(pluck(await saved(), 'name'), ['Trip'])
     const without = await talk(['--no-log'])
     await say(without, 'secret', /heard: secret/)
     await say(without, '/save Secret', /--no-log keeps nothing/)

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -19,10 +20,7 @@ test('prints a vector of each text by the built-in model, which is there without
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as number[])
-    assert.equal(
-      vectors.map(({ length }) => length),
-      [448, 448],
-    )
+    assert.equal(pluck(vectors, 'length'), [448, 448])
     assert.not.equal(vectors[0], vectors[1])
     assert.is((await home.aichat(['embed', '-m', 'builtin', 'a cat'])).stdout, `${stdout.split('\n')[0]}\n`)
     const whole = JSON.parse((await home.aichat(['embed', 'a cat', '--json'])).stdout)

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { converseHere, openFastHome, type Ran, runMain } from '../../helpers/program/terminal.ts'
@@ -106,10 +107,7 @@ test('memories are added from words and from a pipe, listed, searched and wiped'
     const path = `/api/personas/${id}/memory`
     assert.equal(JSON.parse((await run(memory('list', id, '--json'))).stdout), await rest(`${path}?limit=20`))
     const { memories } = await rest(path)
-    assert.equal(
-      memories.map(({ content }: { content: string }) => content),
-      ['He bought a car.', 'The garden\nneeds "water".', 'My cat is Mog'],
-    )
+    assert.equal(pluck(memories, 'content'), ['He bought a car.', 'The garden\nneeds "water".', 'My cat is Mog'])
     assert.equal(memories[2].metadata, { category: 'pets', pinned: true })
     assert.equal([memories[2].importance_score, memories[2].id], [0.9, added.stdout.trim()])
     assert.match((await run(memory('list', id, '--category', 'pets'))).stdout, /pets \(pinned\) +My cat is Mog\n$/)

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -36,19 +37,7 @@ const price = (more: object = {}) => ({
 
 test('sets a price, lists it before the shipped one, and takes it back', () =>
   withHome(async (home) => {
-    const words = [
-      'prices',
-      'set',
-      'gpt-4.1',
-      '--plugin',
-      'openai',
-      '--input',
-      '1.5',
-      '--output',
-      '6',
-      '--cached',
-      '0.375',
-    ]
+    const words = 'prices set gpt-4.1 --plugin openai --input 1.5 --output 6 --cached 0.375'.split(' ')
     const set = await home.aichat(words)
     assert.is(set.code, 0, set.stderr)
     assert.match(set.stdout, /PLUGIN +MODEL +INPUT +CACHED +WRITTEN +OUTPUT +SOURCE +AS OF/)
@@ -124,13 +113,10 @@ test('refreshes from a file and an address, shows the changes of a dry run, and 
     const fetched = await home.aichat(['prices', 'refresh', '--from', address])
     assert.is(fetched.code, 0, fetched.stderr)
     const { stdout } = await home.aichat(['prices', 'list', '--source', 'refreshed', '--json'])
-    assert.equal(
-      JSON.parse(stdout).prices.map(({ model, origin }: { model: string; origin: string }) => [model, origin]),
-      [
-        ['gpt-4.1', `${server.url}/prices.json`],
-        ['m', `${server.url}/prices.json`],
-      ],
-    )
+    assert.equal(pluck(JSON.parse(stdout).prices, 'model', 'origin'), [
+      ['gpt-4.1', `${server.url}/prices.json`],
+      ['m', `${server.url}/prices.json`],
+    ])
     assert.is((await home.aichat(['prices', 'refresh', '--from', `${server.url}/moved`])).code, 69)
     const endless = await home.aichat(['prices', 'refresh', '--from', `${server.url}/endless`])
     assert.is(endless.code, 65)

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { converseHere, type Ran, runMain } from '../../helpers/program/terminal.ts'
@@ -26,14 +27,11 @@ test('-s begins a conversation and goes on with it, also from a pipe; --continue
     )
     assert.is((await run(['chat', 'apart'])).stdout, '1: apart\n')
     const { sessions } = await rest('/api/sessions')
-    assert.equal(
-      sessions.map(({ name, message_count }: { name: string; message_count: number }) => [name, message_count]),
-      [
-        ['apart', 2],
-        ['Trip', 10],
-        ['Other', 4],
-      ],
-    )
+    assert.equal(pluck(sessions, 'name', 'message_count'), [
+      ['apart', 2],
+      ['Trip', 10],
+      ['Other', 4],
+    ])
   }))
 
 test('a dry run creates no conversation, and shows the request of an existing one', () =>
@@ -43,10 +41,7 @@ test('a dry run creates no conversation, and shows the request of an existing on
     await run(['chat', '-s', 'Trip', 'one'])
     const count = provider.received.length
     const dry = JSON.parse((await run(['chat', '-s', 'Trip', '--dry-run', 'two'])).stdout)
-    assert.equal(
-      dry.body.messages.map(({ content }: Sent) => content),
-      ['one', '1: one', 'two'],
-    )
+    assert.equal(pluck(dry.body.messages, 'content'), ['one', '1: one', 'two'])
     assert.is(provider.received.length, count)
     assert.is((await rest('/api/sessions')).sessions[0].message_count, 2)
   }))

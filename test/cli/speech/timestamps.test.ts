@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { closing } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
 import { openChanceServer } from '../../helpers/speech/chance-server.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -60,14 +61,8 @@ test.whole('the built-in voice measures them, out of the box, and the audio is t
   assert.equal(timed.bytes, plain.bytes)
   const { estimated, words, sentences } = JSON.parse(readFileSync(path('b.json'), 'utf8'))
   assert.is(estimated, false)
-  assert.equal(
-    words.map((word: { text: string }) => word.text),
-    ['Hello', 'there.', 'And', 'again.'],
-  )
-  assert.equal(
-    sentences.map((sentence: { text: string }) => sentence.text),
-    ['Hello there.', 'And again.'],
-  )
+  assert.equal(pluck(words, 'text'), ['Hello', 'there.', 'And', 'again.'])
+  assert.equal(pluck(sentences, 'text'), ['Hello there.', 'And again.'])
 })
 
 test('another ending, a file that is there, and an engine without word times are refused before any file is written', async () => {

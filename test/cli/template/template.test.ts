@@ -96,16 +96,7 @@ test('files and a schema of a template are sent along; a schema of the command l
 test('variables that are unknown or have no value are named with their places: 65', () =>
   withHome(async ({ home, template }) => {
     await template('create', 'review', '--system', 'one\n$tone', '--prompt', 'In $lang', '--default', 'lang=English')
-    const { code, stderr } = await home.aichat([
-      'chat',
-      '-t',
-      'review',
-      '--var',
-      'lnag=de',
-      '--var',
-      'input=x',
-      'words',
-    ])
+    const { code, stderr } = await home.aichat('chat -t review --var lnag=de --var input=x words'.split(' '))
     assert.is(code, 65)
     assert.is(
       stderr,

@@ -4,6 +4,7 @@ import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
 import { halfLifeMs } from '../../../src/personas/adaptation/rules.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -234,17 +235,14 @@ service('undoes, and undoes the undoing, and says which record undid which', () 
       shop.adaptation.adapt(persona, requestOf([{ record: id }], 'rollback', 'manual_request'))
     const { state, record } = await undo(first.id)
     assert.equal(state.behavioral_weights, { verbosity: 0.1 })
-    assert.equal(
-      (record.changes as { path: string }[]).map(({ path }) => path),
-      ['/behavioral_weights/warmth', '/pinned_traits/warmth'],
-    )
+    assert.equal(pluck(record.changes as { path: string }[], 'path'), [
+      '/behavioral_weights/warmth',
+      '/pinned_traits/warmth',
+    ])
     await rejects(undo(first.id), 'invalid', /undone already/)
     await rejects(undo('nothing'), 'not_found', /not found/)
     const { records } = await shop.adaptation.log(persona, { limit: 2, offset: 1 })
-    assert.equal(
-      records.map((each) => each.undone_by),
-      [undefined, record.id],
-    )
+    assert.equal(pluck(records, 'undone_by'), [undefined, record.id])
     assert.equal((await undo(record.id)).state.behavioral_weights, before.behavioral_weights)
   }),
 )

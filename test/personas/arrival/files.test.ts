@@ -249,14 +249,7 @@ files('of a lorebook alone bring its entries as lore, those of SillyTavern by th
   ])
   const lore = { category: 'lore', pinned: true, source: 'lorebook' }
   assert.equal(shortOf(await memoriesOf(body.persona_id)), [
-    {
-      content: 'It burns.',
-      ...lore,
-      keys: ['dragon'],
-      secondary_keys: ['red'],
-      selective: true,
-      insertion_order: 7,
-    },
+    { content: 'It burns.', ...lore, keys: ['dragon'], secondary_keys: ['red'], selective: true, insertion_order: 7 },
     { content: 'It is full.', ...lore, keys: ['moon'], secondary_keys: ['sun'], insertion_order: 100 },
     { content: 'It is late.', ...lore, keys: [], constant: true, insertion_order: 100, enabled: false },
   ])

@@ -9,6 +9,7 @@ import {
   readCardPng,
   writeCardPng,
 } from '../../../src/personas/card/card.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const cards = suite('character cards')
@@ -94,10 +95,7 @@ cards('travels in a picture, for readers of both versions, and keeps the picture
   const picture = writePngTexts(plainPng(3), [{ keyword: 'Author', text: 'me' }])
   const png = writeCardPng(card, writeCardPng(card, picture))
   assert.equal(readCardPng(png), card)
-  assert.equal(
-    readPngTexts(png).map(({ keyword }) => keyword),
-    ['Author', 'chara', 'ccv3'],
-  )
+  assert.equal(pluck(readPngTexts(png), 'keyword'), ['Author', 'chara', 'ccv3'])
   const older = JSON.parse(Buffer.from(readPngTexts(png)[1]!.text, 'base64').toString('utf8'))
   assert.is(older.spec, 'chara_card_v2')
   assert.match(older.data.creator_notes, /newer version/)

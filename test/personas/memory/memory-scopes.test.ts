@@ -1,4 +1,5 @@
 // With --all only: a whole sample.
+
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { askInProcess } from '../../../src/operations/ask.ts'
@@ -32,6 +33,7 @@ import {
   renameSession,
   showSession,
 } from '../../../src/operations/sessions.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { openInstallation } from '../../helpers/program/installation.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -352,7 +354,7 @@ async function comparePersona(ask: Ask, persona: ModelPersona): Promise<void> {
   const counts = new Map<string, number>()
   for (const { category } of persona.memories.values()) counts.set(category, (counts.get(category) ?? 0) + 1)
   assert.equal(
-    (await ask(listCategories, { id })).categories.map(({ category, count }) => [category, count]),
+    pluck((await ask(listCategories, { id })).categories, 'category', 'count'),
     [...counts].sort(([one], [other]) => (one < other ? -1 : 1)),
   )
   const backups = (await ask(listBackups, { id })).backups.filter(({ reason }) => reason === 'manual')

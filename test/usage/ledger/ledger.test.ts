@@ -5,6 +5,7 @@ import { AppError } from '../../../src/errors.ts'
 import { openUsageJournal } from '../../../src/storage/storage.ts'
 import { createLedger, type LedgerRow, type LedgerStore } from '../../../src/usage/ledger/ledger.ts'
 import { closing, temporaryFolder } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the ledger and its journal')
@@ -142,10 +143,7 @@ test('lines that were cut off or are no rows are left out, and other programs’
     writeFileSync(join(places, foreign[2]!), 'x'.repeat(200_000))
     mkdirSync(join(places, `${gone}-folder01.jsonl`))
     await ledger.settle()
-    assert.equal(
-      stored.map(({ request }) => request),
-      ['good'],
-    )
+    assert.equal(pluck(stored, 'request'), ['good'])
     assert.equal(readdirSync(places).sort(), [...foreign, `${gone}-folder01.jsonl`].sort())
   }))
 

@@ -13,6 +13,7 @@ import type { LedgerRow } from '../../../src/usage/ledger/ledger.ts'
 import { amountsOf } from '../../../src/usage/metering/amounts.ts'
 import { createMetering } from '../../../src/usage/metering/metering.ts'
 import type { Amounts } from '../../../src/usage/usage.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('metering')
@@ -152,10 +153,7 @@ test('an attempt is booked once: as it ended first, with estimates where nobody 
     attempt.ended('broken')
     attempt.ended('answered')
   })
-  assert.equal(
-    again.rows.map(({ outcome }) => outcome),
-    ['broken'],
-  )
+  assert.equal(pluck(again.rows, 'outcome'), ['broken'])
 })
 
 test('a caller who leaves owes at least what was delivered, where the provider goes on', () => {

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import type { PriceFile, PriceRow } from '../../../src/usage/prices/price-file.ts'
 import type { PriceRefreshRequest, PriceRefreshRow } from '../../../src/usage/prices/refresh.ts'
 import { testData } from '../../helpers/data.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { type Installation, openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { type Answer, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { rejects } from '../../helpers/rejection.ts'
@@ -97,13 +98,10 @@ test('the prices of a list are taken, with the key of the plugin, and superseded
       assert.equal(await cost('__proto__x'), [null, null])
       const { prices } = await installation.app.prices()
       const shown = (await prices.list({ plugin: 'custom', limit: 9, offset: 0 })).prices
-      assert.equal(
-        shown.map(({ model, id, origin, rounded }) => [model, id, origin, rounded]),
-        [
-          ['a', 'p4', provider.host, undefined],
-          ['b', 'p2', provider.host, true],
-        ],
-      )
+      assert.equal(pluck(shown, 'model', 'id', 'origin', 'rounded'), [
+        ['a', 'p4', provider.host, undefined],
+        ['b', 'p2', provider.host, true],
+      ])
     },
   )
 })
@@ -207,13 +205,10 @@ test('a file replaces the prices of its plugins, each whole or not at all', () =
       const price = (model: string, input: string): PriceRow => ({ plugin: 'custom', model, rates: { input } })
       const other = { plugin: 'unknown', model: 'a', rates: { input: '1' } }
       const rows = await take([price('a', '1'), price('b', '2'), price('c', '3'), other])
-      assert.equal(
-        rows.map(({ plugin, after, warnings }) => [plugin, after, warnings]),
-        [
-          ['custom', 3, []],
-          ['unknown', 1, ['no plugin unknown is installed']],
-        ],
-      )
+      assert.equal(pluck(rows, 'plugin', 'after', 'warnings'), [
+        ['custom', 3, []],
+        ['unknown', 1, ['no plugin unknown is installed']],
+      ])
       assert.equal(await cost('b'), [2_000_000_000, 'refreshed'])
       assert.match((await take([price('a', '1')]))[0]!.error!, /shrink from 3 to 1/)
       const [dry] = await take([price('a', '9'), price('b', '2')], { dryRun: true })

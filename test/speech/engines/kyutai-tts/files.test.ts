@@ -155,10 +155,7 @@ test('the spellings of the authors’ other programs are read too', async () => 
     }))
   })
   await rewrite(join(folder, files.codec), (tensor) => [
-    {
-      ...tensor,
-      name: tensor.name.replace('cluster_usage', 'cluster_size').replace('embedding_sum', 'embed_sum'),
-    },
+    { ...tensor, name: tensor.name.replace('cluster_usage', 'cluster_size').replace('embedding_sum', 'embed_sum') },
   ])
   assert.is(await load(folder), undefined)
 })

@@ -15,6 +15,7 @@ import { createWordMachine } from '../../../../speech/engines/kyutai-tts/words.t
 import { openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
 import type { TensorData } from '../../../../src/inference/session.ts'
 import { closing } from '../../../helpers/disposal.ts'
+import { pluck } from '../../../helpers/pluck.ts'
 import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { joined, numbers, transposed } from '../pocket-tts/golden.ts'
@@ -73,10 +74,7 @@ for (const golden of models) {
         assert.is(machine.words.length - before, consumed, `step ${step}`)
       }
       assert.is(machine.endStep, way.end_step)
-      assert.equal(
-        machine.words.map(({ step }) => step),
-        way.consumption_times,
-      )
+      assert.equal(pluck(machine.words, 'step'), way.consumption_times)
     }
   })
 

@@ -1,4 +1,5 @@
 /** A model, tokenizer or configuration that is wrong is refused by name when it is loaded, before anything is spoken. */
+
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -12,6 +13,7 @@ import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { knownModels } from '../../../../src/model-hub/known-models.ts'
+import { pluck } from '../../../helpers/pluck.ts'
 import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, modelTensors, tinySize, tokenizerModel } from './model.ts'
@@ -238,13 +240,10 @@ test('models are found where the hub and hands put them, English and the edition
   await makePocketModel(join(gated, 'english'), size)
   assert.is(findPocketModel(models), join(gated, 'english'))
   assert.is(findPocketModel(models, 'german_24l'), join(open, 'german_24l'))
-  assert.equal(
-    findPocketModels(models).map(({ language, folder }) => [language, folder]),
-    [
-      ['English', join(gated, 'english')],
-      ['German', join(open, 'german')],
-    ],
-  )
+  assert.equal(pluck(findPocketModels(models), 'language', 'folder'), [
+    ['English', join(gated, 'english')],
+    ['German', join(open, 'german')],
+  ])
 })
 
 test('every model that can be pulled is found where it is put', async () => {

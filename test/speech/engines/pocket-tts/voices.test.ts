@@ -194,11 +194,7 @@ for (const { name, tensors, says } of [
     tensors: [{ ...cache(0, [1, 3, 100]), name: 'audio_prompt' }],
     says: 'expected [1, rows, 128]',
   },
-  {
-    name: 'of hours',
-    tensors: [{ ...cache(0, [1, 4097, tinySize.width]), name: 'audio_prompt' }],
-    says: '4097 rows',
-  },
+  { name: 'of hours', tensors: [{ ...cache(0, [1, 4097, tinySize.width]), name: 'audio_prompt' }], says: '4097 rows' },
   { name: 'that is none', tensors: [{ ...cache(0, [1, 512, 125]), name: 'speaker_wavs' }], says: 'is missing' },
 ])
   test(`a voice ${name} is refused, saying so`, () =>
