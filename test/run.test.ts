@@ -1,12 +1,11 @@
 // With --all only: many processes: each test starts the runner.
-
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { temporaryFolder } from './helpers/disposal.ts'
+import { temporaryFolder } from './helpers/folders.ts'
 import { suite } from './helpers/suite.ts'
 
 const runner = fileURLToPath(new URL(`./run.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
@@ -65,8 +64,7 @@ test('fails when no file matches', () => {
 })
 
 test('gives the files a folder for what is temporary, below TMPDIR if that is set, and removes it', () => {
-  using temporary = temporaryFolder()
-  const parent = temporary.path
+  const parent = temporaryFolder()
   const { status, output } = run(
     {
       'a.test.js': [

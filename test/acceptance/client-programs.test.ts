@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { type DialectId, endpoints, withLibraries } from '../helpers/program/client-libraries.ts'
 import { calling, speaking } from '../helpers/speech/speaking-model.ts'
 import { suite } from '../helpers/suite.ts'
@@ -19,8 +19,7 @@ for (const program of clientPrograms) {
       withLibraries(
         speaking(api, (request) => atWork(request, program)),
         async ({ url, provider }) => {
-          using temporary = temporaryFolder()
-          const home = temporary.path
+          const home = temporaryFolder()
           const { code, output } = await runTask(program, path!, home, url)
           assert.is(code, 0, output)
           assert.match(output, 'The file holds 5 bytes: made!')

@@ -1,12 +1,11 @@
 // With --all only: many processes.
-
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { aichatCommand, type Home, openHome } from '../helpers/program/command.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -34,7 +33,7 @@ const tried = new Set<string>()
 
 /** The provider, a site and the local runner of all tasks, and the settings with which each of them begins. */
 let standIns: readonly [provider: StandIn, pages: StandIn, runner: StandIn] | undefined
-const settings = mkdtempSync(join(tmpdir(), 'aichat-settings-'))
+const settings = temporaryFolder()
 test.before(async () => {
   const page =
     '<html><head><title>Team</title></head><body><nav>Cookies</nav><article><h1>Team</h1><p>Ada is 36 years old and writes programs for a machine that is not built yet, with great care.</p><p>Grace is 45 and writes a compiler, which nobody believes can work at all.</p></article></body></html>'
@@ -61,7 +60,6 @@ test.before(async () => {
 })
 test.after(async () => {
   for (const standIn of standIns ?? []) await standIn.close()
-  rmSync(settings, { recursive: true, force: true })
 })
 
 test('the file names ten tasks', () => {

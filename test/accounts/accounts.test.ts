@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type AccountRules, createAccounts } from '../../src/accounts/accounts.ts'
@@ -8,7 +7,8 @@ import { createPasswords } from '../../src/accounts/passwords.ts'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
@@ -385,7 +385,7 @@ test('in single-user mode only the default administrator logs in, and who that i
   }))
 
 test('a database that lost its users is refused, and a new one is not', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-accounts-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'aichat.db')
   await (await openStorageIn(folder)).close()
   const storage = await openStorageIn(folder)
@@ -416,8 +416,7 @@ interface Options extends Partial<AccountRules> {
 }
 
 async function withAccounts(options: Options, work: (opened: Awaited<ReturnType<typeof open>>) => Promise<void>) {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   await using opened = closing(await open(folder, options))
   await work(opened)
 }

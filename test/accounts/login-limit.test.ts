@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createLoginLimit, windowMs } from '../../src/accounts/login-limit.ts'
@@ -7,16 +6,16 @@ import { createRateLimit } from '../../src/accounts/rate-limit.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { createLoginFailureStore } from '../../src/storage/stores/login-failures.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { driverOf } from '../helpers/storage/test-storage.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the login limit')
 
-const folder = mkdtempSync(join(tmpdir(), 'aichat-limit-'))
+const folder = temporaryFolder()
 const connections: { close(): unknown }[] = []
 test.after(() => {
   for (const connection of connections) connection.close()
-  rmSync(folder, { recursive: true })
 })
 
 test('five failures pass, then nothing does for fifteen minutes after the fifth', async () => {

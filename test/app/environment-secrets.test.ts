@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { environmentSecrets } from '../../src/app/environment-secrets.ts'
 import type { AppError } from '../../src/errors.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('secrets of the environment')
 
 test('say where they come from, are kept until a reload, and then until the new ones are taken', () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const [file, credentials] = [join(folder, 'key'), join(folder, 'credentials')]
   mkdirSync(credentials)
   writeFileSync(file, 'first\n')

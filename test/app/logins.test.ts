@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { openLogins, type SavedLogin } from '../../src/app/logins.ts'
 import type { Settings } from '../../src/settings/settings.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('saved logins')
@@ -9,8 +9,7 @@ const test = suite('saved logins')
 const login = (server: string): SavedLogin => ({ server, username: 'ada', expires_at: 1, storage: 'file' })
 
 test('one that is forgotten takes its token with it, and is the current one no longer; another one stays so', async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const logins = openLogins({ paths: { config: folder } as Settings['paths'] })
   assert.equal(logins.read(), { current: null, logins: [] })
   await logins.forget('https://never.example')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { folderTarget } from '../../src/backup/folder-target.ts'
 import { newName } from '../../src/backup/target.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
@@ -13,8 +13,7 @@ const test = suite('a folder of backups')
 const name = newName(0, { scheduled: false, encrypted: false })
 
 test('is made where it may be, but for its parents where a disk may be absent', async () => {
-  using temporary = temporaryFolder()
-  const root = temporary.path
+  const root = temporaryFolder()
   const file = join(root, 'made')
   writeFileSync(file, 'bytes')
   mkdirSync(join(root, 'there'))
@@ -40,8 +39,7 @@ test('is made where it may be, but for its parents where a disk may be absent', 
 })
 
 test('forgets the unfinished copies of processes that are gone', async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const left = join(folder, `.aichat-backup.pid999999999-1.${name}`)
   for (const path of [left, join(folder, 'made'), join(folder, 'notes.txt')]) writeFileSync(path, 'x')
   const target = folderTarget(folder, { makeParents: false })

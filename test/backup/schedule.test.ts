@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'

@@ -8,7 +8,7 @@ import { createSampler } from '../../src/inference/sampling.ts'
 import { isRuntimeInstalled, openSession, type Session } from '../../src/inference/session.ts'
 import { createDecoder, type Decoder } from '../../src/runners/decoder.ts'
 import { createTextStream } from '../../src/runners/text-stream.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { buildDecoder, type WeightForm } from '../helpers/providers/tiny-decoder.ts'
 
 /** SmolLM2-135M-Instruct's config.json. */
@@ -35,8 +35,7 @@ export async function bench(): Promise<void> {
     process.stdout.write('skipped: onnxruntime-node is not installed\n')
     return
   }
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const path = join(folder, 'model.onnx')
   writeFileSync(path, buildDecoder(shape, randomForm(folder)))
   const threads = Math.max(1, availableParallelism() - 1)

@@ -1,10 +1,9 @@
 /** Whole personas in and out: time, peak memory and bytes of both forms, each step in a process of its own. */
-
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { importOverHttp } from './dna-parts/over-http.ts'
 
 interface Measured {
@@ -23,8 +22,7 @@ export async function bench(): Promise<void> {
     'Aim: a container verified at 50 MB/s or more, in less than 300 MB at 50,000 memories × 1,536.\n',
   )
   for (const size of sizes) {
-    using temporary = temporaryFolder()
-    const folder = temporary.path
+    const folder = temporaryFolder()
     await measure(folder, size)
   }
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from '../helpers/folders.ts'
 import type { Contestant } from './gateway-parts/contestant.ts'
 import {
   otherWays,
@@ -38,7 +38,7 @@ const manyChats = 100_000
  * errors looks fast.
  */
 export async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
+  const folder = temporaryFolder()
   const children: ChildProcess[] = []
   try {
     if (spawnSync('wrk', ['-v']).error) {
@@ -74,7 +74,6 @@ export async function bench(): Promise<void> {
     await Promise.all(
       children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
     )
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

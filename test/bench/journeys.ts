@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import { chainsOf } from './journey-parts/chains.ts'
 import { openCounts, type ScriptCounts } from './journey-parts/counts.ts'
@@ -38,8 +39,7 @@ export async function bench(): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents(['Hello', ' there.']).join(''))
   })
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   await using opened = closing(await openJourneys(provider, folder))
   for (const journey of opened.journeys) await measure(journey, counts, folder)
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { type ApiKeys, createApiKeys } from '../../src/accounts/keys/api-keys.ts'
 import { digestOfKey, lastFour, makeKeyText } from '../../src/accounts/keys/key-text.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { account } from '../helpers/storage/samples.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
 
@@ -15,8 +16,7 @@ const rounds = 5
  * time, of unknown ones, and of texts that are no keys. The aim is 5 µs for a known one.
  */
 export async function bench(): Promise<void> {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   await using storage = closing(await openStorageIn(folder))
   const open = (): ApiKeys =>
     createApiKeys({ store: storage.keys, bounds: { inAll: count, perUser: count }, clock: Date.now, newId: randomUUID })

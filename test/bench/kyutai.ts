@@ -5,14 +5,13 @@ import { kyutaiRepository } from '../../speech/engines/kyutai-tts/repositories.t
 import { dividedFile, languageFile } from '../../speech/engines/kyutai-tts/tensors.ts'
 import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { files, largeSize, makeKyutaiModel, makeVoice } from '../speech/engines/kyutai-tts/model.ts'
 import { measureBound, measureFirstLoad, measureServer, print, timed } from './speech-parts/large-model.ts'
 
 /** Prints load, speed, first byte and memory with all codebooks and with fewer, beside the time that reading its weights takes. */
 export async function bench(): Promise<void> {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const path = join(folder, 'models', kyutaiRepository)
   await timed('making random weights', () => makeKyutaiModel(path, largeSize))
   await makeVoice(join(path, 'voices/alba.safetensors'), largeSize, { frames: 125 })

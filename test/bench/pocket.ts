@@ -2,7 +2,6 @@
  * Server B with pocket-tts on random weights of the published size, made by this bench: the speech is noise, but the
  * computation depends on it only at the end of speech, which never comes here.
  */
-
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +15,7 @@ import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
 import type { TensorData } from '../../src/inference/session.ts'
 import { createSpeechServer } from '../../src/server/speech.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { makePocketModel, officialSize } from '../speech/engines/pocket-tts/model.ts'
 import { openPublicDecoder, openPublicLanguageModel } from './pocket-parts/public-layout.ts'
@@ -37,8 +36,7 @@ const texts = [
 
 /** Prints speed, first byte and memory of server B, then our state layout beside the public one. */
 export async function bench(): Promise<void> {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const model = join(folder, 'models', 'kyutai', 'pocket-tts', 'languages', 'english')
   await timed('making 110 million random weights', () => makePocketModel(model, officialSize))
   await measureServer(folder)

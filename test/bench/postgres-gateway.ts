@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { havePostgres, openPostgres } from '../helpers/postgres/server.ts'
 import type { Contestant } from './gateway-parts/contestant.ts'
 import { otherWays, project, startOurs, startPart } from './gateway-parts/contestants.ts'
@@ -34,7 +34,7 @@ export async function bench(): Promise<void> {
   if (spawnSync('wrk', ['-v']).error)
     return print('skipped: the load generator wrk is not installed (Debian package wrk)')
   if (!havePostgres()) return print('No PostgreSQL here, and none could be installed.')
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
+  const folder = temporaryFolder()
   const children: ChildProcess[] = []
   const server = await openPostgres({ durable: true })
   try {
@@ -61,7 +61,6 @@ export async function bench(): Promise<void> {
       children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
     )
     await server.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { quantisationPlan } from '../../speech/engines/qwen3-tts/model.ts'
 import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { largeSize, makeQwenModel, type QwenSize, smallSize } from '../speech/engines/qwen3-tts/model.ts'
 import { measureBound, measureFirstLoad, measureServer, print, timed } from './speech-parts/large-model.ts'
 
@@ -17,8 +17,7 @@ const mostFrames = 50
 /** Prints load, speed, first byte and memory of each size, beside the time that reading its weights takes. */
 export async function bench(): Promise<void> {
   for (const { id, repository, size } of variants) {
-    using temporary = temporaryFolder()
-    const folder = temporary.path
+    const folder = temporaryFolder()
     print(`\n${id}`)
     const path = join(folder, 'models', repository)
     await timed('making random weights', () => makeQwenModel(path, { ...size, mostFrames }))

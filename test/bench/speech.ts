@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { joinSamples } from '../../speech/audio/sample-queue.ts'
 import { profileVoice } from '../../speech/engines/flite/analysis.ts'
 import { createEngine } from '../../speech/engines/flite/engine.ts'
 import { readManifest, serverIds } from '../../speech/servers/manifest.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { findRecogniser, type Recording, wordErrorRate } from '../helpers/speech/recogniser.ts'
 import { recogniserSentences as sentences } from '../speech/recogniser-sentences.ts'
@@ -58,7 +57,7 @@ interface Take {
 
 /** Server B over HTTP on loopback, medians of seven; CPU is that of the server and its engine together. */
 async function speed(): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
+  const home = temporaryFolder()
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'serve', 'voxb-tts', '--host', '127.0.0.1', '--port', '0'], {
     env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home },
@@ -99,7 +98,6 @@ async function speed(): Promise<void> {
   } finally {
     child.kill('SIGTERM')
     await once(child, 'close')
-    rmSync(home, { recursive: true, force: true })
   }
 }
 

@@ -4,7 +4,8 @@ import { createDays } from '../../src/usage/days.ts'
 import { exportedRows } from '../../src/usage/ledger/export.ts'
 import type { LedgerRow, UsageColumn } from '../../src/usage/ledger/ledger.ts'
 import { reportOf } from '../../src/usage/ledger/report.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const dayMs = 86_400_000
 const last = Date.UTC(2026, 11, 31, 12)
@@ -13,8 +14,7 @@ const days = 365
 
 /** A year of a team's gateway, a million requests: the time of its reports, and the memory of an export. */
 export async function bench(): Promise<void> {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const limits = { bytes: 1e9, memories: 1e6 }
   await using storage = closing(await openStorage({ folder, bundledPlugins: join(folder, 'none'), limits }))
   const { ledger } = storage

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from '../helpers/folders.ts'
 import type { Contestant } from './gateway-parts/contestant.ts'
 import { project, startOurs, startPart } from './gateway-parts/contestants.ts'
 import { ask, type Kind } from './gateway-parts/exchange.ts'
@@ -21,7 +21,7 @@ const crews = [1, 2, 4].filter((count) => count <= 2 || count + 3 <= availablePa
  * each.
  */
 export async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
+  const folder = temporaryFolder()
   const children: ChildProcess[] = []
   try {
     if (spawnSync('wrk', ['-v']).error)
@@ -44,7 +44,6 @@ export async function bench(): Promise<void> {
     await Promise.all(
       children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
     )
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

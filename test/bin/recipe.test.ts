@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as assert from 'uvu/assert'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the recipe of built data')
@@ -25,8 +25,7 @@ test('of the word vectors names every source that defines a word', () => {
 })
 
 test('is another one as soon as any of its sources is changed, and no other', () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const write = (name: string, text: string) => {
     mkdirSync(join(folder, name, '..'), { recursive: true })
     writeFileSync(join(folder, name), text)
@@ -96,8 +95,7 @@ function reformatted(text: string): string {
 
 /** The digest of a program in a folder of its own. */
 function digestOf(text: string): string {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   writeFileSync(join(folder, 'program.ts'), text)
   return digestIn(folder, 'program.ts')
 }

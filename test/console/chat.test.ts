@@ -1,5 +1,4 @@
 // With --all only: a browser.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { closing } from '../helpers/disposal.ts'

@@ -1,5 +1,4 @@
 // With --all only: a browser.
-
 import * as assert from 'uvu/assert'
 import { closing } from '../helpers/disposal.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'

@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import * as assert from 'uvu/assert'
 import { openSchemaCheck, type SchemaMethods } from '../../src/formats/json-schema.ts'
 import { spawnChild } from '../../src/process/child.ts'

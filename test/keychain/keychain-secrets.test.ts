@@ -2,14 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openKeychainSecrets } from '../../src/keychain/keychain-secrets.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('secrets in the keychain')
 
 test('are known by their names in a file, sorted and once each; an unreadable file names none', async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const stored = new Map<string, string>()
   const path = join(folder, 'keychain.json')
   const secrets = openKeychainSecrets(path, {

@@ -1,7 +1,5 @@
 // Some with --all only: many processes.
-
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openToolServers, type ToolServers } from '../../src/app/tool-servers.ts'
@@ -9,6 +7,7 @@ import type { ToolServer } from '../../src/chat/tools/tool-server.ts'
 import type { AppError } from '../../src/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { openHttpToolServer } from '../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { processGone } from '../helpers/program/pseudo-terminal.ts'
@@ -23,7 +22,7 @@ async function withServers(
   work: (servers: ToolServers, home: string) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-mcp-'))
+  const home = temporaryFolder()
   const servers = openToolServers(
     readSettings({ PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, ...keys, ...environment }),
   )
@@ -31,7 +30,6 @@ async function withServers(
     await work(servers, home)
   } finally {
     await servers.close()
-    rmSync(home, { recursive: true, force: true })
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openServerList, type ServerList } from '../../src/mcp-client/server-list.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the list of MCP servers')
@@ -78,8 +78,7 @@ test('a server that is not in it is told by each method that is about one, and a
   }))
 
 function withList(work: (list: ServerList) => void): void {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   work(openServerList(join(folder, 'mcp.json')))
 }
 

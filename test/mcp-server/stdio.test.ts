@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,7 +11,8 @@ import { openHttpClient } from '../../src/http-client/agent.ts'
 import { type Hub, type HubParts, openHub } from '../../src/model-hub/hub.ts'
 import { type KnownModel, knownModels } from '../../src/model-hub/known-models.ts'
 import type { PullProgress } from '../../src/model-hub/pull.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { fc } from '../helpers/properties.ts'
 import { gitBlob, type LoopbackHub, onnxOf, openLoopbackHub, sha256 } from '../helpers/providers/loopback-hub.ts'
@@ -76,8 +76,7 @@ const gated: KnownModel = {
 
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
   await using loopback = closing(await openLoopbackHub())
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   await using outbound = closing(openHttpClient({ allowPrivate: true, longestBody: Number.MAX_SAFE_INTEGER }))
   loopback.files.set(`acme/tiny@${revision}/config.json`, { content: config })
   loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: weights, large: true })

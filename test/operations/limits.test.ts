@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import * as assert from 'uvu/assert'
 import { pluck } from '../helpers/pluck.ts'
 import { type Installation, openInstallation } from '../helpers/program/installation.ts'

@@ -11,7 +11,8 @@ import { createKeys } from '../../src/plugins/keys.ts'
 import { createListing } from '../../src/plugins/listing.ts'
 import { createModelLists, type ModelLists, type RefreshRequest, type RefreshRow } from '../../src/plugins/refresh.ts'
 import { openPluginFiles } from '../../src/storage/files/plugins.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { type Installation, openInstallation } from '../helpers/program/installation.ts'
 import { fc } from '../helpers/properties.ts'
 import { json, openStandIn, type Received } from '../helpers/providers/fake-provider.ts'
@@ -452,8 +453,7 @@ test('a plugin without a models_source cannot be refreshed', () =>
 
 test('a first refresh of a bundled plugin keeps the bundled list as its backup', async () => {
   await using provider = await openStandIn((_, response) => json(response, 200, data('alpha', 'omega')))
-  using temporary = temporaryFolder()
-  const home = temporary.path
+  const home = temporaryFolder()
   await using outbound = closing(openHttpClient({ allowPrivate: true }))
   mkdirSync(join(home, 'bundled'))
   writeFileSync(join(home, 'bundled', 'custom.json'), JSON.stringify(listed(provider.url)))

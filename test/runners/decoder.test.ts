@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type Decoder, openDecoder } from '../../src/runners/decoder.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { buildDecoder, randomWeights } from '../helpers/providers/tiny-decoder.ts'
 import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
@@ -17,8 +17,7 @@ const weights = randomWeights(shape, 7)
 const sizes = { layers: 3, keyValueHeads: 2, headSize: 8, context: 600 }
 
 async function withDecoder(run: (decoder: Decoder) => Promise<void>, context = sizes.context): Promise<void> {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const path = join(folder, 'model.onnx')
   writeFileSync(path, buildDecoder(shape, weights.form))
   await using decoder = closing(await openDecoder(path, { ...sizes, context }, { name: 'tiny', threads: 1 }))
@@ -95,7 +94,7 @@ test('a text longer than the context is refused', () =>
   }, 8))
 
 test('a model that is no decoder is refused by name', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-decoder-'))
+  const folder = temporaryFolder()
   try {
     const path = join(folder, 'model.onnx')
     writeFileSync(path, buildDecoder({ ...shape, layers: 2 }, randomWeights({ ...shape, layers: 2 }).form))
@@ -103,8 +102,6 @@ test('a model that is no decoder is refused by name', async () => {
     assert.unreachable()
   } catch (reason) {
     assert.match((reason as Error).message, /not a decoder with a cache: it has no past_key_values.2.key/)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { DialectError } from '../../src/chat/protocol/dialect.ts'
 import type { ChatChunk, ChatRequest } from '../../src/chat/protocol/messages.ts'
@@ -9,6 +8,7 @@ import { type ChatModel, openChatModel } from '../../src/runners/chat-model.ts'
 import { createModelProcess, type ModelProcess, type ModelProcessOptions } from '../../src/runners/model-process.ts'
 import { createOnnxRunner, generationRequest, onnxTarget } from '../../src/runners/onnx-runner.ts'
 import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { randomWeights, tinyTokens, writeTinyModel } from '../helpers/providers/tiny-decoder.ts'
 import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
@@ -26,7 +26,7 @@ const shape = {
   positions: 400,
 }
 const weights = randomWeights(shape, 3)
-const folder = mkdtempSync(join(tmpdir(), 'aichat-embedded-'))
+const folder = temporaryFolder()
 all.before(() => writeTinyModel(folder, shape, weights))
 all.after(() => rmSync(folder, { recursive: true, force: true }))
 

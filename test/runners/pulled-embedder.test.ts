@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createGraph } from '../../src/inference/graph.ts'
@@ -8,6 +7,7 @@ import { writeTensorFile } from '../../src/inference/tensor-writer.ts'
 import { createModelProcess } from '../../src/runners/model-process.ts'
 import { createPulledEmbedder, embeddingForms } from '../../src/runners/pulled-embedder.ts'
 import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const all = suite('the pulled embedding models')
@@ -16,7 +16,7 @@ const test = (await isRuntimeInstalled()) ? all : all.skip
 const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'cat', 'dog', 'run', '##s']
 const size = 4
 const table = Float32Array.from({ length: words.length * size }, (_, index) => Math.sin(index * 1.7) + index / 20)
-const folder = mkdtempSync(join(tmpdir(), 'aichat-embedding-'))
+const folder = temporaryFolder()
 const staticFolder = join(folder, 'static')
 
 /** An encoder with a table row as the hidden state of each word piece: the result of pooling is known. */

@@ -6,7 +6,8 @@ import { rows, sql } from '../../src/storage/port/port.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { runOn } from '../../src/storage/sqlite/driver.ts'
 import { auditCondition } from '../../src/storage/stores/audit.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -108,8 +109,7 @@ test('a service removes entries of the audit that are older than audit.keep_days
     ['30', ['young']],
     ['0', ['old', 'young']],
   ] as const) {
-    using temporary = temporaryFolder()
-    const home = temporary.path
+    const home = temporaryFolder()
     await using db = closing(await openDatabase(join(home, 'aichat.db')))
     const add = db.prepare("INSERT INTO audit (at, action, outcome) VALUES (?, ?, 'ok')")
     add.run(Date.now() - 31 * dayMs, 'old')
@@ -123,8 +123,7 @@ test('a service removes entries of the audit that are older than audit.keep_days
 })
 
 test('the audit is filtered by an index', async () => {
-  using temporary = temporaryFolder()
-  const home = temporary.path
+  const home = temporaryFolder()
   await using db = closing(await openDatabase(join(home, 'aichat.db')))
   const plan = (query: Parameters<typeof auditCondition>[0]) => {
     const page = sql`SELECT * FROM audit WHERE ${auditCondition(query)} ORDER BY at DESC, id DESC LIMIT 9`

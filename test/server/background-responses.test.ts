@@ -1,10 +1,8 @@
 // Some with --all only: a killed process.
-import { mkdtempSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { failureOf, openLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
 import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -119,7 +117,7 @@ test('the end of its key ends it as failed', async () => {
 
 test.whole('a daemon that stops, or is killed, leaves it failed, and of an answer with a client nothing', async () => {
   const provider = await openStandIn(() => {})
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const environment = { CUSTOM_API_KEY: 'sk-test-123456' }
   let daemon = await spawnDaemon(environment, home)
   try {
@@ -154,7 +152,6 @@ test.whole('a daemon that stops, or is killed, leaves it failed, and of an answe
   } finally {
     await daemon.stop('SIGKILL')
     await provider.close()
-    removeHome({ home })
   }
 })
 

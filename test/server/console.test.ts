@@ -3,7 +3,7 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { type Answered, goodPassword, openDaemon, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
@@ -151,8 +151,7 @@ test('logging out removes the cookie and ends the login; a new password renews i
   }))
 
 test('without the console there is no page, no redirection and no cookie', async () => {
-  using temporary = temporaryFolder()
-  const home = temporary.path
+  const home = temporaryFolder()
   writeFileSync(join(home, 'config.json'), JSON.stringify({ 'api.console': 'false' }))
   await using installation = openInstallation({ AICHAT_HOME: home })
   const url = await installation.serve()

@@ -1,5 +1,4 @@
 // Some with --all only: a whole sample.
-
 import * as assert from 'uvu/assert'
 import { type Scope, scopes } from '../../src/accounts/keys/rights.ts'
 import { operations } from '../../src/operations/table.ts'

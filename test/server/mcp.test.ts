@@ -1,5 +1,4 @@
 // Some with --all only: a whole sample.
-
 import { request } from 'node:http'
 import * as assert from 'uvu/assert'
 import { type ClientKind, clientKinds, openHttpClient } from '../helpers/mcp/clients.ts'

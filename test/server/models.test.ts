@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { knownModels } from '../../src/model-hub/known-models.ts'
-import { closing, temporaryFolder } from '../helpers/disposal.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { openDaemon } from '../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
@@ -219,8 +220,7 @@ builtinTest('the built-in model is served by its name, and where no model is nam
 })
 
 test('files of the pulled model make it the one that answers when no model is named', async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const [edition] = knownModels.get('minilm')!.editions
   await using installation = openInstallation({ AICHAT_MODELS_DIR: folder })
   for (const { as, bytes } of edition!.files) {

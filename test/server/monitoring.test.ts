@@ -1,8 +1,6 @@
 // Some with --all only: a whole sample.
-
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { createLineWriter } from '../../src/server/line-writer.ts'
 import { createLog, type LogFormat } from '../../src/server/log.ts'
 import { haveProgram } from '../helpers/debian.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { goodPassword, type ServingDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
@@ -44,7 +42,7 @@ test('a line for each answer names route, status, client, user, plugin, model an
 
 test.whole('a service that nobody asks sleeps; only a reader of its metrics has it watch its event loop', async () => {
   if (process.platform !== 'linux') return
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   await using daemon = await spawnDaemon({}, home)
   /** How often its main thread has gone to sleep. */
   const sleeps = () =>
@@ -198,8 +196,7 @@ test('every metric that the dashboard and the alerts name is there, and promtool
       [],
     )
     if (!haveProgram('promtool', 'prometheus')) return
-    using temporary = temporaryFolder()
-    const folder = temporary.path
+    const folder = temporaryFolder()
     const file = join(folder, 'dashboard.yml')
     const rule = (expr: string, at: number) => ({
       record: `panel:${at}`,

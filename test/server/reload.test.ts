@@ -1,9 +1,9 @@
 // Some with --all only: many processes.
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { runMain } from '../helpers/program/terminal.ts'
@@ -147,7 +147,7 @@ interface Service {
 
 /** Runs work on a daemon; values of `_FILE` variables are names in its folder. */
 async function withService(files: Record<string, string>, work: (service: Service) => Promise<void>): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const contents: Record<string, string> = { jwt: secret('a'), key: 'sk-first-123456', 'jwt-before': secret('z') }
   for (const name of Object.values(files)) writeFileSync(join(home, name), contents[name]!)
   const paths = Object.fromEntries(Object.entries(files).map(([variable, name]) => [variable, join(home, name)]))

@@ -1,5 +1,4 @@
 // Some with --all only: a killed process.
-
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import OpenAI from 'openai'

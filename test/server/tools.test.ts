@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import * as assert from 'uvu/assert'
 import { pinOf } from '../../src/chat/tools/pins.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'

@@ -8,7 +8,7 @@ import {
   readAliases,
   resolveAlias,
 } from '../../src/settings/model-aliases.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the file of model aliases')
@@ -21,8 +21,7 @@ test('names have 64 characters and models 300, and not one more', () => {
 })
 
 test('is read where each entry is a name and a model, and refused as a whole otherwise', () => {
-  using temporary = temporaryFolder()
-  const config = temporary.path
+  const config = temporaryFolder()
   const read = (content: unknown) => {
     writeFileSync(aliasFile({ config }), JSON.stringify(content))
     return readAliases({ config })

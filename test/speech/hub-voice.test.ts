@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createVoiceFetcher } from '../../speech/hub-voice.ts'
 import type { AppError } from '../../src/errors.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { type Answer, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -55,7 +54,7 @@ test('a missing file is not found, a refused one needs a token, a dead hub is un
       assert.equal([gated.code, /HF_TOKEN/.test(gated.details.join())], ['unavailable', true])
     },
   )
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const folder = temporaryFolder()
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://127.0.0.1:9' })
   assert.is((await refused(fetchVoice(path))).code, 'unavailable')
   rmSync(folder, { recursive: true })
@@ -77,7 +76,7 @@ test('a file that is no voice is not kept, and is fetched again', () =>
   ))
 
 test('the token is not sent where it could be read on the way', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const folder = temporaryFolder()
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://hub.example', token: 'secret' })
   const failure = await refused(fetchVoice(path))
   assert.equal([failure.code, /would travel unencrypted/.test(failure.message)], ['configuration', true])
@@ -91,8 +90,7 @@ interface Hub {
 }
 
 async function withHub(answer: Answer, work: (hub: Hub) => Promise<void>): Promise<void> {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const asked: string[] = []
   await using server = await openStandIn((request, response) => {
     if (request.url !== '/moved') asked.push(`${request.url} ${request.headers.authorization ?? ''}`)

@@ -1,11 +1,10 @@
 // Some with --all only: a whole sample.
-
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readLicence, readSynsets } from '../../src/word-vectors/wordnet.ts'
-import { temporaryFolder } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the WordNet database')
@@ -13,8 +12,7 @@ const test = suite('the WordNet database')
 const licence = ['  1 This is the licence.  ', '  2   ', '  3 It has 3 lines.  '].join('\n')
 
 function withFolder(files: Record<string, string>, use: (folder: string) => void): void {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   for (const file of ['data.noun', 'data.verb', 'data.adj', 'data.adv'])
     writeFileSync(join(folder, file), `${licence}\n${files[file] ?? ''}`)
   use(folder)

@@ -1,5 +1,4 @@
 // Some with --all only: a whole sample.
-
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'

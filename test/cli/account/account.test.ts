@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { temporaryFolder } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { goodPassword, type TestDaemon, withDaemon } from '../../helpers/program/daemon.ts'
 import { type Ran, runMain } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -224,8 +224,7 @@ interface Client {
 
 /** A server, and a client of it with a home of its own. */
 async function withClient(work: (client: Client) => Promise<void>): Promise<void> {
-  using temporary = temporaryFolder()
-  const home = temporary.path
+  const home = temporaryFolder()
   await withDaemon((daemon) =>
     work({
       daemon,

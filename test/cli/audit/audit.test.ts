@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { temporaryFolder } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { pluck } from '../../helpers/pluck.ts'
 import { goodPassword } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
@@ -100,8 +100,7 @@ interface Scene {
 }
 
 async function withHome(work: (scene: Scene) => Promise<void>): Promise<void> {
-  using temporary = temporaryFolder()
-  const home = temporary.path
+  const home = temporaryFolder()
   const file = join(home, 'plugin.json')
   writeFileSync(file, JSON.stringify(pluginAt('http://127.0.0.1:9')))
   const aichat: Scene['aichat'] = async (words, input, code = 0) => {

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import type { Finished, Home, RunOptions } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -24,7 +24,7 @@ export interface Asking {
 }
 
 export async function openAsking(): Promise<Asking> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-files-'))
+  const folder = temporaryFolder()
   const stand = await openStandIn((_request, response) => json(response, 200, completion('Read')))
   const home = openFastHome({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
   const install = ['plugin', 'install', '-', '--activate']

@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

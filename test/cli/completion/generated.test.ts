@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
@@ -9,6 +8,7 @@ import { flatten, treeOf } from '../../../src/cli/help/tree.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import { haveProgram } from '../../helpers/debian.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { aichatCommand } from '../../helpers/program/command.ts'
 import { openInstallation } from '../../helpers/program/installation.ts'
 import { runMain } from '../../helpers/program/terminal.ts'
@@ -22,15 +22,13 @@ const program = buildProgram({
 const files = generated(program)
 
 /** A folder for the records of this file. */
-const folder = mkdtempSync(join(tmpdir(), 'aichat-generated-'))
+const folder = temporaryFolder()
 const environment = { PATH: process.env['PATH'] ?? '', AICHAT_HOME: folder, HOME: folder }
 
 /** A key that no completion may show. */
 const canary = 'sk-canary-0123456789'
 
 const test = suite('files generated from the command tree and the schema')
-test.after(() => rmSync(folder, { recursive: true, force: true }))
-
 test('the checked-in completions and manual pages are fresh (npm run docs)', () => {
   for (const [path, content] of files) assert.is(readFileSync(join(root, path), 'utf8'), content, path)
 })

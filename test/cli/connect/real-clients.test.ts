@@ -1,11 +1,10 @@
 // With --all only: a real client program.
-
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findProgram } from '../../../src/cli/connect/program.ts'
-import { temporaryFolder } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { aichatCommand } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openStandIn, type Received } from '../../helpers/providers/fake-provider.ts'
@@ -90,8 +89,7 @@ function eventsFor({ body }: Received): string {
 
 /** The output of a program in an empty folder, with only the scene's home in its environment. */
 async function outputOf({ home, environment }: Scene, program: string, args: readonly string[]): Promise<string> {
-  using temporary = temporaryFolder()
-  const cwd = temporary.path
+  const cwd = temporaryFolder()
   mkdirSync(join(home, '.cache'), { recursive: true })
   const child = spawn(program, [...args], {
     cwd,

@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert'
 import { main } from '../../../src/cli/main.ts'
 import { isRuntimeInstalled } from '../../../src/inference/session.ts'
 import { knownModels } from '../../../src/model-hub/known-models.ts'
-import { closing, temporaryFolder } from '../../helpers/disposal.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -128,8 +129,7 @@ async function openTinyHub(folder: string): Promise<LoopbackHub> {
 const chatTest = (await isRuntimeInstalled()) ? test : test.skip
 
 chatTest('a pulled model is listed, answers chats without any other runner, and can be removed', async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   await using hub = closing(await openTinyHub(folder))
   using home = openFastHome({ HF_ENDPOINT: hub.endpoint })
   const nobody = await home.aichat(['chat', 'hi'])
@@ -161,11 +161,9 @@ chatTest('a pulled model is listed, answers chats without any other runner, and 
 })
 
 chatTest('on a terminal the first chat without any runner offers the pull, and then answers', async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   await using hub = closing(await openTinyHub(folder))
-  using other = temporaryFolder()
-  const home = other.path
+  const home = temporaryFolder()
   const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', HF_ENDPOINT: hub.endpoint }
   const words = ['chat', 'hi', '--max-tokens', '5', '--temperature', '0']
   const refused = await runAtTerminal([...words, '--no-input'], environment)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { plainPng, writePngTexts } from '../../../src/formats/png-text.ts'
-import { temporaryFolder } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'
 import { type Installation, openInstallation } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -298,8 +298,7 @@ files('of JSON lines are refused whole, with every problem by its line', async (
 
 files('are imported by command with the same counts, over --into without a mode', async () => {
   using home = openFastHome()
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const file = join(folder, 'claude.json')
   writeFileSync(file, fixture('claude.json'))
   const plan = await home.aichat([

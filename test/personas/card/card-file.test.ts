@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { plainPng } from '../../../src/formats/png-text.ts'
 import { readCardFile } from '../../../src/personas/card/card-file.ts'
-import { temporaryFolder } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -53,8 +53,7 @@ test('without a card are none, and an empty card is damaged', () => {
 })
 
 function readArchive(members: Parameters<typeof zipOf>[0]) {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   writeFileSync(join(folder, 'ada.charx'), zipOf(members))
   return readCardFile(join(folder, 'ada.charx'))
 }

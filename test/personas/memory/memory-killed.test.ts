@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { closing, temporaryFolder } from '../../helpers/disposal.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
 import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -22,8 +23,7 @@ const rounds = 8
 type Remembered = Map<string, Map<string, string>>
 
 killed(`are all there that were acknowledged, and no wiped one, after kill -9 in ${rounds} rounds`, async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const path = join(folder, 'aichat.db')
   await makePersonas(path)
   let expected: Remembered = new Map([

@@ -1,5 +1,4 @@
 // With --all only: a whole sample.
-
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { askInProcess } from '../../../src/operations/ask.ts'

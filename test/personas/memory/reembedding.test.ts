@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
@@ -9,6 +7,7 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
 import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -76,7 +75,7 @@ interface Place {
 }
 
 async function withPlace(model: string | undefined, work: (place: Place) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-reembedding-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'aichat.db')
   const db = await openDatabase(path)
   const persona: Persona = {
@@ -112,7 +111,6 @@ async function withPlace(model: string | undefined, work: (place: Place) => Prom
   } finally {
     await Promise.all(started.map((memories) => memories.close()))
     db.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

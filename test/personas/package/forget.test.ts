@@ -1,5 +1,4 @@
 // Some with --all only: many processes.
-
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +13,8 @@ import { memoryFields } from '../../../src/personas/package/zip-reader.ts'
 import { type Persona, scopeOf } from '../../../src/personas/persona.ts'
 import { listFolder } from '../../../src/storage/files/atomic.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { closing, temporaryFolder } from '../../helpers/disposal.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { memoryStoreOf, storageIn } from '../../helpers/storage/test-storage.ts'
@@ -212,8 +212,7 @@ test('stays where a package of another persona was put in the place of the backu
   }))
 
 test('leaves nothing beside the backups where the disk takes no more', async () => {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   using shop = await openShop(folder)
   const persona = await shop.stock('u1', 4)
   const row = await shop.backups.create(persona)

@@ -1,12 +1,11 @@
 // Some with --all only: many processes.
-
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openScratch } from '../../../src/personas/package/scratch.ts'
 import { LocalPackage, receivePackage } from '../../../src/personas/package/upload.ts'
 import { openForImport, verifyPackage } from '../../../src/personas/package/verify-file.ts'
-import { temporaryFolder } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { put, signed } from '../../helpers/personas/package-forge.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -14,8 +13,7 @@ const files = suite('package files')
 
 function inFolder(use: (folder: string) => Promise<void>) {
   return async () => {
-    using temporary = temporaryFolder()
-    const folder = temporary.path
+    const folder = temporaryFolder()
     await use(folder)
   }
 }

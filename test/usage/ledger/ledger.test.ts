@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { openUsageJournal } from '../../../src/storage/storage.ts'
 import { createLedger, type LedgerRow, type LedgerStore } from '../../../src/usage/ledger/ledger.ts'
-import { closing, temporaryFolder } from '../../helpers/disposal.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -173,8 +174,7 @@ interface Scene {
 
 /** A ledger over a journal in a folder of its own and a store that can refuse. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  using temporary = temporaryFolder()
-  const folder = temporary.path
+  const folder = temporaryFolder()
   const stored: LedgerRow[] = []
   const warned: string[] = []
   let failure: Error | undefined

@@ -1,6 +1,5 @@
 // With --all only: a neural engine.
 /** The engine of server C on a tiny model: voices, guidance, word times, cancellation, and the same speech however it is computed. */
-
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
@@ -11,8 +10,8 @@ import {
 } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { chunkLimits } from '../../../../speech/engines/kyutai-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { pluck } from '../../../helpers/pluck.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
 import { makeKyutaiModel, makeVoice } from './model.ts'

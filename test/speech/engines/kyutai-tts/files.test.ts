@@ -7,7 +7,7 @@ import { createKyutaiEngine } from '../../../../speech/engines/kyutai-tts/engine
 import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { tokenizerModel } from '../pocket-tts/model.ts'
 import { files, makeKyutaiModel } from './model.ts'

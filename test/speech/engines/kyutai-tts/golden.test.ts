@@ -1,6 +1,5 @@
 // With --all only: a neural engine.
 /** Words, conditions, backbone, depth transformer and codec against the numbers of the authors' implementation. */
-
 import * as assert from 'uvu/assert'
 import { createChooser } from '../../../../speech/engines/kyutai-tts/choice.ts'
 import { codecShape, loadDecoder, openCodecFile } from '../../../../speech/engines/kyutai-tts/codec.ts'
@@ -15,8 +14,8 @@ import { createWordMachine } from '../../../../speech/engines/kyutai-tts/words.t
 import { openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
 import type { TensorData } from '../../../../src/inference/session.ts'
 import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { pluck } from '../../../helpers/pluck.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { joined, numbers, transposed } from '../pocket-tts/golden.ts'
 import { close } from '../qwen3-tts/golden.ts'

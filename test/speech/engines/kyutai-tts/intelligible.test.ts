@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
 import { createKyutaiEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { findKyutaiModel, voiceFolders } from '../../../../speech/engines/kyutai-tts/model-folder.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { findRecogniser, type Recording, wordErrorRate } from '../../../helpers/speech/recogniser.ts'
 import { suite } from '../../../helpers/suite.ts'
 

@@ -1,6 +1,5 @@
 // With --all only: a neural engine.
 /** `aichat models pull voxb-tts-1.6b` from a hub on loopback, and server C on the pulled files. */
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -9,9 +8,9 @@ import { readManifest } from '../../../../speech/servers/manifest.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { knownModels, nonCommercialParts } from '../../../../src/model-hub/known-models.ts'
 import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { openFastHome } from '../../../helpers/program/terminal.ts'
 import { openLoopbackHub } from '../../../helpers/providers/loopback-hub.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makeKyutaiModel, makeVoice } from './model.ts'
 

@@ -9,7 +9,7 @@ import { createPocketEngine, type PocketEngineOptions } from '../../../../speech
 import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, modelTensors, tinySize } from './model.ts'
 

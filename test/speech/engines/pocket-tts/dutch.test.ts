@@ -1,6 +1,5 @@
 // With --all only: a neural engine.
 /** The Dutch model. Its authors publish its tokenizer in another form than the others'. */
-
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -12,7 +11,7 @@ import { openSpeechService } from '../../../../speech/service.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { closing } from '../../../helpers/disposal.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, tinySize } from './model.ts'
 

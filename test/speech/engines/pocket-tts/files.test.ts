@@ -1,5 +1,4 @@
 /** A model, tokenizer or configuration that is wrong is refused by name when it is loaded, before anything is spoken. */
-
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -13,8 +12,8 @@ import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { knownModels } from '../../../../src/model-hub/known-models.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { pluck } from '../../../helpers/pluck.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, modelTensors, tinySize, tokenizerModel } from './model.ts'
 

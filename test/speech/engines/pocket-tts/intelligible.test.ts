@@ -6,7 +6,7 @@ import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine
 import { findPocketModels } from '../../../../speech/engines/pocket-tts/model-folder.ts'
 import { presetNames } from '../../../../speech/engines/pocket-tts/voices.ts'
 import { readManifest } from '../../../../speech/servers/manifest.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { findRecogniser, type Recording, wordErrorRate } from '../../../helpers/speech/recogniser.ts'
 import { suite } from '../../../helpers/suite.ts'
 

@@ -1,6 +1,5 @@
 // With --all only: a neural engine.
 /** `aichat models pull voxb-tts` from a hub on loopback, and server B on the pulled files. */
-
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -11,10 +10,10 @@ import { openSpeechService } from '../../../../speech/service.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { type KnownFile, knownModels } from '../../../../src/model-hub/known-models.ts'
 import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { aichatCommand, type Home } from '../../../helpers/program/command.ts'
 import { openFastHome } from '../../../helpers/program/terminal.ts'
 import { type LoopbackHub, openLoopbackHub } from '../../../helpers/providers/loopback-hub.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, type PocketSize, tinySize } from './model.ts'
 

@@ -8,7 +8,7 @@ import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engin
 import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from './golden.ts'
 import { makePocketModel, type PocketSize, tinySize, voiceTensors } from './model.ts'

@@ -10,7 +10,7 @@ import { loadDecoder, openCodecFile, openDecoderProcess } from '../../../../spee
 import { createEngine, createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { chunkLimits } from '../../../../speech/engines/qwen3-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
 import { makeQwenModel, type QwenSize, tinySize } from './model.ts'

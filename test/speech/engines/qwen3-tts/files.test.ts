@@ -7,7 +7,7 @@ import { createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts
 import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makeQwenModel, tinySize } from './model.ts'
 

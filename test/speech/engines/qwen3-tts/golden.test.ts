@@ -14,7 +14,7 @@ import { assemblePrompt, type Prompt } from '../../../../speech/engines/qwen3-tt
 import { openTokenizer } from '../../../../speech/engines/qwen3-tts/tokenizer.ts'
 import { beginningOf, cloneVoice, decodeCodes } from '../../../../speech/engines/qwen3-tts/voices.ts'
 import { closing } from '../../../helpers/disposal.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { joined } from '../pocket-tts/golden.ts'
 import { close, type GoldenModel, type GoldenSet, goldenSets, limits, type Scenario } from './golden.ts'

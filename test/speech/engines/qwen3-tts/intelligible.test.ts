@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
 import { createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { findQwenModel } from '../../../../speech/engines/qwen3-tts/model-folder.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { findRecogniser, type Recording, wordErrorRate } from '../../../helpers/speech/recogniser.ts'
 import { suite } from '../../../helpers/suite.ts'
 

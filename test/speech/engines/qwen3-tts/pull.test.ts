@@ -1,6 +1,5 @@
 // With --all only: a neural engine.
 /** `aichat models pull voxa-tts…` from a hub on loopback, and server A on the pulled files. */
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -10,9 +9,9 @@ import { openHttpClient } from '../../../../src/http-client/agent.ts'
 import { openHub } from '../../../../src/model-hub/hub.ts'
 import { type KnownModel, knownModels } from '../../../../src/model-hub/known-models.ts'
 import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { openFastHome } from '../../../helpers/program/terminal.ts'
 import { openLoopbackHub } from '../../../helpers/providers/loopback-hub.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makeQwenModel, tinySize } from './model.ts'
 
