@@ -7,12 +7,7 @@ import { suite } from './helpers/suite.ts'
 import { growthOf, superlinear } from './pattern-cost.ts'
 
 /** A regular expression of the product. */
-interface Found {
-  readonly file: string
-  readonly line: number
-  readonly source: string
-  readonly flags: string
-}
+type Found = { readonly file: string; readonly line: number; readonly source: string; readonly flags: string }
 
 /** Patterns whose work grows faster than their text, which is short. By file and pattern, each with the bound or the owner of the text. */
 const allowed: Readonly<Record<string, string>> = {

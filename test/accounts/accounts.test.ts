@@ -272,8 +272,7 @@ for (const [what, newcomer] of [
         .register({ username: 'ada', password, ...newcomer }, undefined)
         .catch(failure)
       assert.instance(refused, AppError)
-      assert.is((refused as AppError).status, 400)
-      assert.is((refused as AppError).details.length, 1)
+      assert.equal([(refused as AppError).status, (refused as AppError).details.length], [400, 1])
       assert.ok(await accounts.needsSetup())
     }))
 }
@@ -343,8 +342,7 @@ test('the default administrator is made once, by what the settings say', async (
     assert.is(made.length, 1)
     assert.equal(made[0]!.administrator, { username: 'admin', password: 'Chosen0ne', generated: false })
     const { user } = await accounts.logins.login({ username: 'admin', password: 'Chosen0ne' }, undefined)
-    assert.is(user.role, 'admin')
-    assert.is(user.email, 'admin@localhost')
+    assert.equal([user.role, user.email], ['admin', 'admin@localhost'])
     assert.ok((await accounts.users.get(user.id)).mustChangePassword)
   })
   await withAccounts({ singleUserMode: true }, async ({ accounts }) => {

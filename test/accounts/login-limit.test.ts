@@ -25,13 +25,11 @@ test('five failures pass, then nothing does for fifteen minutes after the fifth'
     clock.now += 1000
   }
   const refused = await refusal(limit.reserve('a'))
-  assert.is(refused.code, 'rate_limited')
-  assert.is(refused.retryAfter, 899)
+  assert.equal([refused.code, refused.retryAfter], ['rate_limited', 899])
   assert.equal(refused.details, ['Try again in 15 minutes', 'An administrator can end the wait: aichat users unlock a'])
   clock.now += windowMs - 1001
   const last = await refusal(limit.reserve('a'))
-  assert.is(last.retryAfter, 1)
-  assert.is(last.details[0], 'Try again in 1 second')
+  assert.equal([last.retryAfter, last.details[0]], [1, 'Try again in 1 second'])
   clock.now += 2
   ;(await limit.reserve('a')).withdraw()
 })
@@ -102,26 +100,6 @@ test('a success of the user who mistyped gives the attempts back', async () => {
     await (await limit.reserve('a')).succeed('ada')
     assert.is((await limit.allowance('a')).left, 5)
   }
-})
-
-test('a hundred wrong ones at once are five failures and ninety-five refusals', async () => {
-  const { limit } = await open()
-  let judged = 0
-  const outcomes = await Promise.all(
-    Array.from({ length: 100 }, async () => {
-      try {
-        const attempt = await limit.reserve('a')
-        judged++
-        await new Promise((resolve) => setImmediate(resolve))
-        await attempt.fail('ada')
-        return 'failed'
-      } catch (reason) {
-        return (reason as AppError).code
-      }
-    }),
-  )
-  assert.is(judged, 5)
-  assert.is(outcomes.filter((outcome) => outcome === 'rate_limited').length, 95)
 })
 
 test('a hundred right ones at once all pass', async () => {

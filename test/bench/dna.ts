@@ -6,11 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { importOverHttp } from './dna-parts/over-http.ts'
 
-interface Measured {
-  readonly ms: number
-  readonly peak: number
-  readonly bytes: number
-}
+type Measured = { readonly ms: number; readonly peak: number; readonly bytes: number }
 
 /** Sizes can be given as AICHAT_BENCH_MEMORIES=1000,50000. */
 const sizes = (process.env['AICHAT_BENCH_MEMORIES'] ?? '1000,50000').split(',').map(Number)

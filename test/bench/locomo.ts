@@ -33,11 +33,7 @@ const settings = {
 type Setting = keyof typeof settings
 
 /** A question with its matches in the store; ranking then is pure and can be repeated. */
-interface Asked {
-  readonly question: Question
-  readonly query: MemoryQuery
-  readonly found: Found
-}
+type Asked = { readonly question: Question; readonly query: MemoryQuery; readonly found: Found }
 
 export async function bench(): Promise<void> {
   const folder = testData('memory', 'locomo')

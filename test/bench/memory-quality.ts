@@ -32,18 +32,11 @@ const mostInPrompt = 8
 const floor = memorySettingsOf({}).min_score
 const dayMs = 86_400_000
 
-interface Asked {
-  readonly query: RelevanceQuery
-  readonly read: MemoryQuery
-  readonly found: Found
-}
+type Asked = { readonly query: RelevanceQuery; readonly read: MemoryQuery; readonly found: Found }
 
 type Mode = 'hybrid' | 'words' | 'vectors'
 
-interface Hit {
-  readonly id: string
-  readonly score: number
-}
+type Hit = { readonly id: string; readonly score: number }
 
 export async function bench(): Promise<void> {
   const sets = readQualitySets()

@@ -21,11 +21,7 @@ import { completion, json, openStandIn } from '../helpers/providers/fake-provide
 import { type Filling, largest } from '../server/largest.ts'
 
 /** A request of a route: its name in the table, and its bytes. */
-interface Asked {
-  readonly name: string
-  readonly body: Buffer
-  readonly type: string
-}
+type Asked = { readonly name: string; readonly body: Buffer; readonly type: string }
 
 const MiB = 1024 * 1024
 /** Sends only the requests with this text in their line of the table: AICHAT_BENCH_ONLY. */
@@ -264,11 +260,7 @@ function parallel(): readonly { readonly name: string; readonly count: number; r
   ]
 }
 
-interface Ids {
-  readonly persona: string
-  readonly session: string
-  readonly user: string
-}
+type Ids = { readonly persona: string; readonly session: string; readonly user: string }
 
 /**
  * Operations that would end the bench's own login or use the network; their inputs are like those of their neighbours.

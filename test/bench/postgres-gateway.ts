@@ -23,11 +23,7 @@ const connections = 32
 const ways = ['with key', 'key + limits', 'as a persona']
 
 /** One way to ask, at both daemons. */
-interface Pair {
-  readonly name: string
-  readonly sqlite: Contestant
-  readonly postgres: Contestant
-}
+type Pair = { readonly name: string; readonly sqlite: Contestant; readonly postgres: Contestant }
 
 export async function bench(): Promise<void> {
   print('Aim: on PostgreSQL at least 97 % of the requests that SQLite allows, by the CPU time of the daemon.')

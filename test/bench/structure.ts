@@ -1,15 +1,8 @@
 import { arrowsBetween, inCircles, product, roomOf, sources, textOf, upwardImports } from '../helpers/source-tree.ts'
 
-interface Lines {
-  readonly code: number
-  readonly comment: number
-  readonly blank: number
-}
+type Lines = { readonly code: number; readonly comment: number; readonly blank: number }
 
-interface Sized {
-  readonly name: string
-  readonly lines: number
-}
+type Sized = { readonly name: string; readonly lines: number }
 
 /** Prints the shape of the product: rooms, arrows, circles, the largest files and functions, lines, words of comments. */
 export async function bench(): Promise<void> {

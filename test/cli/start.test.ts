@@ -221,8 +221,7 @@ test('an error with --json is one line of JSON on stderr, stdout stays empty', a
   assert.is(stdout, '')
   const error = JSON.parse(stderr) as { error: string; details: string[]; code: string; exit: number }
   assert.match(error.error, /Plugin "nope" not found/)
-  assert.is(error.code, 'not_found')
-  assert.is(error.exit, 67)
+  assert.equal([error.code, error.exit], ['not_found', 67])
   assert.ok(Array.isArray(error.details))
 })
 

@@ -11,10 +11,7 @@ import { goTo, logIn } from './visits.ts'
 
 const test = sceneSuite('a chat in the console')
 
-interface Chunk {
-  readonly delta: object
-  readonly finish?: string
-}
+type Chunk = { readonly delta: object; readonly finish?: string }
 
 /** Answers by the last word of the question, whose ending it shows. */
 const endings: Readonly<Record<string, readonly Chunk[]>> = {

@@ -347,8 +347,7 @@ test('content that does not match the digest of the hub is refused', () =>
       return true
     }
     const error = await failure(hub.pull('tiny'))
-    assert.is(error.code, 'invalid')
-    assert.is(error.exit, 65)
+    assert.equal([error.code, error.exit], ['invalid', 65])
     assert.not.ok(existsSync(path('onnx/model.onnx')))
     assert.equal(partsIn(folder), [])
   }))

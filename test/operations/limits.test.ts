@@ -167,8 +167,7 @@ limits(
       assert.is((await held.answer).status, 201)
       assert.is((await ask('POST', '', body)).status, 201)
       const never = await ask('POST', '', { ...body, description: 'x'.repeat(3000) })
-      assert.is(never.status, 429)
-      assert.is(never.headers.get('x-should-retry'), 'false')
+      assert.equal([never.status, never.headers.get('x-should-retry')], [429, 'false'])
     }),
 )
 

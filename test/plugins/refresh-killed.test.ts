@@ -62,7 +62,4 @@ function openReader(home: string): { document: Document; backup: Document } {
   return { document: read('custom.json'), backup: read('custom.json.backup') }
 }
 
-interface Document {
-  readonly model_map: readonly string[]
-  readonly my_note: string
-}
+type Document = { readonly model_map: readonly string[]; readonly my_note: string }

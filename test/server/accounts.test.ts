@@ -13,12 +13,10 @@ test('the first to register is the administrator and logged in', () =>
     })
     assert.is(status, 201)
     assert.equal(Object.keys(body).sort(), ['expires_at', 'expires_in', 'token', 'token_type', 'user'])
-    assert.is(body.token_type, 'Bearer')
-    assert.is(body.expires_in, 604_800)
+    assert.equal([body.token_type, body.expires_in], ['Bearer', 604_800])
     assert.ok(Math.abs(body.expires_at - Date.now() - 604_800_000) < 60_000)
     assert.equal(Object.keys(body.user).sort(), ['created_at', 'email', 'id', 'role', 'updated_at', 'username'])
-    assert.is(body.user.role, 'admin')
-    assert.is(body.user.email, 'ada@example.org')
+    assert.equal([body.user.role, body.user.email], ['admin', 'ada@example.org'])
     assert.is.not(body.user.id, 'chosen')
     const me = await call('GET', '/api/auth/me', { token: body.token })
     assert.equal(me.body, {
@@ -40,8 +38,7 @@ test('registering says every problem at once, and that a name is taken', () =>
   withDaemon(async ({ call, register }) => {
     await register('ada')
     const bad = await call('POST', '/api/auth/register', { body: { username: 'a@b', password: 'x', email: 'y' } })
-    assert.is(bad.status, 400)
-    assert.is(bad.body.details.length, 5)
+    assert.equal([bad.status, bad.body.details.length], [400, 5])
     const taken = await call('POST', '/api/auth/register', { body: { ...credentials, username: 'ADA' } })
     assert.is(taken.status, 400)
     assert.equal(taken.body.details, ['username: is taken'])
@@ -222,8 +219,7 @@ test('a new password ends every login, and answers with a new one', () =>
       body: { current_password: 'Wr0ngpassword', new_password: 'N3wpassword' },
     })
     // Not 401, which would tell a client that it is logged out.
-    assert.is(wrong.status, 400)
-    assert.is(wrong.body.error, 'Current password is incorrect')
+    assert.equal([wrong.status, wrong.body.error], [400, 'Current password is incorrect'])
     const { status, body } = await call('POST', '/api/auth/change-password', {
       token,
       body: { currentPassword: goodPassword, newPassword: 'N3wpassword' },

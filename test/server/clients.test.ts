@@ -14,8 +14,7 @@ test('OpenAI’s client asks and gets a completion', () =>
       messages: [{ role: 'user', content: 'Hi' }],
       seed: 7,
     })
-    assert.is(reply.choices[0]!.message.content, 'Hello there')
-    assert.is(reply.usage!.total_tokens, 7)
+    assert.equal([reply.choices[0]!.message.content, reply.usage!.total_tokens], ['Hello there', 7])
     assert.is(JSON.parse(provider.received[0]!.body).seed, 7)
   }))
 
@@ -100,8 +99,7 @@ test('Anthropic’s client asks a provider of the other dialect', () =>
       reply.content.map((block) => (block.type === 'text' ? block.text : block.type)),
       ['Hello there'],
     )
-    assert.is(reply.stop_reason, 'end_turn')
-    assert.is(reply.usage.output_tokens, 2)
+    assert.equal([reply.stop_reason, reply.usage.output_tokens], ['end_turn', 2])
     assert.equal(JSON.parse(provider.received[0]!.body).messages[0], { role: 'system', content: 'Be kind.' })
   }))
 
@@ -119,8 +117,7 @@ test('Anthropic’s client streams text', () =>
       final.content.map((block) => (block.type === 'text' ? block.text : '')),
       ['Hello there'],
     )
-    assert.is(events[0], 'message_start')
-    assert.is(events.at(-1), 'message_stop')
+    assert.equal([events[0], events.at(-1)], ['message_start', 'message_stop'])
   }))
 
 test('Anthropic’s client streams tool use', () =>

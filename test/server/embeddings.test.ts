@@ -189,11 +189,7 @@ test('OpenAI’s route embeds with the runner’s models and the built-in one', 
 
 test.run()
 
-interface Installed {
-  readonly name: string
-  readonly capabilities?: readonly string[]
-  readonly dimension?: number
-}
+type Installed = { readonly name: string; readonly capabilities?: readonly string[]; readonly dimension?: number }
 
 const toys: readonly Installed[] = [
   { name: 'toy-embed:latest', capabilities: ['embedding'] },

@@ -5,10 +5,7 @@ import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 
 /** A user of the daemon under test, with the token of a login. */
-export interface TestUser {
-  readonly id: string
-  readonly token: string
-}
+export type TestUser = { readonly id: string; readonly token: string }
 
 /** The API with an administrator, a user, and two providers: `custom`, which is active and falls back to `second`. */
 export interface KeyDaemon extends TestDaemon {

@@ -79,9 +79,7 @@ test('a change leaves what it does not name, merges settings and removes what it
       memory_settings: { retention_days: 7 },
       mutation_settings: { enabled: false },
     })
-    assert.is(changed.status, 200)
-    assert.is(changed.body.name, 'Nia')
-    assert.is(changed.body.system_prompt, 'Be kind.')
+    assert.equal([changed.status, changed.body.name, changed.body.system_prompt], [200, 'Nia', 'Be kind.'])
     assert.not.ok('description' in changed.body)
     assert.equal(changed.body.parameters, { temperature: 1 })
     assert.equal(changed.body.memory_settings, {

@@ -245,11 +245,7 @@ test('the file before a change is kept, and no temporary file is left', () =>
 
 test.run()
 
-interface Reply {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: unknown
-}
+type Reply = { readonly status: number; readonly headers: Headers; readonly body: unknown }
 
 async function withApi(
   run: (api: {

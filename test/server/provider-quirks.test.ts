@@ -36,8 +36,7 @@ test('why Anthropic refused is the refusal of OpenAI’s message, and stays besi
   const { openai, anthropic } = libraries
   const [choice] = (await openai.chat.completions.create(ask)).choices
   assert.is(choice!.message.refusal, details.explanation)
-  assert.is(choice!.message.content, null)
-  assert.is(choice!.finish_reason, 'content_filter')
+  assert.equal([choice!.message.content, choice!.finish_reason], [null, 'content_filter'])
   const own = await anthropic.messages.create({ ...ask, max_tokens: 9 })
   assert.equal(own.content, [])
   assert.equal(own.stop_details, details)
@@ -192,8 +191,7 @@ test('Anthropic’s client lists models in pages and fetches one, whose name may
   assert.equal(Object.keys(all[0]!).sort(), [
     ...['capabilities', 'created_at', 'display_name', 'id', 'max_input_tokens', 'max_tokens', 'type'],
   ])
-  assert.is(all[0]!.max_input_tokens, 9000)
-  assert.is(all[1]!.max_input_tokens, null)
+  assert.equal([all[0]!.max_input_tokens, all[1]!.max_input_tokens], [9000, null])
   const back = await anthropic.models.list({ limit: 2, before_id: 'five' })
   assert.equal(pluck(back.data, 'id'), ['three', 'four'])
   assert.is(back.has_more, true)
@@ -231,8 +229,7 @@ test('an unknown address under /v1/ is refused in the words of its client, and n
   assert.instance(files, OpenAI.NotFoundError)
   assert.match(files.message, /POST \/v1\/chat\/completions.+GET \/v1\/models\/:id/)
   const wrong = await fetch(`${url}/v1/messages`)
-  assert.is(wrong.status, 405)
-  assert.is(wrong.headers.get('allow'), 'POST')
+  assert.equal([wrong.status, wrong.headers.get('allow')], [405, 'POST'])
   assert.match(JSON.stringify(await wrong.json()), /^\{"type":"error","error":\{"type":"invalid_request_error".+POST/)
   const other = await fetch(`${url}/v1/chat/completions`)
   assert.is(other.status, 405)

@@ -14,15 +14,9 @@ import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite('client libraries and recorded answers of every provider')
 
-interface Call {
-  readonly name: string
-  readonly input: unknown
-}
+type Call = { readonly name: string; readonly input: unknown }
 
-interface Told {
-  readonly text: string
-  readonly calls: readonly Call[]
-}
+type Told = { readonly text: string; readonly calls: readonly Call[] }
 
 interface Asked {
   readonly model: string

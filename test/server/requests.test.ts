@@ -18,8 +18,7 @@ test('a chat that fell back tells every attempt and why, and nothing of what was
   const { body } = await ada('GET', '/api/requests')
   const [request] = body.requests
   assert.is(body.live, 0)
-  assert.is(request.state, 'answered')
-  assert.is(request.asked_model, 'custom-model')
+  assert.equal([request.state, request.asked_model], ['answered', 'custom-model'])
   assert.equal(request.place, { plugin: null, runner: 'ollama', model: 'llama3:latest' })
   assert.equal(
     request.attempts.map(({ outcome, plugin, runner }: Record<string, unknown>) => [outcome, plugin ?? runner]),
@@ -48,8 +47,7 @@ test('a stream under way is seen while it answers, with its tokens so far, and e
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
       for (let heard = ''; !heard.includes('first words'); ) heard += (await reader.read()).value
       const { body } = await ada('GET', '/api/requests')
-      assert.is(body.live, 1)
-      assert.is(body.requests[0].state, 'answering')
+      assert.equal([body.live, body.requests[0].state], [1, 'answering'])
       assert.ok(body.requests[0].output_tokens > 0)
       assert.ok(body.requests[0].estimated)
       assert.type(body.requests[0].first_content_ms, 'number')
@@ -110,8 +108,7 @@ test('a persona’s request tells her name and how many memories went in', async
   await ada('POST', `${mia}/memory`, { content: 'The cat is called Minka.' })
   await ada('POST', '/api/chat', { messages: [{ role: 'user', content: 'What is the cat called?' }], persona: 'Mia' })
   const [request] = (await ada('GET', '/api/requests')).body.requests
-  assert.is(request.persona, 'Mia')
-  assert.is(request.memories, 1)
+  assert.equal([request.persona, request.memories], ['Mia', 1])
 })
 
 test('an open circuit is told', async () => {

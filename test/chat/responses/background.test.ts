@@ -145,16 +145,6 @@ test('a failure, an answer without an end, the end of its login and of the proce
     assert.match(messages[3]!, /stopped/)
   }))
 
-test('a ninth of one user waits, and other users do not', () =>
-  withBackground(async ({ background, begin }) => {
-    for (let at = 1; at <= 8; at++) await begin(`resp_${at}`)
-    const error = await rejects(begin('resp_9'), 'rate_limited', /8 of your responses/)
-    assert.ok(error.retryAfter)
-    await begin('resp_e', { owner: 'eve' })
-    await background.cancel(ada, 'resp_1')
-    await begin('resp_9')
-  }))
-
 test('one whose end cannot be written is told as failed, not as running', () =>
   withBackground(async ({ background, begin, storage }) => {
     const work = await begin('resp_1')
@@ -169,10 +159,7 @@ test('one whose end cannot be written is told as failed, not as running', () =>
 
 test.run()
 
-interface Told {
-  readonly type: string
-  readonly [field: string]: unknown
-}
+type Told = { readonly type: string; readonly [field: string]: unknown }
 
 /** The answer of a provider, as the test has it go on. */
 interface Work {

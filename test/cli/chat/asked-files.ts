@@ -7,10 +7,7 @@ import { openFastHome } from '../../helpers/program/terminal.ts'
 import { completion, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
 
 /** A part of a message as a provider gets it. */
-export interface SentPart {
-  readonly text?: string
-  readonly image_url?: { readonly url: string }
-}
+export type SentPart = { readonly text?: string; readonly image_url?: { readonly url: string } }
 
 /** A home with a provider that answers, and a folder for the files of questions. */
 export interface Asking {

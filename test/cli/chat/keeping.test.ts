@@ -277,10 +277,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   })
 }
 
-interface Said {
-  readonly role: string
-  readonly content: string
-}
+type Said = { readonly role: string; readonly content: string }
 
 function stopper() {
   const controller = new AbortController()

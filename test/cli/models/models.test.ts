@@ -17,10 +17,7 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat models')
 
-interface Scene {
-  readonly home: Home
-  readonly provider: StandIn
-}
+type Scene = { readonly home: Home; readonly provider: StandIn }
 
 /** A home with two plugins of a fake provider: it lists the models of `good` and rejects `bad`. */
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {

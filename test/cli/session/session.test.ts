@@ -187,10 +187,7 @@ test('a conversation in which nothing was answered is not kept', () =>
 
 test.run()
 
-interface Sent {
-  readonly role: string
-  readonly content: string
-}
+type Sent = { readonly role: string; readonly content: string }
 
 interface Scene {
   readonly home: string

@@ -80,11 +80,7 @@ test('another ending, a file that is there, and an engine without word times are
   assert.is(readFileSync(path('there.srt'), 'utf8'), 'mine')
 })
 
-interface Cue {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
+type Cue = { readonly start: number; readonly end: number; readonly text: string }
 
 function parseSrt(content: string): readonly Cue[] {
   return content.split('\n\n').map((block, index) => {

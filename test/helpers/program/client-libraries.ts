@@ -104,10 +104,7 @@ export function namedStream(events: readonly NamedEvent[]): Answer {
   return streamOf(namedText(events))
 }
 
-export interface NamedEvent {
-  readonly type: string
-  readonly [field: string]: unknown
-}
+export type NamedEvent = { readonly type: string; readonly [field: string]: unknown }
 
 export function eventsText(events: readonly unknown[]): string {
   return events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('')

@@ -134,8 +134,7 @@ service('takes the three shapes of changes alike', () =>
     )
     assert.equal(state.behavioral_weights, { verbosity: -0.075, warmth: 0.1 })
     assert.equal(Object.keys(state.learned_preferences), ['tone', 'units'])
-    assert.is(state.records, 3)
-    assert.is(state.adaptation_level, 0.145833)
+    assert.equal([state.records, state.adaptation_level], [3, 0.145833])
   }),
 )
 

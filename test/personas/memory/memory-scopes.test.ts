@@ -121,10 +121,7 @@ interface ModelPersona {
   readonly backups: { readonly id: string; readonly memories: readonly Remembered[] }[]
 }
 
-interface User {
-  readonly caller: Caller
-  readonly ask: Ask
-}
+type User = { readonly caller: Caller; readonly ask: Ask }
 
 interface World {
   readonly users: readonly User[]

@@ -154,8 +154,7 @@ test('goes on after a change of model while searches are answered, which report 
     place.persona = { ...place.persona, embedding_model: 'large' }
     memories.reembed(place.persona)
     const meanwhile = await ask(memories)
-    assert.is(meanwhile.mode, 'lexical')
-    assert.is(meanwhile.embedding_model, 'large')
+    assert.equal([meanwhile.mode, meanwhile.embedding_model], ['lexical', 'large'])
     assert.match(meanwhile.hits[0]!.entry.content, /number 7 /)
     assert.equal(await statuses(memories), { pending: 100 })
     open()
@@ -264,8 +263,7 @@ test('stores memories without the built-in word vectors', () =>
     await tell(memories, 10)
     assert.equal(await statuses(memories), { pending: 10 })
     const found = await ask(memories)
-    assert.is(found.mode, 'lexical')
-    assert.is(found.embedding_model, 'builtin')
+    assert.equal([found.mode, found.embedding_model], ['lexical', 'builtin'])
     assert.match(found.hits[0]!.entry.content, /number 7 /)
   }))
 

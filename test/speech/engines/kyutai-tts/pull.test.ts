@@ -60,8 +60,7 @@ test('the pulled files lie where server C looks for them', async () => {
   const places = { modelsFolder, cacheFolder: temporaryFolder(), hubEndpoint: 'http://127.0.0.1:9' }
   const service = openSpeechService({ server: 'voxb-tts-1.6b', ...places })
   await service.load()
-  assert.is(service.health().engine, 'kyutai-tts')
-  assert.is(service.health().model_loaded, true)
+  assert.equal([service.health().engine, service.health().model_loaded], ['kyutai-tts', true])
   for (const voice of Object.keys(voicePaths)) {
     const speech = await service.speak({ input: 'The hour.', voice })
     let bytes = 0

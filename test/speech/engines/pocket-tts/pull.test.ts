@@ -69,10 +69,7 @@ async function withHub(
   }
 }
 
-interface Asked {
-  readonly voice?: string
-  readonly clip?: Uint8Array
-}
+type Asked = { readonly voice?: string; readonly clip?: Uint8Array }
 
 /** Speaks with server B: for each request the bytes of audio, or the failure. */
 async function ask(modelsFolder: string, ...requests: readonly Asked[]): Promise<(number | AppError)[]> {
