@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { goodPassword, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { quantile } from './parts/figures.ts'
 
 const rounds = 5
 const roundMs = 3000
@@ -83,9 +84,4 @@ function print(what: string, values: readonly number[]): void {
   process.stdout.write(
     `  ${what.padEnd(22)} p50 ${p50} ms   p99 ${p99} ms   max ${most} ms   (${values.length} requests)\n`,
   )
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((left, right) => left - right)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }

@@ -6,7 +6,7 @@ import { furnish, launcherOf, loadedBy, mostUsed } from '../cli/most-used.ts'
 import { closing } from '../helpers/disposal.ts'
 import { aichatCommand, openHome } from '../helpers/program/command.ts'
 import { startPart } from './gateway-parts/contestants.ts'
-import { median, quantile } from './gateway-parts/load.ts'
+import { median, quantile } from './parts/figures.ts'
 
 /** AICHAT_BENCH_ROUNDS gives others. */
 const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 10)

@@ -10,6 +10,7 @@ import { createDecoder, type Decoder } from '../../src/runners/decoder.ts'
 import { createTextStream } from '../../src/runners/text-stream.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { buildDecoder, type WeightForm } from '../helpers/providers/tiny-decoder.ts'
+import { median } from './parts/figures.ts'
 
 /** SmolLM2-135M-Instruct's config.json. */
 const shape = {
@@ -170,8 +171,4 @@ function randomForm(folder: string): WeightForm {
 function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!
 }

@@ -6,6 +6,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import { chainsOf } from './journey-parts/chains.ts'
 import { openCounts, type ScriptCounts } from './journey-parts/counts.ts'
+import { print } from './parts/figures.ts'
 
 /** A request that is driven from end to end. `run` is called twice: the first time loads modules and fills caches. */
 interface Journey {
@@ -227,8 +228,4 @@ function sorted(files: ReadonlySet<string>): readonly string[] {
     return at === -1 ? rooms.length : at
   }
   return [...files].sort((a, b) => place(a) - place(b) || a.localeCompare(b))
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

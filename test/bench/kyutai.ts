@@ -7,7 +7,8 @@ import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { files, largeSize, makeKyutaiModel, makeVoice } from '../speech/engines/kyutai-tts/model.ts'
-import { measureBound, measureFirstLoad, measureServer, print, timed } from './speech-parts/large-model.ts'
+import { print } from './parts/figures.ts'
+import { measureBound, measureFirstLoad, measureServer, timed } from './speech-parts/large-model.ts'
 
 /** Prints load, speed, first byte and memory with all codebooks and with fewer, beside the time that reading its weights takes. */
 export async function bench(): Promise<void> {

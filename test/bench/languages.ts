@@ -3,6 +3,7 @@ import { hardEnglish } from '../speech/text/language-samples/english.ts'
 import { fitted } from '../speech/text/language-samples/fitted.ts'
 import { heldOut } from '../speech/text/language-samples/held-out.ts'
 import { short } from '../speech/text/language-samples/short.ts'
+import { print } from './parts/figures.ts'
 
 type Detect = (text: string) => string | Promise<string>
 type Samples = Readonly<Record<string, readonly string[]>>
@@ -34,12 +35,12 @@ interface Candidate {
  *   our former word lists 45.0 44.0  44   94     0
  */
 export async function bench(): Promise<void> {
-  say(`${'detector'.padEnd(22)}  fitted  held out  English  short  hard English   µs/text  load ms`)
+  print(`${'detector'.padEnd(22)}  fitted  held out  English  short  hard English   µs/text  load ms`)
   for (const candidate of candidates) {
     const started = performance.now()
     const detect = await candidate.open().catch(() => undefined)
     if (!detect) {
-      say(`${candidate.name.padEnd(22)}  not installed: npm install --no-save --ignore-scripts ${candidate.package}`)
+      print(`${candidate.name.padEnd(22)}  not installed: npm install --no-save --ignore-scripts ${candidate.package}`)
       continue
     }
     await detect('Ein Satz, der alles lädt.')
@@ -55,8 +56,8 @@ export async function bench(): Promise<void> {
     const columns = [percent(trained.right, trained.total, 8), percent(held.right, held.total, 10)]
     columns.push(percent(held.decided, held.total, 9), percent(few.right, few.total, 7))
     columns.push(percent(hard.right, hard.total, 14), perText.toFixed(0).padStart(10), load.toFixed(0).padStart(9))
-    say(`${candidate.name.padEnd(22)}${columns.join('')}`)
-    if (candidate === candidates[0]) for (const line of perLanguage(held)) say(line)
+    print(`${candidate.name.padEnd(22)}${columns.join('')}`)
+    if (candidate === candidates[0]) for (const line of perLanguage(held)) print(line)
   }
 }
 
@@ -168,8 +169,4 @@ function nameOf(code: string): string {
 
 function percent(part: number, whole: number, width: number): string {
   return ((100 * part) / whole).toFixed(1).padStart(width)
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -18,9 +18,9 @@ import {
   embedded,
   keepAll,
   openStores,
-  print,
   queryVector,
 } from './memory-parts/scope.ts'
+import { print } from './parts/figures.ts'
 
 const ks = [1, 5, 10, 25, 50] as const
 

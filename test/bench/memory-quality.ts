@@ -23,9 +23,9 @@ import {
   embedded,
   keepAll,
   openStores,
-  print,
   queryVector,
 } from './memory-parts/scope.ts'
+import { print } from './parts/figures.ts'
 
 /** The memories of a prompt at most, as in `persona-chat`. */
 const mostInPrompt = 8

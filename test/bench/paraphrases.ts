@@ -13,9 +13,9 @@ import {
   embedded,
   keepAll,
   openStores,
-  print,
   queryVector,
 } from './memory-parts/scope.ts'
+import { print } from './parts/figures.ts'
 
 type Pair = readonly [memory: string, query: string]
 

@@ -5,6 +5,7 @@
  * one turn of the daemon's event loop took: users feel the wait, while the processor time is the same on a busy
  * machine.
  */
+
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -19,6 +20,7 @@ import { goodPassword, removeHome, spawnDaemon } from '../helpers/program/daemon
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { type Filling, largest } from '../server/largest.ts'
+import { print } from './parts/figures.ts'
 
 /** A request of a route: its name in the table, and its bytes. */
 type Asked = { readonly name: string; readonly body: Buffer; readonly type: string }
@@ -482,8 +484,4 @@ function largestText(bytes: number, filling: Filling): string {
 
 function jsonOf(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value) ?? '')
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -2,6 +2,7 @@
  * Server B with pocket-tts on random weights of the published size, made by this bench: the speech is noise, but the
  * computation depends on it only at the end of speech, which never comes here.
  */
+
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +13,8 @@ import { createSpeechServer } from '../../src/server/speech.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { makePocketModel, officialSize } from '../speech/engines/pocket-tts/model.ts'
-import { cpuSeconds, median, memoryOf } from './speech-parts/accounts.ts'
+import { median, print } from './parts/figures.ts'
+import { cpuSeconds, memoryOf } from './speech-parts/accounts.ts'
 import { type Answer, ask } from './speech-parts/ask.ts'
 
 const sentences = [
@@ -92,8 +94,4 @@ async function measure(service: SpeechService, work: () => Promise<Answer>): Pro
   const answer = await work()
   const seconds = (performance.now() - begun) / 1000
   return { ...answer, speed: answer.audio / seconds, perCpu: answer.audio / (cpuSeconds(service.pid!) - cpu) }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -4,7 +4,8 @@ import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { largeSize, makeQwenModel, type QwenSize, smallSize } from '../speech/engines/qwen3-tts/model.ts'
-import { measureBound, measureFirstLoad, measureServer, print, timed } from './speech-parts/large-model.ts'
+import { print } from './parts/figures.ts'
+import { measureBound, measureFirstLoad, measureServer, timed } from './speech-parts/large-model.ts'
 
 const variants: readonly { readonly id: string; readonly repository: string; readonly size: QwenSize }[] = [
   { id: 'customvoice-0.6b', repository: 'Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice', size: smallSize },

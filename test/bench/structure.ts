@@ -1,4 +1,5 @@
 import { arrowsBetween, inCircles, product, roomOf, sources, textOf, upwardImports } from '../helpers/source-tree.ts'
+import { print } from './parts/figures.ts'
 
 type Lines = { readonly code: number; readonly comment: number; readonly blank: number }
 
@@ -40,10 +41,6 @@ export async function bench(): Promise<void> {
     )
     print(`  in comments: what, whatever ${words(/\bwhat(?:ever)?\b/gi)}`)
   }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }
 
 function folderOf(file: string): string {

@@ -96,10 +96,6 @@ export async function queryVector(embedder: Embedder, query: string): Promise<Ve
   return { space, values: vectors[0]! }
 }
 
-export function print(line = ''): void {
-  process.stdout.write(`${line}\n`)
-}
-
 /** The middle and the slow end of some milliseconds. */
 export function percentiles(times: number[]): string {
   times.sort((a, b) => a - b)
