@@ -1,11 +1,11 @@
 // With --all only: many processes.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { haveProgram } from '../helpers/debian.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -20,13 +20,9 @@ withFile(
     const opening = /```console\n([\s\S]*?)```/.exec(readme)![1]!
     const commands = [...opening.matchAll(/^\$ (.*)$/gm)].map(([, command]) => command!)
     assert.ok(commands.length >= 5)
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-readme-'))
-    try {
-      const printed = commands.map((command) => `$ ${command}\n${outputOf(command, folder)}`).join('')
-      assert.fixture(masked(printed), masked(opening))
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const folder = temporaryFolder()
+    const printed = commands.map((command) => `$ ${command}\n${outputOf(command, folder)}`).join('')
+    assert.fixture(masked(printed), masked(opening))
   },
 )
 

@@ -14,6 +14,7 @@
  * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
  * only what was not noticed yet. Delete the file to try all.
  */
+
 import { createHash } from 'node:crypto'
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -24,6 +25,7 @@ import { reasonOf, sourceOf } from '../runner/tiers.ts'
 import { nameOf, readTimes } from '../runner/times.ts'
 import { type Coverage, coverageOf } from './mutations-parts/covering.ts'
 import { equalBy, type Mutant, mutantsOf, mutated } from './mutations-parts/mutants.ts'
+import { mulberry32 } from './parts/figures.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 const dist = join(root, 'dist')
@@ -233,7 +235,9 @@ function choose(): readonly Mutant[] {
 
 /** In an order that follows from the seed and the salt. */
 function shuffled(mutants: readonly Mutant[], salt: string): Mutant[] {
-  const random = randomOf(seed + [...salt].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 1_000_003, 0))
+  const random = mulberry32(
+    seed + [...salt].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 1_000_003, 0),
+  )
   const left = [...mutants]
   return mutants.map(() => left.splice(Math.floor(random() * left.length), 1)[0]!)
 }
@@ -323,15 +327,4 @@ function printTable(outcomes: readonly Outcome[]): void {
       outcomes.filter(({ mutant }) => mutant.kind === kind),
     )
   row('all', outcomes)
-}
-
-/** Mulberry32: the same numbers from 0 to 1 for the same seed on every machine. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -1,17 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createBuiltinEmbedder } from '../../src/runners/embedder-builtin.ts'
 import { encodeVectors } from '../../src/word-vectors/vector-file.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the built-in embedder')
 
-const folder = mkdtempSync(join(tmpdir(), 'aichat-vectors-'))
-test.after(() => rmSync(folder, { recursive: true, force: true }))
-
+const folder = temporaryFolder()
 const dimension = 4
 const words = ['cat', 'feline', 'harbour', 'port']
 const table = {

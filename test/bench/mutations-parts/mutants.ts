@@ -14,11 +14,7 @@ export interface Mutant {
   readonly lines: readonly [string, string]
 }
 
-interface Rule {
-  readonly kind: Mutant['kind']
-  readonly pattern: RegExp
-  readonly replace: (match: string) => string
-}
+type Rule = { readonly kind: Mutant['kind']; readonly pattern: RegExp; readonly replace: (match: string) => string }
 
 const swapped: Readonly<Record<string, string>> = {
   '===': '!==',

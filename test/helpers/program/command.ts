@@ -27,7 +27,7 @@ export interface RunOptions {
 }
 
 /** A home folder of its own, and the command run in it with a clean environment. */
-export interface Home {
+export interface Home extends Disposable {
   readonly folder: string
   aichat(words: readonly string[], options?: RunOptions): Promise<Finished>
   remove(): void
@@ -35,6 +35,7 @@ export interface Home {
 
 export function openHome(environment: Readonly<Record<string, string>> = {}): Home {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-home-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
   return {
     folder,
     aichat: (words, options = {}) =>
@@ -48,7 +49,8 @@ export function openHome(environment: Readonly<Record<string, string>> = {}): Ho
           ...options.environment,
         },
       }),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove,
+    [Symbol.dispose]: remove,
   }
 }
 
