@@ -16,11 +16,17 @@ export function storageSettingsOf(settings: Settings): StorageSettings {
     limits: { bytes: limits.storedBytesPerUser, memories: limits.storedMemoriesPerUser },
   }
   if (!database) return common
-  return { ...common, url: database.url, graceMs: databaseGrace * 1000, secretPrints: secretPrints(settings) }
+  const codes = (of: string) => codesOfSecret(settings, of)
+  const secretPrints = codes('fingerprint of an aichat installation')
+  return {
+    ...common,
+    ...{ url: database.url, graceMs: databaseGrace * 1000, secretPrints },
+    sealSecrets: codes('seals of an aichat installation'),
+  }
 }
 
-/** Fingerprints of JWT_SECRET and the one before it, which do not tell them: all instances must have the same. */
-function secretPrints({ environment }: Settings): readonly string[] {
+/** Codes of JWT_SECRET and the one before it, which do not tell them: all instances must have the same. */
+function codesOfSecret({ environment }: Settings, of: string): readonly string[] {
   const secrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'].map((name) => readSecret(name, environment)?.value)
   if (secrets[0] === undefined)
     throw new AppError(
@@ -31,8 +37,6 @@ function secretPrints({ environment }: Settings): readonly string[] {
       },
     )
   return secrets.flatMap((secret) =>
-    secret === undefined
-      ? []
-      : [createHmac('sha256', secret).update('fingerprint of an aichat installation').digest('hex')],
+    secret === undefined ? [] : [createHmac('sha256', secret).update(of).digest('hex')],
   )
 }

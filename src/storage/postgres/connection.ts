@@ -9,6 +9,7 @@ import { createConnectAttempts } from './attempts.ts'
 import { createClientPool } from './client-pool.ts'
 import { codeOf, isAway, isLeftAlone, isSerialisationFailure } from './errors.ts'
 import { mayTryAgain } from './patience.ts'
+import { sealSetting } from './seals-schema.ts'
 import { answered, boundSilence, destroyClient } from './silence.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
 import { withCheckedTls } from './tls-mode.ts'
@@ -85,6 +86,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         .join(' '),
     }),
   })
+  let sealPads: string | undefined
   const live = new Set<pg.Client>()
   let reading: Promise<pg.Client> | undefined
   const places = {
@@ -180,10 +182,13 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         progress.stage = 'working'
       })
       begun.catch(() => {})
+      const isSealed = sealPads !== undefined && !(options.unsealed || options.readOnly || options.copies)
+      const keyed = isSealed ? answered(client, client.query(withKey, [sealPads])) : undefined
+      keyed?.catch(() => {})
       // A connection that copies takes one statement at a time.
       if (options.copies) await begun
       // The first statements go with it; where it fails, so do they. Neither goes on behind the end of the transaction.
-      const [result] = await allOf([work(transactionOn(client)), begun])
+      const [result] = await allOf([work(transactionOn(client)), begun, ...(keyed ? [keyed] : [])])
       progress.stage = 'committing'
       await answered(client, client.query(options.last ? `${options.last}; COMMIT` : 'COMMIT'))
       return result
@@ -266,6 +271,9 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
       await answered(client, client.query(`LISTEN ${client.escapeIdentifier(channel)}`))
       return { rows: statementsOf(() => client).rows, close: () => forget(client) }
     },
+    sealBy: (pads) => {
+      sealPads = pads
+    },
     name: databaseName(url),
     drop,
     async close() {
@@ -277,6 +285,9 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
   }
   return database
 }
+
+/** Affects this transaction alone, even behind a pooler. The key is a parameter, so that no list of statements shows it. */
+const withKey = `SELECT set_config('${sealSetting}', $1, true)`
 
 /** Milliseconds for a server to take leave. */
 const leaveMs = 1000

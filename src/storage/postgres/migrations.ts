@@ -16,6 +16,7 @@ import { pluginMigrations } from './plugins-schema.ts'
 import { priceMigrations } from './prices-schema.ts'
 import { proposalMigrations } from './proposals-schema.ts'
 import { responseMigrations } from './responses-schema.ts'
+import { sealMigrations } from './seals-schema.ts'
 
 /** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   ...ledgerMigrations,
   ...priceMigrations,
   ...limitMigrations,
+  ...sealMigrations,
 ]

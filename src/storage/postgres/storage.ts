@@ -18,6 +18,7 @@ import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
 import { deferCleanup } from './removal.ts'
+import { keepSeals } from './seals.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -26,6 +27,8 @@ export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 
   /** `postgres://USER:PASSWORD@HOST:PORT/NAME`, with the driver's parameters. */
   readonly url: string
   readonly limits: StoredLimits
+  /** Secrets made of JWT_SECRET and JWT_SECRET_PREVIOUS, from which the key of the seals follows; none are kept without. */
+  readonly sealSecrets?: readonly string[] | undefined
   /** Milliseconds that checked logins and keys go on while the database is away. */
   readonly graceMs?: number
 }
@@ -63,7 +66,9 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
-  const [, plugins] = await Promise.all([
+  const { sealSecrets } = settings
+  const [, , plugins] = await Promise.all([
+    sealSecrets && keepSeals(db, sealSecrets),
     changes.ask(),
     openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
   ])
@@ -89,15 +94,17 @@ interface OpenParts {
 function storageOf(
   db: Database,
   changes: OwnChanges,
-  settings: Pick<PostgresSettings, 'limits' | 'folder'>,
+  settings: Pick<PostgresSettings, 'limits' | 'folder' | 'sealSecrets'>,
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
-  const context: Context = { db, driver: createPostgresDriver(db, changes), changes, limits: settings.limits, lease }
+  const driver = createPostgresDriver(db, changes)
+  const { limits, sealSecrets } = settings
+  const context: Context = { db, driver, changes, limits, lease, sealSecrets }
   const lazily: Lazily = (names, load) => atFirstUse(names, async () => translating(await load()))
   return {
-    ...openStores(lazily, context.driver, {
-      limits: settings.limits,
+    ...openStores(lazily, driver, {
+      limits,
       processes: lease,
       isOfOneMachine: false,
       loadConversationText: async () => (await import('./conversations-text.ts')).conversationText,

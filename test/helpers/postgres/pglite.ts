@@ -2,6 +2,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { migrations } from '../../../src/storage/postgres/migrations.ts'
+import { sealSetting } from '../../../src/storage/postgres/seals-schema.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from '../../../src/storage/postgres/sql.ts'
 import { readVector } from '../../../src/storage/postgres/vector-wire.ts'
 import { remember, reset } from './reset.ts'
@@ -82,6 +83,7 @@ async function within(turn: Promise<unknown>): Promise<void> {
 
 function databaseOn(pglite: PGlite, session: Session): Database {
   let isClosed = false
+  let sealPads = ''
   const leaving = new Set<() => Promise<void>>()
   const inSession: Session = async (work) => {
     if (isClosed) throw new Error('Client was closed')
@@ -95,6 +97,7 @@ function databaseOn(pglite: PGlite, session: Session): Database {
     transaction: (work, options = {}) =>
       inSession(async () => {
         await pglite.exec(beginning(options))
+        await pglite.query(`SELECT set_config('${sealSetting}', $1, true)`, [sealPads])
         try {
           const result = await work(transactionOn(pglite))
           await pglite.exec(options.last ? `${options.last}; COMMIT` : 'COMMIT')
@@ -108,6 +111,9 @@ function databaseOn(pglite: PGlite, session: Session): Database {
       const leave = await pglite.listen(channel, onNotify)
       leaving.add(leave)
       return { rows: (text, values) => inSession(() => direct.rows(text, values)), close: () => void leave() }
+    },
+    sealBy: (pads) => {
+      sealPads = pads
     },
     name: 'pglite:',
     drop() {},
