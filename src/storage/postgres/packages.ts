@@ -5,12 +5,11 @@ import type { PersonaWriteParts } from '../stores/persona-write.ts'
 import type { Context } from './context.ts'
 import { onPostgres } from './driver.ts'
 import { translating } from './errors.ts'
-import { hideMemories } from './memories-write.ts'
 import { memoryIndexOf } from './memory-index.ts'
 import { greetingOf } from './packages-greeting.ts'
 import { openSnapshot } from './persona-snapshot.ts'
 import { stageInTransaction } from './persona-stage.ts'
-import { removeHidden } from './removal.ts'
+import { hideMemories, removeHidden } from './removal.ts'
 import { sealAnew } from './seals.ts'
 import { vectorColumn } from './vectors-column.ts'
 
@@ -20,7 +19,7 @@ export function createPersonaArchive(context: Context): PersonaArchive {
   const parts = async (): Promise<PersonaWriteParts> => ({
     index: memoryIndexOf(await vectorColumn(db)),
     limits,
-    hideMemories: (scope) => onPostgres((tx) => hideMemories(tx, scope)),
+    hideMemories,
     carry: (personaId, fields) =>
       run(
         sql`INSERT INTO persona_carried (persona_id, fields, greeting)

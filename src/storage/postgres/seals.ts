@@ -86,7 +86,9 @@ async function sealAll(db: Database, key: SealKey, secrets: readonly string[], s
       await tx.script(`SET LOCAL lock_timeout = ${sealingTimeout}; LOCK TABLE seal_key IN EXCLUSIVE MODE`)
       const known = await keyIn(tx, secrets)
       if (known) return known
-      await tx.script('LOCK TABLE persona, persona_state, memory_scope, memory, memory_vector IN SHARE ROW EXCLUSIVE MODE')
+      await tx.script(
+        'LOCK TABLE persona, persona_state, memory_scope, memory, memory_vector IN SHARE ROW EXCLUSIVE MODE',
+      )
       for (const table of ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal'])
         await tx.run(`DELETE FROM ${table}`)
       await tx.script(sealEverything(bytesIn(await vectorColumn(tx))))
