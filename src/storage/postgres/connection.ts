@@ -8,6 +8,7 @@ import { allOf } from './all-of.ts'
 import { createConnectAttempts } from './attempts.ts'
 import { createClientPool } from './client-pool.ts'
 import { codeOf, isAway, isLeftAlone, isSerialisationFailure } from './errors.ts'
+import { escapedText, givenText } from './escaped-text.ts'
 import { mayTryAgain } from './patience.ts'
 import { sealSetting } from './seals-schema.ts'
 import { answered, boundSilence, destroyClient } from './silence.ts'
@@ -46,14 +47,12 @@ const sessionSettings = {
   idle_in_transaction_session_timeout: '60000',
 } as const
 
-/** The type numbers of int8 and numeric (https://www.postgresql.org/docs/current/datatype-oid.html): sums are numeric. */
-const int8 = 20
-const numeric = 1700
+/** Numbers of types (https://www.postgresql.org/docs/current/datatype-oid.html): sums are numeric. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 1700: Number, 25: givenText }
 
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (format !== 'binary' && (oid === int8 || oid === numeric)) return Number
-    return pg.types.getTypeParser(oid, format)
+    return (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format)
   },
 }
 
@@ -335,9 +334,9 @@ function statementsOf(client: () => Promise<pg.Client> | pg.Client): Sql {
   }
 }
 
-/** PostgreSQL's texts hold no U+0000 (https://www.postgresql.org/docs/current/datatype-character.html): U+FFFD stands in its place. */
+/** A value with its texts as the database keeps them. */
 function storable(value: unknown): unknown {
-  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+  if (typeof value === 'string') return escapedText(value)
   return Array.isArray(value) ? value.map(storable) : value
 }
 

@@ -1,3 +1,4 @@
+import { escapedText, givenText } from '../postgres/escaped-text.ts'
 import type { ColumnType, Value } from './table.ts'
 
 /**
@@ -48,7 +49,7 @@ export function createRowWriter(types: readonly ColumnType[]): RowWriter {
 
   const writers: Readonly<Record<ColumnType, (value: Value) => void>> = {
     text(value) {
-      const text = withoutNul(value as string)
+      const text = escapedText(value as string)
       // A character of UTF-16 takes three bytes at most.
       reserve(4 + text.length * 3)
       const written = buffer.write(text, length + 4)
@@ -143,11 +144,6 @@ export function createRowWriter(types: readonly ColumnType[]): RowWriter {
   }
 }
 
-/** PostgreSQL's texts hold no U+0000: U+FFFD stands in its place, as for all writes there. */
-export function withoutNul(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
-}
-
 /** Reads rows of such chunks, which are cut anywhere. Bytes of a row are its own. */
 export interface RowReader {
   /** The rows that are whole by now. */
@@ -219,7 +215,7 @@ export function createRowReader(types: readonly ColumnType[]): RowReader {
 }
 
 const readers: Readonly<Record<ColumnType, (bytes: Buffer) => Value>> = {
-  text: (bytes) => bytes.toString('utf8'),
+  text: (bytes) => givenText(bytes.toString('utf8')),
   int2: (bytes) => bytes.readInt16BE(),
   int4: (bytes) => bytes.readInt32BE(),
   int8: (bytes) => bytes.readInt32BE() * 2 ** 32 + bytes.readUInt32BE(4),

@@ -1,5 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
+import { escapedText, givenText } from '../../../src/storage/postgres/escaped-text.ts'
 import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { migrations } from '../../../src/storage/postgres/migrations.ts'
 import { sealSetting } from '../../../src/storage/postgres/seals-schema.ts'
@@ -21,7 +22,7 @@ export interface InProcess {
 
 /** Numbers of types (https://www.postgresql.org/docs/current/datatype-oid.html): values are as the driver `pg` gives them. */
 const bytea = 17
-const numbers = { 20: Number, 1700: Number }
+const parsed = { 20: Number, 25: givenText, 1700: Number }
 
 /** Milliseconds after which a transaction that waits for the session fails, as one that waits for a lock does. */
 const lockTimeout = 5000
@@ -30,7 +31,7 @@ const lockTimeout = 5000
 export async function openInProcess(): Promise<InProcess> {
   const pglite = await PGlite.create({
     extensions: { vector },
-    parsers: { ...numbers, [bytea]: (text: string) => Buffer.from(text.slice(2), 'hex') },
+    parsers: { ...parsed, [bytea]: (text: string) => Buffer.from(text.slice(2), 'hex') },
     serializers: { [bytea]: (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}` },
   })
   const session = createSession()
@@ -132,7 +133,7 @@ function statementsOn(pglite: PGlite): Sql {
   const query = <R>(text: string, values: readonly unknown[] = []) =>
     pglite.query<R>(
       text,
-      values.map((value) => (value === undefined ? null : value)),
+      values.map((value) => (value === undefined ? null : storable(value))),
     )
   return {
     rows: async <R>(text: string, values?: readonly unknown[]) => (await query<R>(text, values)).rows,
@@ -142,6 +143,11 @@ function statementsOn(pglite: PGlite): Sql {
       return affectedRows || rows.length
     },
   }
+}
+
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return escapedText(value)
+  return Array.isArray(value) ? value.map(storable) : value
 }
 
 function transactionOn(pglite: PGlite): Transaction {
