@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { refuseNewer } from '../shared/newer-schema.ts'
 import type { Migration } from './migration.ts'
 import type { Database } from './sql.ts'
 
@@ -15,12 +16,7 @@ export async function isNewest(
   { expectsNewer = false } = {},
 ): Promise<boolean> {
   const applied = await appliedTo(db)
-  const known = new Set(migrations.map(({ name }) => name))
-  const unknown = expectsNewer ? [] : [...applied].filter((name) => !known.has(name))
-  if (unknown.length > 0)
-    throw new AppError('configuration', `The database ${db.name} was written by a newer aichat: update this one`, {
-      details: unknown.map((name) => `unknown change of schema: ${name}`),
-    })
+  if (!expectsNewer) refuseNewer(db.name, applied, migrations)
   return migrations.every(({ name }) => applied.has(name))
 }
 
@@ -38,6 +34,8 @@ export async function migrate(db: Database, migrations: readonly Migration[]): P
         applied_at bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
       )`)
       const applied = new Set((await tx.rows<{ name: string }>('SELECT name FROM migration')).map(({ name }) => name))
+      // A newer program may have been faster.
+      refuseNewer(db.name, applied, migrations)
       for (const { name, up } of migrations) {
         if (applied.has(name)) continue
         await (typeof up === 'string' ? tx.script(up) : up(tx))

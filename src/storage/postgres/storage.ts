@@ -3,6 +3,7 @@ import type { PluginStore } from '../../plugins/store.ts'
 import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
+import { expectsNewer } from '../shared/newer-schema.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
 import { methods } from '../shared/store-methods.ts'
 import { type Lazily, openStores } from '../stores/stores.ts'
@@ -53,12 +54,10 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
 
 /** Brings the schema to its newest version and makes the database this installation's; a reader does neither. */
 async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
-  // During an upgrade, machine by machine, a service that runs starts workers and children after a newer one changed the schema.
-  const expectsNewer = use.isChecked || use.bulk || use.readOnly
   // One round trip where all is as it was.
   const [found, isMigrated] = await Promise.all([
     refuseMistaken(db, settings),
-    isNewest(db, migrations, { ...(expectsNewer && { expectsNewer }) }),
+    isNewest(db, migrations, { expectsNewer: expectsNewer(use) }),
   ])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db, migrations)

@@ -5,6 +5,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { makeFolder } from '../../formats/make-folder.ts'
 import { ownSecret } from '../files/own-secret.ts'
+import { refuseNewer } from '../shared/newer-schema.ts'
 import type { Database } from './connection.ts'
 import { translated } from './errors.ts'
 import type { Migration } from './migration.ts'
@@ -18,6 +19,8 @@ export interface OpenOptions {
   readonly vectors?: boolean
   /** For large writes: the pages that a statement may have to put back are kept in memory rather than in temporary files. */
   readonly bulk?: boolean
+  /** Opens a database that a newer program wrote, too: see shared/newer-schema.ts. */
+  readonly expectsNewer?: boolean
 }
 
 /**
@@ -57,7 +60,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     // KiB: a search compares some hundred vectors of a page each, and asking the system for them anew takes as long again.
     db.pragma('cache_size = -16384')
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
-    bringUp(db, path)
+    bringUp(db, path, options.expectsNewer)
     keepSeals(
       db,
       ownSecret(sealKeyOf(path), 'after which earlier changes of personas by other programs cannot be seen'),
@@ -104,19 +107,15 @@ function ownersOnly<T>(work: () => T): T {
 }
 
 /** Runs the migrations that this file has not seen, each in a transaction of its own together with its record. */
-function bringUp(db: Database, path: string): void {
+function bringUp(db: Database, path: string, expectsNewer = false): void {
   db.exec(migrationTable)
-  const known = new Set(migrations.map((migration) => migration.name))
-  const applied = new Set(db.prepare<[], string>('SELECT name FROM migration').pluck().all())
-  const unknown = [...applied].filter((name) => !known.has(name))
-  if (unknown.length > 0) {
-    throw new AppError('configuration', `The database ${path} was written by a newer aichat: update this one`, {
-      details: unknown.map((name) => `unknown change of schema: ${name}`),
-    })
-  }
-  for (const migration of migrations) {
-    if (!applied.has(migration.name)) db.transaction(apply).immediate(db, migration)
-  }
+  const names = db.prepare<[], string>('SELECT name FROM migration').pluck()
+  const applied = new Set(names.all())
+  if (!expectsNewer) refuseNewer(path, applied, migrations)
+  const missing = migrations.filter(({ name }) => !applied.has(name))
+  for (const migration of missing) db.transaction(apply).immediate(db, migration)
+  // A newer program may have been faster.
+  if (missing.length > 0 && !expectsNewer) refuseNewer(path, names.all(), migrations)
 }
 
 const migrationTable =

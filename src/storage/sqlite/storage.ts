@@ -6,6 +6,7 @@ import { refuseMoved } from '../files/moved-mark.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
 import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
+import { expectsNewer } from '../shared/newer-schema.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
 import { methods } from '../shared/store-methods.ts'
@@ -110,9 +111,10 @@ async function finishRestore(folder: string): Promise<void> {
 
 async function openForWriting(
   path: string,
-  { service = false, isChecked = false, bulk = false }: StorageUse,
+  use: StorageUse,
 ): Promise<Database> {
-  const db = await openDatabase(path, { check: service && !isChecked, bulk })
+  const { service = false, isChecked = false, bulk = false } = use
+  const db = await openDatabase(path, { check: service && !isChecked, bulk, expectsNewer: expectsNewer(use) })
   try {
     refuseLostAccounts(db)
     return db
