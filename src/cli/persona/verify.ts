@@ -77,7 +77,7 @@ function resultText(
     `  content hash ${content_hash}`,
     ...(typeof sealed_since === 'number' ? [`  sealed since ${new Date(sealed_since).toISOString()}`] : []),
     ...(sealed === false
-      ? ['  no seals: in PostgreSQL a change of fields or memories by another program is not detected']
+      ? ['  no seals: a change of fields or memories by another program is not detected']
       : []),
   ].join('\n')
 }

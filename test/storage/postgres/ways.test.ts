@@ -1,5 +1,5 @@
 // With --all only: PostgreSQL.
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import * as assert from 'uvu/assert'
 import { openInstances } from '../../helpers/postgres/instances.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
@@ -23,7 +23,11 @@ async function openCounter(url: string) {
       isAnswered = true
       client.write(bytes)
     })
-    for (const [from, to] of [[client, target], [target, client]] as const) from.on('error', () => {}).on('close', () => to.destroy())
+    for (const [from, to] of [
+      [client, target],
+      [target, client],
+    ] as const)
+      from.on('error', () => {}).on('close', () => to.destroy())
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   const counted = new URL(url)
