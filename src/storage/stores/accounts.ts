@@ -44,7 +44,8 @@ export function createAccountStore(db: StoreDatabase, onAdded: () => void = () =
     },
     counts: async (now) => db.read(countAccounts(now)),
     administrator: async (preferred) => db.read(administrator(preferred)),
-    openSession: (session, passwordHash) => db.write(() => openSession(session, passwordHash), 'accounts'),
+    // No process has looked for a new login before: nothing that is cached changes.
+    openSession: (session, passwordHash) => db.write(() => openSession(session, passwordHash)),
     session: db.cached('accounts', findSessions),
     closeSession: (id) => db.write(() => closeSession(id), 'accounts'),
     record: (entry) => addEntry(db, entry),

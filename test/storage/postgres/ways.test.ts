@@ -48,25 +48,26 @@ async function openCounter(url: string) {
   }
 }
 
-test('are four for a login, five for a new memory and three for a search', async () => {
+/** A login within a second of the last one from an address does not read its failures again: one way more. */
+test('are five for a login; five for a new memory and three for a search, beside two that look for the persona', async () => {
   const counter = await openCounter(await server().newMigrated())
   const instances = await openInstances(counter.url, { count: 1 })
   try {
     const token = await instances.setUp()
     const { call } = instances.all[0]!
     const login = { username: 'admin', password: goodPassword }
-    const done = async (path: string, body: object) => {
-      const { status } = await call('POST', path, { token, body })
+    const done = async (path: string, body: object, as: object = { token }) => {
+      const { status } = await call('POST', path, { ...as, body })
       assert.ok(status < 300, path)
     }
     const { body: persona } = await call('POST', '/api/personas', { token, body: { name: 'Ada', model: 'm' } })
     const memory = `/api/personas/${persona.id}/memory`
     const ways = {
-      login: await counter.fewest(() => done('/api/auth/login', login)),
+      login: await counter.fewest(() => done('/api/auth/login', login, {})),
       memory: await counter.fewest((at) => done(memory, { content: `a memory of number ${at} ${'abcdefgh'[at]}` })),
       search: await counter.fewest((at) => done(`${memory}/search`, { query: `number ${at}` })),
     }
-    assert.equal(ways, { login: 4, memory: 5, search: 3 })
+    assert.equal(ways, { login: 5, memory: 5 + 2, search: 3 + 2 })
   } finally {
     await instances.close()
     counter.close()
