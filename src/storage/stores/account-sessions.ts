@@ -14,10 +14,7 @@ export function* findSessions(ids: readonly string[]): Work<ReadonlyMap<string, 
   return new Map(found.map(({ id, ...session }) => [id, session]))
 }
 
-/**
- * Opens a login, and sweeps old ones. False where the password was changed while it was being checked: a change that is under
- * way is waited for.
- */
+/** Opens a login, and sweeps old ones. False where the password was changed while it was being checked. */
 export function* openSession(session: Session, passwordHash: string): Work<boolean> {
   const { id, userId, createdAt, expiresAt } = session
   const [, opened] = yield* together(
@@ -28,7 +25,7 @@ export function* openSession(session: Session, passwordHash: string): Work<boole
     run(
       sql`INSERT INTO login_session (id, user_id, created_at, expires_at)
           SELECT ${id}, id, ${createdAt}, ${expiresAt} FROM ${account} WHERE id = ${userId}
-            AND password_hash = ${passwordHash} ${word('', 'FOR SHARE')}`,
+            AND password_hash = ${passwordHash}`,
     ),
   )
   return opened > 0

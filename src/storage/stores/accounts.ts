@@ -44,8 +44,7 @@ export function createAccountStore(db: StoreDatabase, onAdded: () => void = () =
     },
     counts: async (now) => db.read(countAccounts(now)),
     administrator: async (preferred) => db.read(administrator(preferred)),
-    // No process has looked for a new login before: nothing that is cached changes.
-    openSession: (session, passwordHash) => db.write(() => openSession(session, passwordHash)),
+    openSession: (session, passwordHash) => db.write(() => openSession(session, passwordHash), 'accounts'),
     session: db.cached('accounts', findSessions),
     closeSession: (id) => db.write(() => closeSession(id), 'accounts'),
     record: (entry) => addEntry(db, entry),
