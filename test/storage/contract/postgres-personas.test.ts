@@ -1,0 +1,5 @@
+// With --all only: PostgreSQL.
+
+import { keepContract } from './postgres.ts'
+
+keepContract('personas')
