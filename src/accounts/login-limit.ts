@@ -91,17 +91,19 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
   }
   const undecided = new Map<string, Undecided>()
   const subjectOf = (address: string) => `${kind} ${address}`
-  const known = new Map<string, FailuresNow>()
+  const known = new Map<string, FailuresNow & { readonly readAt: number }>()
   const read = async (address: string): Promise<FailuresNow> => {
-    const now = await store.now()
     const before = known.get(address)
-    if (before && now >= before.now && now - before.now < knownMs) return { ...before, now }
+    const age = before ? Math.floor(performance.now() - before.readAt) : 0
+    if (before && age < knownMs) return { ...before, now: before.now + age }
+    const readAt = performance.now()
+    const now = await store.now()
     const failures = await store.read(subjectOf(address), now, rule)
     // More than are allowed were counted where fewer are allowed by now: the address waits until enough of them are old.
     const extra = failures.at[failures.at.length - rule.most]
     const found = { now, ...failures, ...(extra !== undefined && { refusedUntil: extra + windowMs }) }
     if (known.size >= mostKnown) known.clear()
-    if (found.refusedUntil === 0) known.set(address, found)
+    if (found.refusedUntil === 0) known.set(address, { ...found, readAt })
     return found
   }
 
