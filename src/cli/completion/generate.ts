@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { manual } from '../help/manual.ts'
+import { pageRoff } from '../help/page-roff.ts'
+import { manualPages } from '../help/pages.ts'
 import { pluginFileManual } from '../help/plugin-file.ts'
 import { treeOf } from '../help/tree.ts'
 import type { CliCommand } from '../terminal/command.ts'
@@ -9,12 +11,14 @@ import { completionScript } from './script.ts'
 /** The generated files, by their path in the project. */
 export function generated(program: CliCommand): ReadonlyMap<string, string> {
   const root = treeOf(program)
+  const pages = manualPages()
   return new Map([
     ['completions/aichat.bash', completionScript('bash', root)],
     ['completions/_aichat', completionScript('zsh', root)],
     ['completions/aichat.fish', completionScript('fish', root)],
-    ['man/aichat.1', manual(root)],
+    ['man/aichat.1', manual(root, pages)],
     ['man/aichat-plugin.5', pluginFileManual()],
+    ...pages.map((page) => [`man/${page.name}.${page.section}`, pageRoff(page, pages)] as const),
   ])
 }
 
