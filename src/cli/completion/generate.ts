@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { manual } from '../help/manual.ts'
 import { pageRoff } from '../help/page-roff.ts'
 import { manualPages } from '../help/pages.ts'
-import { pluginFileManual } from '../help/plugin-file.ts'
+import { pluginFieldsRoff } from '../help/plugin-file.ts'
 import { treeOf } from '../help/tree.ts'
 import type { CliCommand } from '../terminal/command.ts'
 import { completionScript } from './script.ts'
@@ -17,8 +17,10 @@ export function generated(program: CliCommand): ReadonlyMap<string, string> {
     ['completions/_aichat', completionScript('zsh', root)],
     ['completions/aichat.fish', completionScript('fish', root)],
     ['man/aichat.1', manual(root, pages)],
-    ['man/aichat-plugin.5', pluginFileManual()],
-    ...pages.map((page) => [`man/${page.name}.${page.section}`, pageRoff(page, pages)] as const),
+    ...pages.map((page) => {
+      const fields = page.name === 'aichat-plugin' ? pluginFieldsRoff() : []
+      return [`man/${page.name}.${page.section}`, pageRoff(page, pages, fields)] as const
+    }),
   ])
 }
 

@@ -48,10 +48,7 @@ export function manual(root: CommandNode, pages: readonly ManualPage[]): string 
     '.Sh EXAMPLES',
     ...exampleLines(root.examples),
     '.Sh SEE ALSO',
-    [['aichat-plugin', '5'], ...pages.map(({ name, section }) => [name, section])]
-      .sort(([, one = ''], [, other = '']) => one.localeCompare(other))
-      .map(([name, section]) => `.Xr ${name} ${section}`)
-      .join(' ,\n'),
+    pages.map(({ name, section }) => `.Xr ${name} ${section}`).join(' ,\n'),
   ].join('\n')}\n`
 }
 

@@ -2,8 +2,11 @@ import { type Block, blocksOf, inlineOf, type Token } from '../markdown/parse.ts
 import type { ManualPage } from './pages.ts'
 import { escapeRoff } from './roff.ts'
 
-/** A page of the manual in mdoc(7), with tables for tbl(1). Throws for Markdown that no page uses. */
-export function pageRoff(page: ManualPage, others: readonly ManualPage[]): string {
+/**
+ * A page of the manual in mdoc(7), with tables for tbl(1); `more` are lines of roff after its text. Throws for Markdown that
+ * no page uses.
+ */
+export function pageRoff(page: ManualPage, others: readonly ManualPage[], more: readonly string[]): string {
   const [, ...blocks] = blocksOf(page.text, {})
   const related = others.filter(({ name }) => name !== page.name).map(({ name, section }) => `.Xr ${name} ${section}`)
   return `${[
@@ -17,6 +20,7 @@ export function pageRoff(page: ManualPage, others: readonly ManualPage[]): strin
     `.Nd ${escapeRoff(page.title)}`,
     '.Sh DESCRIPTION',
     ...blockLines(blocks),
+    ...more,
     '.Sh SEE ALSO',
     ['.Xr aichat 1', ...related].join(' ,\n'),
   ].join('\n')}\n`
@@ -62,14 +66,16 @@ function codeOf(content: string): string[] {
 }
 
 function textOf(blocks: readonly Block[]): string {
-  return blocks
-    .flatMap(({ token }) => inlineOf(token.content, {}))
-    .map(inlineRoff)
-    .join('')
-    // A sentence of mdoc begins a line, and a line never begins with a request.
-    .replace(/([.!?:]) (?=[A-Z])/g, '$1\n')
-    .replace(/^ +/gm, '')
-    .replace(/^([.'])/gm, '\\&$1')
+  return (
+    blocks
+      .flatMap(({ token }) => inlineOf(token.content, {}))
+      .map(inlineRoff)
+      .join('')
+      // A sentence of mdoc begins a line, and a line never begins with a request.
+      .replace(/([.!?:]) (?=[A-Z])/g, '$1\n')
+      .replace(/^ +/gm, '')
+      .replace(/^([.'])/gm, '\\&$1')
+  )
 }
 
 const fonts: Readonly<Record<string, string>> = {

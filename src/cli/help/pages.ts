@@ -15,18 +15,18 @@ export interface ManualPage {
   readonly text: string
 }
 
-/** The pages of the manual, by name. */
+/** The pages of the manual, by section and name. Throws for a file that is none. */
 export function manualPages(): readonly ManualPage[] {
   const folder = packageFolder('man')
   return readdirSync(folder)
     .filter((file) => file.endsWith('.md'))
-    .sort()
     .map((file) => {
       const text = readFileSync(join(folder, file), 'utf8')
       const [, name, section, title] = /^# ([\w-]+)\((\d)\): (.+)\n/.exec(text) ?? []
       if (!name || !section || !title) throw new Error(`man/${file} does not begin with "# NAME(SECTION): TITLE"`)
       return { name, section, title, text }
     })
+    .sort((one, other) => (one.section + one.name < other.section + other.name ? -1 : 1))
 }
 
 /** The page with this name, also without `aichat-`; undefined where there is none. */
