@@ -63,12 +63,8 @@ all('every command works, and those of the opening print what stands below them'
     const auth = { header: 'Authorization', prefix: 'Bearer ', key_env: 'OPENAI_API_KEY' }
     const plugin = pluginAt(provider.url, { id: 'openai', auth, model_map: ['gpt-4.1-mini', 'gpt-4o'] })
     writeFileSync(join(folder, 'plugin.json'), JSON.stringify(plugin))
-    await shell(
-      'export OPENAI_API_KEY=sk-of-the-test; aichat plugin install --force plugin.json; aichat config set api.port PORT'.replace(
-        'PORT',
-        port,
-      ),
-    )
+    await shell('OPENAI_API_KEY=sk-of-the-test aichat plugin install --force plugin.json')
+    await shell(`aichat config set api.port ${port}`)
     // One shell for all, as a reader has it.
     const lines = blocks.filter(({ kind }) => kind === 'sh').map((block) => block.lines)
     const output = await shell(['set -ex', ...lines].join('\n'))
