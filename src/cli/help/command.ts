@@ -13,12 +13,9 @@ export function addHelpCommand(program: CliCommand, cli: Cli): void {
     .option('--search <text>', 'print the lines of the manual that contain this text')
     .example(
       'aichat help commands',
-      'aichat help manual',
       'aichat help aichat-persona',
       'aichat help --search floor',
       'aichat help plugin install',
-      'aichat help plugin-file',
-      'aichat help exit-codes',
     )
     .action((words: readonly string[], { search }: { readonly search?: string }) =>
       search === undefined

@@ -38,11 +38,8 @@ function blockLines(blocks: readonly Block[]): string[] {
 function linesOf(block: Block): string[] {
   const { type, token, children } = block
   if (type === 'paragraph') return [textOf(children)]
-  if (type === 'heading') {
-    const isSection = token.tag === 'h2'
-    return [`${isSection ? '.Sh' : '.Ss'} ${isSection ? textOf(children).toUpperCase() : textOf(children)}`]
-  }
-  if (type === 'fence') return ['.Bd -literal -offset indent', ...codeOf(token.content), '.Ed']
+  if (type === 'heading') return [`.Sh ${textOf(children).toUpperCase()}`]
+  if (type === 'fence') return ['.Bd -literal -offset indent', escapeRoff(token.content.trimEnd()), '.Ed']
   if (type === 'bullet_list' || type === 'ordered_list') {
     const kind = type === 'bullet_list' ? '-bullet' : '-enum'
     return [`.Bl ${kind} -compact`, ...children.flatMap((item) => ['.It', ...blockLines(item.children)]), '.El']
@@ -51,7 +48,7 @@ function linesOf(block: Block): string[] {
   throw new Error(`The manual has no ${type}`)
 }
 
-/** A table for tbl(1): the first column as wide as it is, the last one wrapped. */
+/** A table for tbl(1): its columns share the width of the page, and the text in them wraps. */
 function tableLines({ children }: Block): string[] {
   const rows = children.flatMap(({ children: rows }) => rows)
   const cells = rows.map((row) => row.children.map((cell) => textOf(cell.children)))
@@ -59,10 +56,6 @@ function tableLines({ children }: Block): string[] {
   const formats = (style: string) => Array.from({ length: columns }, () => `l${style}x`).join(' ')
   const [head = [], ...body] = cells.map((row) => row.map((cell) => `T{\n${cell}\nT}`).join('\t'))
   return ['.TS', 'allbox;', formats('b'), `${formats('')}.`, String(head), ...body, '.TE']
-}
-
-function codeOf(content: string): string[] {
-  return content.trimEnd().split('\n').map(escapeRoff)
 }
 
 function textOf(blocks: readonly Block[]): string {
