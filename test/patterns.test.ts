@@ -7,12 +7,7 @@ import { suite } from './helpers/suite.ts'
 import { growthOf, superlinear } from './pattern-cost.ts'
 
 /** A regular expression of the product. */
-interface Found {
-  readonly file: string
-  readonly line: number
-  readonly source: string
-  readonly flags: string
-}
+type Found = { readonly file: string; readonly line: number; readonly source: string; readonly flags: string }
 
 /** Patterns whose work grows faster than their text, which is short. By file and pattern, each with the bound or the owner of the text. */
 const allowed: Readonly<Record<string, string>> = {
@@ -69,11 +64,7 @@ function literalsOf(file: string): readonly Found[] {
   const found: Found[] = []
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
-    const { type, regex, start } = node as {
-      type?: string
-      regex?: { pattern: string; flags: string }
-      start?: number
-    }
+    const { type, regex, start } = node as { type?: string; regex?: { pattern: string; flags: string }; start?: number }
     if (type === 'Literal' && regex)
       found.push({ file, line: lineAt(text, start!), source: regex.pattern, flags: regex.flags })
     else for (const each of Object.values(node)) visit(each)

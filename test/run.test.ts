@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from './helpers/folders.ts'
 import { suite } from './helpers/suite.ts'
 
 const runner = fileURLToPath(new URL(`./run.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
@@ -63,24 +64,20 @@ test('fails when no file matches', () => {
 })
 
 test('gives the files a folder for what is temporary, below TMPDIR if that is set, and removes it', () => {
-  const parent = mkdtempSync(join(tmpdir(), 'aichat-run-test-'))
-  try {
-    const { status, output } = run(
-      {
-        'a.test.js': [
-          "import { writeFileSync } from 'node:fs'",
-          "import { tmpdir } from 'node:os'",
-          file("test('one', () => { writeFileSync(tmpdir() + '/left', ''); console.log('\\nnote: ' + tmpdir()) })"),
-        ].join('\n'),
-      },
-      { TMPDIR: parent },
-    )
-    assert.is(status, 0, output)
-    assert.match(output, `note: ${parent}/aichat-suite-`)
-    assert.equal(readdirSync(parent), [])
-  } finally {
-    rmSync(parent, { recursive: true, force: true })
-  }
+  const parent = temporaryFolder()
+  const { status, output } = run(
+    {
+      'a.test.js': [
+        "import { writeFileSync } from 'node:fs'",
+        "import { tmpdir } from 'node:os'",
+        file("test('one', () => { writeFileSync(tmpdir() + '/left', ''); console.log('\\nnote: ' + tmpdir()) })"),
+      ].join('\n'),
+    },
+    { TMPDIR: parent },
+  )
+  assert.is(status, 0, output)
+  assert.match(output, `note: ${parent}/aichat-suite-`)
+  assert.equal(readdirSync(parent), [])
 })
 
 test('says the seconds of CPU of each file and of all, where the system counts them', () => {
@@ -163,8 +160,7 @@ test('with AICHAT_TEST_AGAIN a file that passes alone at the end is named as uns
   ].join('\n')
   const files = { 'a.test.js': firstFails, 'b.test.js': file("test('one', () => {})") }
   const unsteady = run(files, { AICHAT_TEST_AGAIN: '1' })
-  assert.is(unsteady.status, 0)
-  assert.is(unsteady.last, '1 unsteady, passed at the second attempt: a.test.js')
+  assert.equal([unsteady.status, unsteady.last], [0, '1 unsteady, passed at the second attempt: a.test.js'])
   assert.match(unsteady.output, 'the first attempt')
   assert.match(unsteady.output, '\n2 passed, 0 failed, 0 skipped\n')
   assert.is(run(files).last, '1 passed, 1 failed, 0 skipped', 'by default nothing is tried twice')

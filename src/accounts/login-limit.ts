@@ -6,6 +6,15 @@ import type { FailureRule, Failures, LoginFailureStore } from './login-failures.
 /** The specification's protection: after five failures from one address, unless a setting says otherwise, no login from it for fifteen minutes. */
 export const windowMs = 15 * 60_000
 
+/**
+ * Milliseconds for which an address without a refusal is not read again, so that one request reads it once. The failures that
+ * another process counts meanwhile are seen when an attempt is decided.
+ */
+const knownMs = 1000
+
+/** Addresses that are remembered so. */
+const mostKnown = 1000
+
 /** The most attempts of one address that wait for earlier ones to be decided. */
 const longestQueue = 256
 
@@ -82,12 +91,18 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
   }
   const undecided = new Map<string, Undecided>()
   const subjectOf = (address: string) => `${kind} ${address}`
+  const known = new Map<string, FailuresNow>()
   const read = async (address: string): Promise<FailuresNow> => {
     const now = await store.now()
+    const before = known.get(address)
+    if (before && now >= before.now && now - before.now < knownMs) return { ...before, now }
     const failures = await store.read(subjectOf(address), now, rule)
     // More than are allowed were counted where fewer are allowed by now: the address waits until enough of them are old.
     const extra = failures.at[failures.at.length - rule.most]
-    return { now, ...failures, ...(extra !== undefined && { refusedUntil: extra + windowMs }) }
+    const found = { now, ...failures, ...(extra !== undefined && { refusedUntil: extra + windowMs }) }
+    if (known.size >= mostKnown) known.clear()
+    if (found.refusedUntil === 0) known.set(address, found)
+    return found
   }
 
   return {
@@ -108,6 +123,7 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
           })
         // Without a pending one, the failures that filled the count were just decided elsewhere: they are read again.
         if (entry.pending > 0) await new Promise<void>((resolve) => entry.waiting.push(resolve))
+        known.delete(address)
       }
     },
     check: async (address) => refuse(address, await read(address)),
@@ -117,11 +133,15 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
       const until = (at[0] ?? now) + windowMs
       return { most: rule.most, left: Math.max(0, rule.most - at.length), resetSeconds: seconds(until - now) }
     },
-    release: (address) => store.release(subjectOf(address)),
+    release(address) {
+      known.delete(address)
+      return store.release(subjectOf(address))
+    },
     async releaseUser(user) {
       const prefix = subjectOf('')
       const subjects = (await store.subjectsOf(digestOf(user))).filter((subject) => subject.startsWith(prefix))
       for (const subject of subjects) await store.release(subject)
+      known.clear()
       return subjects.map((subject) => subject.slice(prefix.length))
     },
   }
@@ -135,7 +155,12 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
     const decide = async (outcome: 'fail' | 'forgive', user: string) => {
       try {
         const counts = await store[outcome](subjectOf(address), digestOf(user), await store.now(), rule)
+        // A success takes nothing out of a count of none.
+        if (!counts || outcome === 'fail' || known.get(address)?.at.length !== 0) known.delete(address)
         if (!counts) refuse(address, await read(address))
+      } catch (reason) {
+        known.delete(address)
+        throw reason
       } finally {
         settled()
       }

@@ -7,6 +7,7 @@ import type { MovedTo } from '../storage/transfer/move-to.ts'
 import type { TransferControl } from '../storage/transfer/progress.ts'
 import type { DatabaseStatus } from '../storage/transfer/status.ts'
 import { packageFolder } from './package-folder.ts'
+import { sealSecretsOf } from './storage-settings.ts'
 
 export type { DatabaseCheck, DatabaseStatus, MovedFrom, MovedTo, TransferControl }
 
@@ -20,7 +21,7 @@ export async function databaseStatus({ paths, database }: Settings): Promise<Dat
 export async function checkDatabase(settings: Settings, control: TransferControl): Promise<DatabaseCheck> {
   const { checkPostgres, checkFolder } = await import('../storage/transfer/check.ts')
   const { database, paths } = settings
-  if (database) return checkPostgres(database.url, control)
+  if (database) return checkPostgres({ url: database.url, sealSecrets: sealSecretsOf(settings) }, control)
   const bundledPlugins = packageFolder('plugins')
   const limits = { bytes: settings.limits.storedBytesPerUser, memories: settings.limits.storedMemoriesPerUser }
   return checkFolder({ folder: paths.data, bundledPlugins, limits }, control)
@@ -50,7 +51,13 @@ export async function moveDatabase(
   const folder = settings.paths.data
   if (to !== undefined) {
     const { moveToPostgres } = await import('../storage/transfer/move-to.ts')
-    return moveToPostgres({ folder, url: urlOf(settings, '--to', to), keep, ...control })
+    return moveToPostgres({
+      folder,
+      url: urlOf(settings, '--to', to),
+      keep,
+      sealSecrets: sealSecretsOf(settings),
+      ...control,
+    })
   }
   if (keep) throw new AppError('usage', '--keep goes with --to: a move from a database leaves it as it is')
   const { moveFromPostgres } = await import('../storage/transfer/move-from.ts')

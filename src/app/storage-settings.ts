@@ -16,13 +16,8 @@ export function storageSettingsOf(settings: Settings): StorageSettings {
     limits: { bytes: limits.storedBytesPerUser, memories: limits.storedMemoriesPerUser },
   }
   if (!database) return common
-  return { ...common, url: database.url, graceMs: databaseGrace * 1000, secretPrints: secretPrints(settings) }
-}
-
-/** Fingerprints of JWT_SECRET and the one before it, which do not tell them: all instances must have the same. */
-function secretPrints({ environment }: Settings): readonly string[] {
-  const secrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'].map((name) => readSecret(name, environment)?.value)
-  if (secrets[0] === undefined)
+  const secretPrints = codesOfSecret(settings, 'fingerprint of an aichat installation')
+  if (secretPrints.length === 0)
     throw new AppError(
       'configuration',
       'JWT_SECRET is not set, which DATABASE_URL demands: all instances sign with the same',
@@ -30,9 +25,21 @@ function secretPrints({ environment }: Settings): readonly string[] {
         details: ["Make one with: node -p 'crypto.randomBytes(32).toString(`base64`)', and give it to every instance"],
       },
     )
+  const { url } = database
+  return { ...common, url, graceMs: databaseGrace * 1000, secretPrints, sealSecrets: sealSecretsOf(settings) }
+}
+
+/** The secrets from which the key of a shared database's seals follows; undefined without a JWT_SECRET. */
+export function sealSecretsOf(settings: Settings): readonly string[] | undefined {
+  const codes = codesOfSecret(settings, 'seals of an aichat installation')
+  return codes.length === 0 ? undefined : codes
+}
+
+/** Codes of JWT_SECRET and the one before it, which do not tell them; none where it is not set. */
+function codesOfSecret({ environment }: Settings, of: string): readonly string[] {
+  const secrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'].map((name) => readSecret(name, environment)?.value)
+  if (secrets[0] === undefined) return []
   return secrets.flatMap((secret) =>
-    secret === undefined
-      ? []
-      : [createHmac('sha256', secret).update('fingerprint of an aichat installation').digest('hex')],
+    secret === undefined ? [] : [createHmac('sha256', secret).update(of).digest('hex')],
   )
 }

@@ -147,13 +147,13 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /** The addresses of localhost and the names below it. Keys travel there unencrypted, so no resolver has a say in it. */
-const thisMachine: Resolve = (_hostname, { family }, done) => {
+const thisMachine: Resolve = (_hostname, _options, done) => {
   const both = [
     { address: '127.0.0.1', family: 4 },
     { address: '::1', family: 6 },
   ]
   // Its caller expects the answer later, as a resolver gives it.
-  process.nextTick(() => done(null, family === 4 || family === 6 ? both.filter((one) => one.family === family) : both))
+  process.nextTick(() => done(null, both))
 }
 
 function readAddress(address: string): Place {

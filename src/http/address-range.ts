@@ -67,8 +67,6 @@ function isAssigned(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 
 /** Where 64:ff9b::/96 leads: networks without IPv4 reach public addresses through it, and nothing else may be. */
 function translatedRange(address: ipaddr.IPv4 | ipaddr.IPv6): HostRange {
-  const bytes = address.toByteArray()
-  const wellKnown = bytes.slice(4, 12).every((byte) => byte === 0)
-  const inner = wellKnown ? addressRange(bytes.slice(12).join('.')) : 'forbidden'
+  const inner = addressRange(address.toByteArray().slice(12).join('.'))
   return inner === 'public' ? 'public' : 'forbidden'
 }

@@ -87,9 +87,8 @@ export async function isStorageAbsent(settings: StorageSettings): Promise<boolea
 
 /** Copies of the whole database, for backups of everything. */
 export async function openStorageCopies(settings: StorageSettings): Promise<StorageCopies> {
-  const { folder } = settings
-  if ('url' in settings) return (await import('./transfer/copies.ts')).postgresCopies(settings.url, folder)
-  return (await import('./sqlite/copies.ts')).sqliteCopies(folder)
+  if ('url' in settings) return (await import('./transfer/copies.ts')).postgresCopies(settings)
+  return (await import('./sqlite/copies.ts')).sqliteCopies(settings.folder)
 }
 
 /** The plugins alone: most commands need them and no database. */

@@ -1,9 +1,9 @@
 // With --all only: a killed process.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { callApi, goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -12,7 +12,7 @@ const test = suite('accounts and a daemon that is killed')
 const rounds = 4
 
 test('kill -9 in the middle of writes, several times: every user answered with 201 exists, and no partial one', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const acknowledged = new Map<string, string>()
   let token = ''
   for (let round = 0; round < rounds; round++) {

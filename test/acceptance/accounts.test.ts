@@ -1,17 +1,8 @@
 // Some with --all only: many processes.
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { goodPassword, removeHome, type SpawnedDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
 import { openFastHome, runMain } from '../helpers/program/terminal.ts'
 import { suite } from '../helpers/suite.ts'
@@ -90,7 +81,7 @@ test('a secret is rotated without ending the logins', async () => {
 })
 
 test('production starts with a good secret alone', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   for (const secret of [undefined, 'short', 'change-me-in-production-change-me-now', 'a'.repeat(64)]) {
     const ended = await refused({ NODE_ENV: 'production', ...(secret && { JWT_SECRET: secret }) }, home)
     assert.is(ended.code, 78, secret)
@@ -108,7 +99,7 @@ test('production starts with a good secret alone', async () => {
 })
 
 test('settings that make no sense are named at the start', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   for (const environment of [
     { JWT_EXPIRES_IN: 'soon' },
     { TRUST_PROXY: 'everybody' },

@@ -1,13 +1,13 @@
 // With --all only: a killed process.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { cheapHashes } from '../helpers/cheap-bcrypt.ts'
 import { haveProgram } from '../helpers/debian.ts'
-import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { suite } from '../helpers/suite.ts'
 
 const inner = suite('a start after a fault')
@@ -57,7 +57,7 @@ full('a full disk and SIGKILL lose nothing that was acknowledged, and the next s
 clocks(
   'a clock a year ahead ends logins and loses nothing; set right, it has brought none to life that was ended',
   async () => {
-    const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+    const home = temporaryFolder()
     const at = (offset: string) =>
       spawnDaemon(
         { ...cheapHashes, LD_PRELOAD: libfaketime!, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
@@ -73,27 +73,23 @@ clocks(
       (await daemon.call('GET', '/api/auth/me', { token: one })).status
     assert.equal([await me({ call }, token), await me({ call }, ended)], [200, 401])
     await kill(now)
-    try {
-      const ahead = await at('+365d')
-      assert.equal([await me(ahead, token), await me(ahead, ended)], [401, 401])
-      const refused = await ahead.call('POST', '/api/auth/login', { body: { username: 'ada', password: 'Passw0rd' } })
-      assert.is(refused.status, 429, 'setting the date frees no address')
-      await kill(ahead)
+    const ahead = await at('+365d')
+    assert.equal([await me(ahead, token), await me(ahead, ended)], [401, 401])
+    const refused = await ahead.call('POST', '/api/auth/login', { body: { username: 'ada', password: 'Passw0rd' } })
+    assert.is(refused.status, 429, 'setting the date frees no address')
+    await kill(ahead)
 
-      const behind = await at('-365d')
-      assert.equal(
-        [await me(behind, token), await me(behind, ended)],
-        [401, 401],
-        'a login that begins in the future is none',
-      )
-      await kill(behind)
+    const behind = await at('-365d')
+    assert.equal(
+      [await me(behind, token), await me(behind, ended)],
+      [401, 401],
+      'a login that begins in the future is none',
+    )
+    await kill(behind)
 
-      const right = await at('+0d')
-      assert.equal([await me(right, token), await me(right, ended)], [200, 401])
-      assert.is(await right.stop(), 0)
-    } finally {
-      removeHome({ home })
-    }
+    const right = await at('+0d')
+    assert.equal([await me(right, token), await me(right, ended)], [200, 401])
+    assert.is(await right.stop(), 0)
   },
 )
 
@@ -120,7 +116,7 @@ async function kill({ child }: Pick<SpawnedDaemon, 'child'>): Promise<void> {
 
 /** A folder with 8 MiB of disk; undefined where this user may mount none. */
 function mountSmall(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-small-'))
+  const folder = temporaryFolder()
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tmpfs', folder], { stdio: 'ignore' })
   if (status === 0) return folder
   rmSync(folder, { recursive: true })

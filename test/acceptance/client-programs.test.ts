@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { type DialectId, endpoints, withLibraries } from '../helpers/program/client-libraries.ts'
 import { calling, speaking } from '../helpers/speech/speaking-model.ts'
 import { suite } from '../helpers/suite.ts'
@@ -19,16 +19,12 @@ for (const program of clientPrograms) {
       withLibraries(
         speaking(api, (request) => atWork(request, program)),
         async ({ url, provider }) => {
-          const home = mkdtempSync(join(tmpdir(), 'aichat-client-'))
-          try {
-            const { code, output } = await runTask(program, path!, home, url)
-            assert.is(code, 0, output)
-            assert.match(output, 'The file holds 5 bytes: made!')
-            assert.is(readFileSync(join(home, 'work', 'made.txt'), 'utf8'), 'made!')
-            assert.ok(provider.received.length >= 3)
-          } finally {
-            rmSync(home, { recursive: true, force: true })
-          }
+          const home = temporaryFolder()
+          const { code, output } = await runTask(program, path!, home, url)
+          assert.is(code, 0, output)
+          assert.match(output, 'The file holds 5 bytes: made!')
+          assert.is(readFileSync(join(home, 'work', 'made.txt'), 'utf8'), 'made!')
+          assert.ok(provider.received.length >= 3)
         },
         { plugin: { api } },
       ),

@@ -18,10 +18,7 @@ export interface ClientProgram {
 
 type Variables = Readonly<Record<string, string>>
 
-export interface Finished {
-  readonly code: number | null
-  readonly output: string
-}
+export type Finished = { readonly code: number | null; readonly output: string }
 
 const model = 'custom-model'
 const task = 'Make the file made.txt.'

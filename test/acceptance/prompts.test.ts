@@ -1,8 +1,8 @@
 // With --all only: a terminal.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
 import { converse, hasPseudoTerminal, openTerminal } from '../helpers/program/pseudo-terminal.ts'
 import { suite } from '../helpers/suite.ts'
@@ -12,7 +12,7 @@ const test = suite('questions at a terminal')
 const withTerminal = hasPseudoTerminal ? test : test.skip
 
 withTerminal('a password is asked twice on the terminal, never shown, and the result alone is on stdout', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+  const home = temporaryFolder()
   const { code, shown, stdout } = await converse(
     home,
     ['setup'],
@@ -31,7 +31,7 @@ withTerminal('a password is asked twice on the terminal, never shown, and the re
 })
 
 withTerminal('two passwords that differ change nothing', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+  const home = temporaryFolder()
   const { code, shown } = await converse(
     home,
     ['setup', '--username', 'ada'],
@@ -48,7 +48,7 @@ withTerminal('two passwords that differ change nothing', async () => {
 })
 
 withTerminal('Ctrl-C at a question ends the command with 130, and nothing is done', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+  const home = temporaryFolder()
   const { code } = await converse(home, ['setup'], [[/Username/, { keys: '\x03' }]])
   assert.is(code, 130)
   assert.not.ok(existsSync(join(home, 'aichat.db')))
@@ -56,7 +56,7 @@ withTerminal('Ctrl-C at a question ends the command with 130, and nothing is don
 })
 
 withTerminal('--no-input asks nothing, also at a terminal', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+  const home = temporaryFolder()
   const { code, shown } = await converse(home, ['--no-input', 'setup', '--username', 'ada'], [])
   assert.is(code, 64)
   assert.match(shown, /--password-stdin/)
@@ -64,7 +64,7 @@ withTerminal('--no-input asks nothing, also at a terminal', async () => {
 })
 
 withTerminal('in a conversation the answer to a question of ours is no question to the model', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+  const home = temporaryFolder()
   const { code, shown } = await converse(
     home,
     ['chat'],
@@ -82,7 +82,7 @@ withTerminal('in a conversation the answer to a question of ours is no question 
 withTerminal('login without a keychain asks whether a file may keep the token; the password is typed once', () =>
   withDaemon(async (daemon) => {
     await daemon.register('ada')
-    const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+    const home = temporaryFolder()
     const login = async (answer: string) => {
       const terminal = await openTerminal(home, ['login', daemon.url, '--username', 'ada'], {
         DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',

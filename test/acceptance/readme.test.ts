@@ -1,11 +1,11 @@
 // With --all only: many processes.
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { haveProgram } from '../helpers/debian.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -40,7 +40,7 @@ all('every command works, and those of the opening print what stands below them'
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents([text], model).join(''))
   })
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-readme-'))
+  const folder = temporaryFolder()
   const pids = join(folder, 'pids')
   const environment = {
     PATH: `${join(folder, 'programs')}:${process.env['PATH']}`,
@@ -77,7 +77,6 @@ all('every command works, and those of the opening print what stands below them'
   } finally {
     await run(`kill $(cat ${pids}) 2> /dev/null || true`, folder, environment)
     await provider.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 

@@ -1,11 +1,10 @@
 // Some with --all only: many processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { type Ran, runMain } from '../helpers/program/terminal.ts'
@@ -94,7 +93,7 @@ function refused(environment: Record<string, string>, words: readonly string[]):
 }
 
 function inNewHome(): Record<string, string> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-serve-'))
+  const home = temporaryFolder()
   homes.push(home)
   return { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9' }
 }

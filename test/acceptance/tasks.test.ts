@@ -1,11 +1,12 @@
 // With --all only: many processes.
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { aichatCommand, type Home, openHome } from '../helpers/program/command.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { hasPseudoTerminal, openTerminal } from '../helpers/program/pseudo-terminal.ts'
@@ -32,7 +33,7 @@ const tried = new Set<string>()
 
 /** The provider, a site and the local runner of all tasks, and the settings with which each of them begins. */
 let standIns: readonly [provider: StandIn, pages: StandIn, runner: StandIn] | undefined
-const settings = mkdtempSync(join(tmpdir(), 'aichat-settings-'))
+const settings = temporaryFolder()
 test.before(async () => {
   const page =
     '<html><head><title>Team</title></head><body><nav>Cookies</nav><article><h1>Team</h1><p>Ada is 36 years old and writes programs for a machine that is not built yet, with great care.</p><p>Grace is 45 and writes a compiler, which nobody believes can work at all.</p></article></body></html>'
@@ -59,7 +60,6 @@ test.before(async () => {
 })
 test.after(async () => {
   for (const standIn of standIns ?? []) await standIn.close()
-  rmSync(settings, { recursive: true, force: true })
 })
 
 test('the file names ten tasks', () => {
@@ -85,10 +85,7 @@ task('Ask again in another model', async ({ bash }, lines) => {
   assert.equal([code, stdout], [0, 'gpt-4.1-mini: What is a monad?\nclaude-sonnet-5: What is a monad?\n'], stderr)
   assert.is(stderr, 'aichat: asking the last question of "What is a monad?" again\n')
   const { sessions } = JSON.parse((await bash('aichat session list --json')).stdout)
-  assert.equal(
-    sessions.map(({ name }: { name: string }) => name),
-    ['What is a monad? 2', 'What is a monad?'],
-  )
+  assert.equal(pluck(sessions, 'name'), ['What is a monad? 2', 'What is a monad?'])
 })
 
 task('Extract JSON from a page', async ({ bash, asked, provider }, lines) => {
@@ -215,7 +212,7 @@ function task(title: string, check: (scene: Scene, lines: string) => Promise<voi
 async function scene(use: (scene: Scene) => Promise<void>): Promise<void> {
   const [provider, pages, runner] = standIns!
   for (const { received } of standIns!) received.length = 0
-  const home = openHome()
+  using home = openHome()
   const { folder } = home
   const work = join(folder, 'work')
   const environment = {
@@ -246,30 +243,26 @@ async function scene(use: (scene: Scene) => Promise<void>): Promise<void> {
     })
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
   }
-  try {
-    for (const made of ['bin', 'work/notes']) mkdirSync(join(folder, made), { recursive: true })
-    program(join(folder, 'bin', 'aichat'), `exec ${aichatCommand.map((word) => `'${word}'`).join(' ')} "$@"`)
-    for (const [name, text] of [
-      ['notes/call.md', 'Call Grace\n'],
-      ['notes/shop.md', 'Buy milk on Friday\n'],
-      ['diary.md', 'Dear diary, I promised a tale.\n'],
-    ] as const)
-      writeFileSync(join(work, name), text)
-    cpSync(settings, environment.AICHAT_HOME, { recursive: true })
-    assert.is((await bash('git init -q . && git add diary.md')).code, 0)
-    await use({
-      home,
-      folder,
-      work,
-      environment,
-      provider,
-      runner,
-      bash,
-      asked: () => questionIn(provider.received.at(-1)!.body),
-    })
-  } finally {
-    home.remove()
-  }
+  for (const made of ['bin', 'work/notes']) mkdirSync(join(folder, made), { recursive: true })
+  program(join(folder, 'bin', 'aichat'), `exec ${aichatCommand.map((word) => `'${word}'`).join(' ')} "$@"`)
+  for (const [name, text] of [
+    ['notes/call.md', 'Call Grace\n'],
+    ['notes/shop.md', 'Buy milk on Friday\n'],
+    ['diary.md', 'Dear diary, I promised a tale.\n'],
+  ] as const)
+    writeFileSync(join(work, name), text)
+  cpSync(settings, environment.AICHAT_HOME, { recursive: true })
+  assert.is((await bash('git init -q . && git add diary.md')).code, 0)
+  await use({
+    home,
+    folder,
+    work,
+    environment,
+    provider,
+    runner,
+    bash,
+    asked: () => questionIn(provider.received.at(-1)!.body),
+  })
 }
 
 /** Answers with its model and the first line of the question, and with two people where JSON is asked for. */

@@ -1,10 +1,10 @@
 // With --all only: a whole sample.
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { cheapHashes } from '../helpers/cheap-bcrypt.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { openHome, type RunOptions } from '../helpers/program/command.ts'
 import { openDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -113,7 +113,7 @@ test('in process, against a server, and by the program: the same JSON and the sa
     const events = completionEvents(['Hello ', 'yourself'], model)
     response.end(events.slice(0, model === 'breaking' ? 2 : events.length).join(''))
   })
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-ways-'))
+  const folder = temporaryFolder()
   const write = (name: string, value: unknown) => {
     writeFileSync(join(folder, name), JSON.stringify(value))
     return join(folder, name)
@@ -141,7 +141,6 @@ test('in process, against a server, and by the program: the same JSON and the sa
   } finally {
     for (const world of worlds) await world.close()
     await provider.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 
@@ -161,7 +160,7 @@ interface World {
 const common = { CUSTOM_API_KEY: 'sk-test-123456', OLLAMA_HOST: '127.0.0.1:9' }
 
 async function inProcess(): Promise<World> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-in-process-'))
+  const home = temporaryFolder()
   const environment = { AICHAT_HOME: home, HOME: home, ...common }
   return {
     name: 'in process',
@@ -174,7 +173,7 @@ async function inProcess(): Promise<World> {
 /** A client with an address and a token; set-up and password changes replace the token. */
 async function remote(): Promise<World> {
   const daemon = await openDaemon(common)
-  const home = mkdtempSync(join(tmpdir(), 'aichat-client-'))
+  const home = temporaryFolder()
   let token: string | undefined
   return {
     name: 'remote',

@@ -1,8 +1,6 @@
 // With --all only: a killed process.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { runMain } from '../helpers/program/terminal.ts'
@@ -25,7 +23,7 @@ test('kill -9 under load, several times: each finished answer is in the ledger o
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end([...events.slice(0, -1), `data: ${JSON.stringify(counts)}\n\n`, events.at(-1)].join(''))
   })
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const finished = new Set<number>()
   let asked = 0
   let token = ''
@@ -59,7 +57,6 @@ test('kill -9 under load, several times: each finished answer is in the ledger o
     const checked = await run('usage', 'check')
     assert.equal([checked.code, checked.stdout], [0, 'the ledger and its sums agree\n'])
   } finally {
-    rmSync(home, { recursive: true, force: true })
     await provider.close()
   }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type AccountRules, createAccounts } from '../../src/accounts/accounts.ts'
@@ -8,6 +7,8 @@ import { createPasswords } from '../../src/accounts/passwords.ts'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
@@ -271,8 +272,7 @@ for (const [what, newcomer] of [
         .register({ username: 'ada', password, ...newcomer }, undefined)
         .catch(failure)
       assert.instance(refused, AppError)
-      assert.is((refused as AppError).status, 400)
-      assert.is((refused as AppError).details.length, 1)
+      assert.equal([(refused as AppError).status, (refused as AppError).details.length], [400, 1])
       assert.ok(await accounts.needsSetup())
     }))
 }
@@ -342,8 +342,7 @@ test('the default administrator is made once, by what the settings say', async (
     assert.is(made.length, 1)
     assert.equal(made[0]!.administrator, { username: 'admin', password: 'Chosen0ne', generated: false })
     const { user } = await accounts.logins.login({ username: 'admin', password: 'Chosen0ne' }, undefined)
-    assert.is(user.role, 'admin')
-    assert.is(user.email, 'admin@localhost')
+    assert.equal([user.role, user.email], ['admin', 'admin@localhost'])
     assert.ok((await accounts.users.get(user.id)).mustChangePassword)
   })
   await withAccounts({ singleUserMode: true }, async ({ accounts }) => {
@@ -384,7 +383,7 @@ test('in single-user mode only the default administrator logs in, and who that i
   }))
 
 test('a database that lost its users is refused, and a new one is not', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-accounts-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'aichat.db')
   await (await openStorageIn(folder)).close()
   const storage = await openStorageIn(folder)
@@ -415,14 +414,9 @@ interface Options extends Partial<AccountRules> {
 }
 
 async function withAccounts(options: Options, work: (opened: Awaited<ReturnType<typeof open>>) => Promise<void>) {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-accounts-'))
-  const opened = await open(folder, options)
-  try {
-    await work(opened)
-  } finally {
-    await opened.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const folder = temporaryFolder()
+  await using opened = closing(await open(folder, options))
+  await work(opened)
 }
 
 async function open(folder: string, { initial, ...rules }: Options) {

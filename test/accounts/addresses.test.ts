@@ -64,8 +64,7 @@ test('a TRUST_PROXY that makes no sense is refused with every reason', () => {
     assert.unreachable()
   } catch (reason) {
     assert.instance(reason, AppError)
-    assert.is((reason as AppError).code, 'configuration')
-    assert.is((reason as AppError).details.length, 4)
+    assert.equal([(reason as AppError).code, (reason as AppError).details.length], ['configuration', 4])
   }
 })
 

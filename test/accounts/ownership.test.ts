@@ -5,6 +5,7 @@ import { addMemory, listMemories } from '../../src/operations/memories.ts'
 import type { Caller } from '../../src/operations/operation.ts'
 import { verifyPersona } from '../../src/operations/packages.ts'
 import { createPersona, listPersonas } from '../../src/operations/personas.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
@@ -29,10 +30,9 @@ test('what was local belongs to the first administrator, whole, and to no later 
   const asked = askInProcess(app, admin)
   const [adopted] = (await asked.ask(listPersonas, {})).personas
   assert.equal([adopted?.id, adopted?.user_id], [persona.id, admin.id])
-  assert.equal(
-    (await asked.ask(listMemories, { id: persona.id })).memories.map(({ content, user_id }) => [content, user_id]),
-    [['The cat is called Mog.', admin.id]],
-  )
+  assert.equal(pluck((await asked.ask(listMemories, { id: persona.id })).memories, 'content', 'user_id'), [
+    ['The cat is called Mog.', admin.id],
+  ])
   const state = await asked.ask(showState, { id: persona.id })
   assert.equal([state.user_id, Object.keys(state.learned_preferences)], [admin.id, ['language']])
   const { valid, problems } = await asked.ask(verifyPersona, { id: persona.id, package: nothing() })

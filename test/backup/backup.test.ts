@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import { partOf, readArchive, writeArchive } from '../../src/backup/archive.ts'
 import { databasePart } from '../../src/backup/manifest.ts'
 import { newName } from '../../src/backup/target.ts'
+import { closing } from '../helpers/disposal.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { serveHere } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
@@ -174,17 +175,13 @@ test('a backup that was changed, cut off or made up is told, and a restore of it
   }))
 
 test('a restore that is refused in an empty place leaves the place empty', async () => {
-  const home = openFastHome()
-  try {
-    const before = readdirSync(home.folder)
-    const file = join(home.folder, 'wrong.tar.gz')
-    writeFileSync(file, 'no backup')
-    assert.is((await home.aichat(['--local', 'backup', 'restore', file, '--yes'])).code, 65)
-    assert.is((await home.aichat(['--local', 'backup', 'restore', `${file}.none`, '--yes'])).code, 66)
-    assert.equal(readdirSync(home.folder), [...before, 'wrong.tar.gz'].sort())
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  const before = readdirSync(home.folder)
+  const file = join(home.folder, 'wrong.tar.gz')
+  writeFileSync(file, 'no backup')
+  assert.is((await home.aichat(['--local', 'backup', 'restore', file, '--yes'])).code, 65)
+  assert.is((await home.aichat(['--local', 'backup', 'restore', `${file}.none`, '--yes'])).code, 66)
+  assert.equal(readdirSync(home.folder), [...before, 'wrong.tar.gz'].sort())
 })
 
 test.whole(
@@ -296,45 +293,39 @@ test.whole('an encrypted backup needs its passphrase, from stdin or from the sec
 )
 
 test('backups in a bucket of S3 are signed, listed over pages, verified, restored and removed', async () => {
-  const s3 = await openS3('bucket')
+  await using s3 = closing(await openS3('bucket'))
   const environment = {
     ...s3Keys,
     AICHAT_BACKUP_TARGET: 's3://bucket/of the-home'.replace(' ', '-'),
     AWS_ENDPOINT_URL_S3: s3.url,
     AWS_REGION: 'eu-test-1',
   }
-  try {
-    await withHome(async ({ aichat, run, folder }) => {
-      s3.fail(503, 1)
-      const first = await run('backup create')
-      const others = [1, 2].map((seconds) =>
-        newName(Date.now() + seconds * 1000, { scheduled: false, encrypted: false }),
-      )
-      for (const name of others) s3.objects.set(`of-the-home/${name}`, s3.objects.get(`of-the-home/${first}`)!)
-      const names = [first, ...others]
-      s3.objects.set('of-the-home/other.txt', Buffer.from('not ours'))
-      assert.equal(
-        JSON.parse(await run('backup list --json'))
-          .backups.map(({ name }: { name: string }) => name)
-          .sort(),
-        names.sort(),
-      )
-      await run(`backup verify ${names[0]}`)
-      await run(`backup restore ${names[1]} --yes`)
-      await run(`backup remove ${names[2]}`)
-      assert.equal(
-        [...s3.objects.keys()].sort(),
-        [...names.slice(0, 2).map((name) => `of-the-home/${name}`), 'of-the-home/other.txt'].sort(),
-      )
-      assert.equal(s3.refused, [])
-      const wrong = await aichat(['--local', 'backup', 'list'], {
-        environment: { ...environment, AWS_SECRET_ACCESS_KEY: 'wrong', AICHAT_HOME: folder },
-      })
-      assert.equal([wrong.code, s3.refused], [77, ['another signature']])
-    }, environment)
-  } finally {
-    await s3.close()
-  }
+  await withHome(async ({ aichat, run, folder }) => {
+    s3.fail(503, 1)
+    const first = await run('backup create')
+    const others = [1, 2].map((seconds) => newName(Date.now() + seconds * 1000, { scheduled: false, encrypted: false }))
+    for (const name of others) s3.objects.set(`of-the-home/${name}`, s3.objects.get(`of-the-home/${first}`)!)
+    const names = [first, ...others]
+    s3.objects.set('of-the-home/other.txt', Buffer.from('not ours'))
+    assert.equal(
+      JSON.parse(await run('backup list --json'))
+        .backups.map(({ name }: { name: string }) => name)
+        .sort(),
+      names.sort(),
+    )
+    await run(`backup verify ${names[0]}`)
+    await run(`backup restore ${names[1]} --yes`)
+    await run(`backup remove ${names[2]}`)
+    assert.equal(
+      [...s3.objects.keys()].sort(),
+      [...names.slice(0, 2).map((name) => `of-the-home/${name}`), 'of-the-home/other.txt'].sort(),
+    )
+    assert.equal(s3.refused, [])
+    const wrong = await aichat(['--local', 'backup', 'list'], {
+      environment: { ...environment, AWS_SECRET_ACCESS_KEY: 'wrong', AICHAT_HOME: folder },
+    })
+    assert.equal([wrong.code, s3.refused], [77, ['another signature']])
+  }, environment)
 })
 
 test('doctor opens the newest backup and says its age, and fails without one', () =>

@@ -18,58 +18,50 @@ const test = suite('backups and restores that are killed')
 const moments = [150, 300, 450, 600, 800]
 
 test('a backup that is killed at any moment leaves the others whole, and the next one sweeps what it left', async () => {
-  const home = openFastHome()
+  using home = openFastHome()
   const run = (words: string) => home.aichat(['--local', ...words.split(' ')])
-  try {
-    await home.aichat(['--local', 'setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd\n' })
-    await fill(join(home.folder, 'aichat.db'))
-    assert.is((await run('backup create')).code, 0)
-    for (const moment of moments) await killed(home.folder, ['backup', 'create'], moment)
-    const left = () => listFolder(join(home.folder, 'backup-work'))
-    // A child of the last killed one may live for a moment longer: then the one after it sweeps.
-    for (let count = 0; count === 0 || (left().length > 0 && count < 5); count++) {
-      const { code, stderr } = await run('backup create')
-      assert.is(code, 0, stderr)
-    }
-    assert.equal(left(), [])
-    for (const name of readdirSync(join(home.folder, 'full-backups'))) {
-      assert.match(name, /^aichat-.*\.tar\.gz$/)
-      assert.is((await run(`backup verify ${name}`)).code, 0, name)
-    }
-  } finally {
-    home.remove()
+  await home.aichat(['--local', 'setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd\n' })
+  await fill(join(home.folder, 'aichat.db'))
+  assert.is((await run('backup create')).code, 0)
+  for (const moment of moments) await killed(home.folder, ['backup', 'create'], moment)
+  const left = () => listFolder(join(home.folder, 'backup-work'))
+  // A child of the last killed one may live for a moment longer: then the one after it sweeps.
+  for (let count = 0; count === 0 || (left().length > 0 && count < 5); count++) {
+    const { code, stderr } = await run('backup create')
+    assert.is(code, 0, stderr)
+  }
+  assert.equal(left(), [])
+  for (const name of readdirSync(join(home.folder, 'full-backups'))) {
+    assert.match(name, /^aichat-.*\.tar\.gz$/)
+    assert.is((await run(`backup verify ${name}`)).code, 0, name)
   }
 })
 
 test('a restore that is killed at any moment leaves all of the old state or all of the new', async () => {
-  const home = openFastHome()
+  using home = openFastHome()
   const run = (words: string) => home.aichat(['--local', ...words.split(' ')])
-  try {
-    await home.aichat(['--local', 'setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd\n' })
-    await run('config set chat.model then')
-    await fill(join(home.folder, 'aichat.db'))
-    assert.is((await run('backup create')).code, 0)
-    for (const moment of moments) {
-      await run('config set chat.model now')
-      await run('persona create --name Later --model m')
-      await killed(home.folder, ['backup', 'restore', '--yes'], moment)
-      // The first command finishes a restore that was decided, and says so.
-      const first = await run('persona list')
-      if (first.code !== 0) assert.match(first.stderr, /has been finished: start again/)
-      const isNew = !/Later/.test((await run('persona list')).stdout)
-      assert.is((await run('config get chat.model')).stdout, isNew ? 'then\n' : 'now\n')
-      assert.is((await run('doctor --backup')).code, 0)
-      if (!isNew)
-        for (const id of idsIn((await run('persona list --json')).stdout)) await run(`persona remove ${id} --yes`)
-    }
-    assert.is((await run('backup restore --yes')).code, 0)
-    assert.equal(
-      readdirSync(home.folder).filter((name) => name.startsWith('.restore-')),
-      [],
-    )
-  } finally {
-    home.remove()
+  await home.aichat(['--local', 'setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd\n' })
+  await run('config set chat.model then')
+  await fill(join(home.folder, 'aichat.db'))
+  assert.is((await run('backup create')).code, 0)
+  for (const moment of moments) {
+    await run('config set chat.model now')
+    await run('persona create --name Later --model m')
+    await killed(home.folder, ['backup', 'restore', '--yes'], moment)
+    // The first command finishes a restore that was decided, and says so.
+    const first = await run('persona list')
+    if (first.code !== 0) assert.match(first.stderr, /has been finished: start again/)
+    const isNew = !/Later/.test((await run('persona list')).stdout)
+    assert.is((await run('config get chat.model')).stdout, isNew ? 'then\n' : 'now\n')
+    assert.is((await run('doctor --backup')).code, 0)
+    if (!isNew)
+      for (const id of idsIn((await run('persona list --json')).stdout)) await run(`persona remove ${id} --yes`)
   }
+  assert.is((await run('backup restore --yes')).code, 0)
+  assert.equal(
+    readdirSync(home.folder).filter((name) => name.startsWith('.restore-')),
+    [],
+  )
 })
 
 test.run()

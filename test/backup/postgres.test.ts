@@ -4,6 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { moveToPostgres } from '../../src/storage/transfer/move-to.ts'
+import { pluck } from '../helpers/pluck.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { postgresSuite } from '../helpers/postgres/suite.ts'
 import { serveHere } from '../helpers/program/daemon.ts'
@@ -18,18 +19,14 @@ const secret = 'a secret of the tests that all instances share'
 /** A home with its data in PostgreSQL, and the copy that was moved there. */
 async function withShared(work: (scene: Scene) => Promise<void>): Promise<void> {
   const url = await server().newDatabase()
-  const home = openFastHome({ JWT_SECRET: secret, DATABASE_URL: url })
-  try {
-    await makeRichFolder(home.folder, 20)
-    const before = dumpOf(home.folder)
-    await moveToPostgres({ folder: home.folder, url, keep: false })
-    // This machine has no files of its own any more.
-    for (const name of ['aichat.db', 'aichat.db.moved', 'aichat.db.initialised', 'plugins', 'backups'])
-      rmSync(join(home.folder, name), { recursive: true, force: true })
-    await work({ ...home, url, before })
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome({ JWT_SECRET: secret, DATABASE_URL: url })
+  await makeRichFolder(home.folder, 20)
+  const before = dumpOf(home.folder)
+  await moveToPostgres({ folder: home.folder, url, keep: false })
+  // This machine has no files of its own any more.
+  for (const name of ['aichat.db', 'aichat.db.moved', 'aichat.db.initialised', 'plugins', 'backups'])
+    rmSync(join(home.folder, name), { recursive: true, force: true })
+  await work({ ...home, url, before })
 }
 
 type Scene = ReturnType<typeof openFastHome> & { readonly url: string; readonly before: ReturnType<typeof dumpOf> }
@@ -57,39 +54,28 @@ test('a backup holds the database with its plugins and packages, and is restored
     assert.is(restored.code, 0, restored.stderr)
     assert.match(restored.stderr, /with 2 users/)
     const listed = await aichat(['--local', '--as', 'ada', 'persona', 'list', '--json'], { environment: empty })
-    assert.equal(
-      JSON.parse(listed.stdout).personas.map(({ id }: { id: string }) => id),
-      ['p'],
-    )
+    assert.equal(pluck(JSON.parse(listed.stdout).personas, 'id'), ['p'])
     const instance = await serveHere({ ...empty, JWT_SECRET: secret }, folder)
     await instance.stop()
 
-    const other = openFastHome()
-    try {
-      const apart = await other.aichat(['--local', 'backup', 'restore', file, '--yes', '--as-backed-up'])
-      assert.is(apart.code, 0, apart.stderr)
-      const after = dumpOf(other.folder)
-      for (const name of Object.keys(before).filter((name) => !/^(?:login_session|audit)$/.test(name)))
-        assert.equal(after[name], before[name], name)
-    } finally {
-      other.remove()
-    }
+    using other = openFastHome()
+    const apart = await other.aichat(['--local', 'backup', 'restore', file, '--yes', '--as-backed-up'])
+    assert.is(apart.code, 0, apart.stderr)
+    const after = dumpOf(other.folder)
+    for (const name of Object.keys(before).filter((name) => !/^(?:login_session|audit)$/.test(name)))
+      assert.equal(after[name], before[name], name)
   }))
 
 test('a backup of a data folder is restored into PostgreSQL', async () => {
-  const home = openFastHome()
-  try {
-    await makeRichFolder(home.folder, 20)
-    const made = await home.aichat(['--local', 'backup', 'create'])
-    const environment = { JWT_SECRET: secret, DATABASE_URL: await server().newDatabase() }
-    const restored = await home.aichat(['--local', 'backup', 'restore', made.stdout.trim(), '--yes'], { environment })
-    assert.is(restored.code, 0, restored.stderr)
-    assert.match(restored.stderr, /1 API key was revoked/)
-    const list = await home.aichat(['--local', '--as', 'ada', 'persona', 'list'], { environment })
-    assert.match(list.stdout, /\bp\b/)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  await makeRichFolder(home.folder, 20)
+  const made = await home.aichat(['--local', 'backup', 'create'])
+  const environment = { JWT_SECRET: secret, DATABASE_URL: await server().newDatabase() }
+  const restored = await home.aichat(['--local', 'backup', 'restore', made.stdout.trim(), '--yes'], { environment })
+  assert.is(restored.code, 0, restored.stderr)
+  assert.match(restored.stderr, /1 API key was revoked/)
+  const list = await home.aichat(['--local', '--as', 'ada', 'persona', 'list'], { environment })
+  assert.match(list.stdout, /\bp\b/)
 })
 
 run()

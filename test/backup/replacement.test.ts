@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { finishReplacement, replaceTogether } from '../../src/storage/files/replacement.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('files that are replaced together')
 
 test('a replacement that was cut off after any of its steps is finished by the next process', () => {
   for (let done = 0; done <= 5; done++) {
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-replacement-'))
+    const folder = temporaryFolder()
     const at = (...parts: string[]) => join(folder, ...parts)
     for (const name of ['a', 'b']) {
       writeFileSync(at(name), `old ${name}`)
@@ -47,7 +47,7 @@ test('a replacement that was cut off after any of its steps is finished by the n
 })
 
 test('a replacement that cannot write its journal changes nothing', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-replacement-'))
+  const folder = temporaryFolder()
   writeFileSync(join(folder, 'a'), 'old')
   assert.throws(() =>
     replaceTogether(join(folder, 'a', 'no folder'), [{ from: null, to: join(folder, 'a'), aside: join(folder, 'b') }]),

@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert'
 import { newName } from '../../src/backup/target.ts'
 import { scheduleBackups } from '../../src/server/backup-schedule.ts'
 import type { Log, LogEvent } from '../../src/server/log.ts'
-import { withDaemon } from '../helpers/program/daemon.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { openDaemon, withDaemon } from '../helpers/program/daemon.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('scheduled backups, and backups over HTTP')
@@ -40,29 +41,28 @@ test('a second backup while one is made is refused with a time to come again', (
     assert.ok(answers.find(({ status }) => status === 503)!.headers.get('retry-after') !== null)
   }))
 
-test('a daemon backs up by its schedule and keeps as many as it is told, of its own alone', () =>
-  withDaemon(
-    async ({ home, installation: { app }, register }) => {
-      await register('ada')
-      const backups = await app.backups()
-      const byHand = await backups.create()
-      const folder = join(home, 'full-backups')
-      const made = await backups.create({ scheduled: true })
-      for (const seconds of [1, 2])
-        copyFileSync(
-          join(folder, made.name),
-          join(folder, newName(Date.now() + seconds * 1000, { scheduled: true, encrypted: false })),
-        )
-      const before = (await backups.list()).filter(({ scheduled }) => scheduled).map(({ name }) => name)
-      const removed = await backups.prune(2)
-      assert.equal(
-        removed.map(({ name }) => name),
-        before.slice(2),
-      )
-      assert.ok(readdirSync(folder).includes(byHand.name))
-    },
-    { AICHAT_BACKUP_EVERY: '1h', AICHAT_BACKUP_KEEP: '2' },
-  ))
+test('a daemon backs up by its schedule and keeps as many as it is told, of its own alone', async () => {
+  await using daemon = await openDaemon({ AICHAT_BACKUP_EVERY: '1h', AICHAT_BACKUP_KEEP: '2' })
+  const {
+    home,
+    installation: { app },
+    register,
+  } = daemon
+  await register('ada')
+  const backups = await app.backups()
+  const byHand = await backups.create()
+  const folder = join(home, 'full-backups')
+  const made = await backups.create({ scheduled: true })
+  for (const seconds of [1, 2])
+    copyFileSync(
+      join(folder, made.name),
+      join(folder, newName(Date.now() + seconds * 1000, { scheduled: true, encrypted: false })),
+    )
+  const before = (await backups.list()).filter(({ scheduled }) => scheduled).map(({ name }) => name)
+  const removed = await backups.prune(2)
+  assert.equal(pluck(removed, 'name'), before.slice(2))
+  assert.ok(readdirSync(folder).includes(byHand.name))
+})
 
 test.whole('the schedule begins soon after the start, and its end leaves no work', () =>
   withDaemon(

@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { goodPassword, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { quantile } from './parts/figures.ts'
 
 const rounds = 5
 const roundMs = 3000
@@ -12,32 +13,27 @@ const logins = 32
  * connection, alone and with logins in flight, in turns. Every status is checked.
  */
 export async function bench(): Promise<void> {
-  const daemon = await spawnDaemon({ AICHAT_LOG_LEVEL: 'warn', NODE_OPTIONS: '' })
-  try {
-    const { body } = await daemon.call('POST', '/api/auth/register', {
-      body: { username: 'bench', password: goodPassword },
-    })
-    const alone: number[] = []
-    const beside: number[] = []
-    const rates: number[] = []
-    await latencies(daemon, body.token, 500)
-    for (let round = 0; round < rounds; round++) {
-      alone.push(...(await latencies(daemon, body.token, roundMs)))
-      const flood = startFlood(daemon)
-      beside.push(...(await latencies(daemon, body.token, roundMs)))
-      rates.push((await flood.stop()) / (roundMs / 1000))
-    }
-    process.stdout.write(`GET /api/auth/me, one at a time, ${rounds} × ${roundMs / 1000} s each way\n`)
-    print('alone', alone)
-    print(`${logins} logins in flight`, beside)
-    process.stdout.write(
-      `  logins answered meanwhile: ${rates.map((rate) => rate.toFixed(1)).join(', ')} per second\n` +
-        `  aim: p99 under 50 ms with ${logins} logins in flight: ${quantile(beside, 0.99) < 50 ? 'met' : 'missed'}\n`,
-    )
-  } finally {
-    await daemon.stop()
-    removeHome(daemon)
+  await using daemon = await spawnDaemon({ AICHAT_LOG_LEVEL: 'warn', NODE_OPTIONS: '' })
+  const { body } = await daemon.call('POST', '/api/auth/register', {
+    body: { username: 'bench', password: goodPassword },
+  })
+  const alone: number[] = []
+  const beside: number[] = []
+  const rates: number[] = []
+  await latencies(daemon, body.token, 500)
+  for (let round = 0; round < rounds; round++) {
+    alone.push(...(await latencies(daemon, body.token, roundMs)))
+    const flood = startFlood(daemon)
+    beside.push(...(await latencies(daemon, body.token, roundMs)))
+    rates.push((await flood.stop()) / (roundMs / 1000))
   }
+  process.stdout.write(`GET /api/auth/me, one at a time, ${rounds} × ${roundMs / 1000} s each way\n`)
+  print('alone', alone)
+  print(`${logins} logins in flight`, beside)
+  process.stdout.write(
+    `  logins answered meanwhile: ${rates.map((rate) => rate.toFixed(1)).join(', ')} per second\n` +
+      `  aim: p99 under 50 ms with ${logins} logins in flight: ${quantile(beside, 0.99) < 50 ? 'met' : 'missed'}\n`,
+  )
 }
 
 /** Keeps so many logins in flight until it is stopped; resolves with how many were answered, all of them 200. */
@@ -88,9 +84,4 @@ function print(what: string, values: readonly number[]): void {
   process.stdout.write(
     `  ${what.padEnd(22)} p50 ${p50} ms   p99 ${p99} ms   max ${most} ms   (${values.length} requests)\n`,
   )
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((left, right) => left - right)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { furnish, launcherOf, loadedBy, mostUsed } from '../cli/most-used.ts'
+import { closing } from '../helpers/disposal.ts'
 import { aichatCommand, openHome } from '../helpers/program/command.ts'
 import { startPart } from './gateway-parts/contestants.ts'
-import { median, quantile } from './gateway-parts/load.ts'
+import { median, quantile } from './parts/figures.ts'
 
 /** AICHAT_BENCH_ROUNDS gives others. */
 const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 10)
@@ -66,50 +67,46 @@ async function commands(): Promise<void> {
 }
 
 async function tabs(): Promise<void> {
-  const home = openHome()
-  try {
-    await fill(home.folder)
-    const environment = { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder }
-    const tab = (kind: string, ...context: string[]) => [
-      ...aichatCommand,
-      '--timeout',
-      '1s',
-      '__complete',
-      kind,
-      ...context,
-    ]
-    const lines: readonly (readonly [name: string, words: readonly string[]])[] = [
-      ['node -e 0', [process.execPath, '-e', '0']],
-      ['aichat --version', [...aichatCommand, '--version']],
-      ['aichat --help', [...aichatCommand, '--help']],
-      ['aichat chat --help', [...aichatCommand, 'chat', '--help']],
-      ...['models', 'plugins', 'personas', 'sessions', 'settings', 'topics', 'languages'].map(
-        (kind) => [`Tab: ${kind}`, tab(kind)] as const,
-      ),
-      ['Tab: memories', tab('memories', 'Persona 7')],
-    ]
-    const cpu = lines.map(() => Number.POSITIVE_INFINITY)
-    const wall = lines.map(() => Number.POSITIVE_INFINITY)
-    for (let round = 0; round < rounds; round++)
-      for (const [at, [, words]] of lines.entries()) {
-        cpu[at] = Math.min(cpu[at]!, cpuOf(words, environment))
-        wall[at] = Math.min(wall[at]!, wallOf(words, environment))
-      }
-    process.stdout.write(`milliseconds, the least of ${rounds} rounds\n`)
-    for (const [at, [name]] of lines.entries()) {
-      const over = at === 0 ? '' : ` (+${(cpu[at]! - cpu[0]!).toFixed(0)})`
-      process.stdout.write(
-        `  ${name.padEnd(20)} ${cpu[at]!.toFixed(0).padStart(4)} of processor${over.padEnd(7)} ${wall[at]!.toFixed(0).padStart(4)} in all\n`,
-      )
+  using home = openHome()
+  await fill(home.folder)
+  const environment = { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder }
+  const tab = (kind: string, ...context: string[]) => [
+    ...aichatCommand,
+    '--timeout',
+    '1s',
+    '__complete',
+    kind,
+    ...context,
+  ]
+  const lines: readonly (readonly [name: string, words: readonly string[]])[] = [
+    ['node -e 0', [process.execPath, '-e', '0']],
+    ['aichat --version', [...aichatCommand, '--version']],
+    ['aichat --help', [...aichatCommand, '--help']],
+    ['aichat chat --help', [...aichatCommand, 'chat', '--help']],
+    ...['models', 'plugins', 'personas', 'sessions', 'settings', 'topics', 'languages'].map(
+      (kind) => [`Tab: ${kind}`, tab(kind)] as const,
+    ),
+    ['Tab: memories', tab('memories', 'Persona 7')],
+  ]
+  const cpu = lines.map(() => Number.POSITIVE_INFINITY)
+  const wall = lines.map(() => Number.POSITIVE_INFINITY)
+  for (let round = 0; round < rounds; round++)
+    for (const [at, [, words]] of lines.entries()) {
+      cpu[at] = Math.min(cpu[at]!, cpuOf(words, environment))
+      wall[at] = Math.min(wall[at]!, wallOf(words, environment))
     }
-    const help = cpu[2]! - cpu[0]!
-    const slowest = Math.max(...wall.slice(4))
+  process.stdout.write(`milliseconds, the least of ${rounds} rounds\n`)
+  for (const [at, [name]] of lines.entries()) {
+    const over = at === 0 ? '' : ` (+${(cpu[at]! - cpu[0]!).toFixed(0)})`
     process.stdout.write(
-      `  aims: --help within 35 ms over Node: ${help <= 35 ? 'met' : 'missed'}; names within 150 ms: ${slowest <= 150 ? 'met' : 'missed'}\n`,
+      `  ${name.padEnd(20)} ${cpu[at]!.toFixed(0).padStart(4)} of processor${over.padEnd(7)} ${wall[at]!.toFixed(0).padStart(4)} in all\n`,
     )
-  } finally {
-    home.remove()
   }
+  const help = cpu[2]! - cpu[0]!
+  const slowest = Math.max(...wall.slice(4))
+  process.stdout.write(
+    `  aims: --help within 35 ms over Node: ${help <= 35 ? 'met' : 'missed'}; names within 150 ms: ${slowest <= 150 ? 'met' : 'missed'}\n`,
+  )
 }
 
 /** Milliseconds of processor time of one command, its start included. */
@@ -137,22 +134,20 @@ function wallOf([program, ...args]: readonly string[], env: NodeJS.ProcessEnv): 
 async function fill(folder: string): Promise<void> {
   const { openApp } = await import('../../src/app/app.ts')
   const { readSettings } = await import('../../src/settings/settings.ts')
-  const app = await openApp(readSettings({ AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' }))
-  try {
-    const { personas, conversations, memories } = await app.personas()
-    for (let number = 0; number < 100; number++)
-      await personas.create('local', { name: `Persona ${number}`, model: 'openai:gpt-4.1-mini', parameters: {} })
-    for (let number = 0; number < sessions; number++) await conversations.create('local', { name: `Talk ${number}` })
-    const persona = await personas.get('local', 'Persona 7')
-    await memories.store(
-      persona,
-      Array.from({ length: 500 }, (_, number) => ({
-        content: `The number ${number} is known`,
-        importance_score: 0.5,
-        metadata: {},
-      })),
-    )
-  } finally {
-    await app.close()
-  }
+  await using app = closing(
+    await openApp(readSettings({ AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' })),
+  )
+  const { personas, conversations, memories } = await app.personas()
+  for (let number = 0; number < 100; number++)
+    await personas.create('local', { name: `Persona ${number}`, model: 'openai:gpt-4.1-mini', parameters: {} })
+  for (let number = 0; number < sessions; number++) await conversations.create('local', { name: `Talk ${number}` })
+  const persona = await personas.get('local', 'Persona 7')
+  await memories.store(
+    persona,
+    Array.from({ length: 500 }, (_, number) => ({
+      content: `The number ${number} is known`,
+      importance_score: 0.5,
+      metadata: {},
+    })),
+  )
 }

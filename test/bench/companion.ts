@@ -5,7 +5,7 @@
 
 import { wordsInPrompts, wrongAnswer } from './memory-parts/asked-again.ts'
 import { companionFacts } from './memory-parts/companion-facts.ts'
-import { print } from './memory-parts/scope.ts'
+import { print } from './parts/figures.ts'
 
 const rounds = 3
 

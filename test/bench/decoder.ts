@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { contributed, type ExternalTensor, type Graph } from '../../src/inference/graph.ts'
 import { multiply, scalar } from '../../src/inference/operators.ts'
@@ -8,7 +8,9 @@ import { createSampler } from '../../src/inference/sampling.ts'
 import { isRuntimeInstalled, openSession, type Session } from '../../src/inference/session.ts'
 import { createDecoder, type Decoder } from '../../src/runners/decoder.ts'
 import { createTextStream } from '../../src/runners/text-stream.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { buildDecoder, type WeightForm } from '../helpers/providers/tiny-decoder.ts'
+import { median } from './parts/figures.ts'
 
 /** SmolLM2-135M-Instruct's config.json. */
 const shape = {
@@ -34,38 +36,31 @@ export async function bench(): Promise<void> {
     process.stdout.write('skipped: onnxruntime-node is not installed\n')
     return
   }
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-decoder-bench-'))
-  try {
-    const path = join(folder, 'model.onnx')
-    writeFileSync(path, buildDecoder(shape, randomForm(folder)))
-    const threads = Math.max(1, availableParallelism() - 1)
-    const session = await openSession(path, { name: 'bench', threads })
-    const watched = watch(session)
-    const decoder = createDecoder(watched.session, sizes)
-    await loop(decoder, watched)
-    const samples: Sample[] = []
-    for (let round = 0; round < rounds; round++) samples.push(await loop(decoder, watched))
-    const middle = (field: keyof Sample) => median(samples.map((sample) => sample[field]))
-    const [loopMs, runMs] = [middle('wholeMs') / tokens, middle('bareMs') / tokens]
-    const [loopCpuMs, runCpuMs] = [middle('wholeCpuMs') / tokens, middle('bareCpuMs') / tokens]
-    const line = (name: string, value: string) => process.stdout.write(`${name.padEnd(44)} ${value}\n`)
-    line('threads', String(threads))
-    line(
-      `decode loop, ${tokens} tokens after ${promptLength}`,
-      `${(1000 / loopMs).toFixed(1)} tokens/s (${loopMs.toFixed(2)} ms each)`,
-    )
-    line('bare session runs in it', `${(1000 / runMs).toFixed(1)} tokens/s (${runMs.toFixed(2)} ms each)`)
-    line('processor time of the loop, of the runs', `${loopCpuMs.toFixed(2)} ms, ${runCpuMs.toFixed(2)} ms each`)
-    line(
-      'overhead of the loop, processor time',
-      `${((loopCpuMs / runCpuMs - 1) * 100).toFixed(1)} % (aim: at most 10 %)`,
-    )
-    line('overhead of the loop, on the clock', `${((loopMs / runMs - 1) * 100).toFixed(1)} %`)
-    line('prompt', `${((promptLength * 1000) / middle('prefillMs')).toFixed(0)} tokens/s`)
-    await decoder.close()
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const folder = temporaryFolder()
+  const path = join(folder, 'model.onnx')
+  writeFileSync(path, buildDecoder(shape, randomForm(folder)))
+  const threads = Math.max(1, availableParallelism() - 1)
+  const session = await openSession(path, { name: 'bench', threads })
+  const watched = watch(session)
+  const decoder = createDecoder(watched.session, sizes)
+  await loop(decoder, watched)
+  const samples: Sample[] = []
+  for (let round = 0; round < rounds; round++) samples.push(await loop(decoder, watched))
+  const middle = (field: keyof Sample) => median(samples.map((sample) => sample[field]))
+  const [loopMs, runMs] = [middle('wholeMs') / tokens, middle('bareMs') / tokens]
+  const [loopCpuMs, runCpuMs] = [middle('wholeCpuMs') / tokens, middle('bareCpuMs') / tokens]
+  const line = (name: string, value: string) => process.stdout.write(`${name.padEnd(44)} ${value}\n`)
+  line('threads', String(threads))
+  line(
+    `decode loop, ${tokens} tokens after ${promptLength}`,
+    `${(1000 / loopMs).toFixed(1)} tokens/s (${loopMs.toFixed(2)} ms each)`,
+  )
+  line('bare session runs in it', `${(1000 / runMs).toFixed(1)} tokens/s (${runMs.toFixed(2)} ms each)`)
+  line('processor time of the loop, of the runs', `${loopCpuMs.toFixed(2)} ms, ${runCpuMs.toFixed(2)} ms each`)
+  line('overhead of the loop, processor time', `${((loopCpuMs / runCpuMs - 1) * 100).toFixed(1)} % (aim: at most 10 %)`)
+  line('overhead of the loop, on the clock', `${((loopMs / runMs - 1) * 100).toFixed(1)} %`)
+  line('prompt', `${((promptLength * 1000) / middle('prefillMs')).toFixed(0)} tokens/s`)
+  await decoder.close()
 }
 
 /** Milliseconds: on the clock, and of the processor, which other work on the machine does not stretch. */
@@ -176,8 +171,4 @@ function randomForm(folder: string): WeightForm {
 function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!
 }

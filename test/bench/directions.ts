@@ -3,6 +3,7 @@ import * as last from '../speech/text/stage-directions/last.ts'
 import { asides, directions, heldOutAsides, heldOutDirections } from '../speech/text/stage-directions/lists.ts'
 import { half, lost, positions, spoken } from '../speech/text/stage-directions/measure.ts'
 import * as unseen from '../speech/text/stage-directions/unseen.ts'
+import { print } from './parts/figures.ts'
 
 /**
  * How many stage directions are removed before speech, in percent, and how many asides lose a word, by the place in the
@@ -23,16 +24,12 @@ export async function bench(): Promise<void> {
     'unseen, first': [unseen.firstDirections, unseen.firstAsides],
     'unseen, second': [unseen.secondDirections, unseen.secondAsides],
   } as const
-  say(`${'list'.padEnd(18)}${positions.map((position) => position.padStart(9)).join('')}   asides lost, at most`)
+  print(`${'list'.padEnd(18)}${positions.map((position) => position.padStart(9)).join('')}   asides lost, at most`)
   for (const [name, [told, others]] of Object.entries(sets)) {
     const removed = positions.map((position) => 100 - (100 * spoken(told, position).length) / told.length)
     const gone = Math.max(...positions.map((position) => lost(others, position).length))
-    say(
+    print(
       `${name.padEnd(18)}${removed.map((share) => share.toFixed(1).padStart(9)).join('')}   ${gone} of ${others.length}`,
     )
   }
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

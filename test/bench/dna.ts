@@ -1,16 +1,12 @@
 /** Whole personas in and out: time, peak memory and bytes of both forms, each step in a process of its own. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { importOverHttp } from './dna-parts/over-http.ts'
 
-interface Measured {
-  readonly ms: number
-  readonly peak: number
-  readonly bytes: number
-}
+type Measured = { readonly ms: number; readonly peak: number; readonly bytes: number }
 
 /** Sizes can be given as AICHAT_BENCH_MEMORIES=1000,50000. */
 const sizes = (process.env['AICHAT_BENCH_MEMORIES'] ?? '1000,50000').split(',').map(Number)
@@ -22,12 +18,8 @@ export async function bench(): Promise<void> {
     'Aim: a container verified at 50 MB/s or more, in less than 300 MB at 50,000 memories × 1,536.\n',
   )
   for (const size of sizes) {
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-dna-'))
-    try {
-      await measure(folder, size)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const folder = temporaryFolder()
+    await measure(folder, size)
   }
 }
 

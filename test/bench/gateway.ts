@@ -1,10 +1,10 @@
-import { type ChildProcess, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from '../helpers/folders.ts'
 import type { Contestant } from './gateway-parts/contestant.ts'
 import {
+  openChildren,
   otherWays,
   peerName,
   project,
@@ -14,7 +14,8 @@ import {
   startPeer,
 } from './gateway-parts/contestants.ts'
 import { ask, type Kind } from './gateway-parts/exchange.ts'
-import { load, median, memoryOf, quantile, type Round } from './gateway-parts/load.ts'
+import { load, memoryOf, type Round } from './gateway-parts/load.ts'
+import { median, print, quantile } from './parts/figures.ts'
 
 /** AICHAT_BENCH_ROUNDS gives others. */
 const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
@@ -38,48 +39,36 @@ const manyChats = 100_000
  * errors looks fast.
  */
 export async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
-  const children: ChildProcess[] = []
-  try {
-    if (spawnSync('wrk', ['-v']).error) {
-      print('skipped: the load generator wrk is not installed (Debian package wrk)')
-      return
-    }
-    const upstream = (await startPart(children, 'upstream')).url
-    const build = process.env['AICHAT_BENCH_BEFORE']
-    const ours = await startOurs(children, join(folder, 'now'), upstream, 'aichat', project)
-    const older = build ? await startOurs(children, join(folder, 'before'), upstream, beforeName, build) : undefined
-    const peer = await startPeer(children, upstream)
-    const pipe = await startFloor(children, upstream, 'pipe', pipeName)
-    const plain = [ours, ...(older ? [older] : []), pipe]
-    const contestants = [
-      { name: 'provider alone', url: `${upstream}/v1/chat/completions`, headers: {}, pid: undefined },
-      ...plain,
-      await startFloor(children, upstream, 'h3', 'bare h3 + undici'),
-      ...(peer ? [peer] : []),
-    ]
-    const ways = [...(await otherWays(ours)), ...(older ? await otherWays(older) : [])]
-
-    for (const kind of ['whole', 'streamed'] as const)
-      for (const contestant of [...contestants, ...ways]) await ask(contestant, kind)
-    await table('whole answers, 1 connection', [...contestants, ...ways], 'whole', 1)
-    await table('whole answers, 32 connections', [...contestants, ...ways], 'whole', 32)
-    await table('streams at once, 32 connections', [...contestants, ...ways], 'streamed', 32)
-    await ratesWithin(5, contestants)
-    await firstBytes([...contestants, ...ways])
-    await steadyStreams(plain)
-    for (const contestant of plain) if (contestant !== pipe) await memory(contestant)
-  } finally {
-    for (const child of children) child.kill('SIGTERM')
-    await Promise.all(
-      children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
-    )
-    rmSync(folder, { recursive: true, force: true })
+  const folder = temporaryFolder()
+  await using children = openChildren()
+  if (spawnSync('wrk', ['-v']).error) {
+    print('skipped: the load generator wrk is not installed (Debian package wrk)')
+    return
   }
-}
+  const upstream = (await startPart(children, 'upstream')).url
+  const build = process.env['AICHAT_BENCH_BEFORE']
+  const ours = await startOurs(children, join(folder, 'now'), upstream, 'aichat', project)
+  const older = build ? await startOurs(children, join(folder, 'before'), upstream, beforeName, build) : undefined
+  const peer = await startPeer(children, upstream)
+  const pipe = await startFloor(children, upstream, 'pipe', pipeName)
+  const plain = [ours, ...(older ? [older] : []), pipe]
+  const contestants = [
+    { name: 'provider alone', url: `${upstream}/v1/chat/completions`, headers: {}, pid: undefined },
+    ...plain,
+    await startFloor(children, upstream, 'h3', 'bare h3 + undici'),
+    ...(peer ? [peer] : []),
+  ]
+  const ways = [...(await otherWays(ours)), ...(older ? await otherWays(older) : [])]
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
+  for (const kind of ['whole', 'streamed'] as const)
+    for (const contestant of [...contestants, ...ways]) await ask(contestant, kind)
+  await table('whole answers, 1 connection', [...contestants, ...ways], 'whole', 1)
+  await table('whole answers, 32 connections', [...contestants, ...ways], 'whole', 32)
+  await table('streams at once, 32 connections', [...contestants, ...ways], 'streamed', 32)
+  await ratesWithin(5, contestants)
+  await firstBytes([...contestants, ...ways])
+  await steadyStreams(plain)
+  for (const contestant of plain) if (contestant !== pipe) await memory(contestant)
 }
 
 /** Headings name the load of the machine: wall-clock figures mean little where others work beside. */

@@ -1,10 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import { chainsOf } from './journey-parts/chains.ts'
 import { openCounts, type ScriptCounts } from './journey-parts/counts.ts'
+import { print } from './parts/figures.ts'
 
 /** A request that is driven from end to end. `run` is called twice: the first time loads modules and fills caches. */
 interface Journey {
@@ -33,21 +35,14 @@ const rooms = [...order, 'src/chat', 'speech', 'src/runners', 'src/http-client',
  */
 export async function bench(): Promise<void> {
   // Before the product is loaded, so that every function is counted.
-  const counts = openCounts()
-  const provider = await openStandIn((_request, response) => {
+  await using counts = closing(openCounts())
+  await using provider = await openStandIn((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents(['Hello', ' there.']).join(''))
   })
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-journeys-'))
-  const opened = await openJourneys(provider, folder)
-  try {
-    for (const journey of opened.journeys) await measure(journey, counts, folder)
-  } finally {
-    counts.close()
-    await opened.close()
-    await provider.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const folder = temporaryFolder()
+  await using opened = closing(await openJourneys(provider, folder))
+  for (const journey of opened.journeys) await measure(journey, counts, folder)
 }
 
 async function measure(
@@ -233,8 +228,4 @@ function sorted(files: ReadonlySet<string>): readonly string[] {
     return at === -1 ? rooms.length : at
   }
   return [...files].sort((a, b) => place(a) - place(b) || a.localeCompare(b))
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { type ApiKeys, createApiKeys } from '../../src/accounts/keys/api-keys.ts'
 import { digestOfKey, lastFour, makeKeyText } from '../../src/accounts/keys/key-text.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { account } from '../helpers/storage/samples.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
 
@@ -16,47 +16,42 @@ const rounds = 5
  * time, of unknown ones, and of texts that are no keys. The aim is 5 µs for a known one.
  */
 export async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-keys-bench-'))
-  const storage = await openStorageIn(folder)
+  const folder = temporaryFolder()
+  await using storage = closing(await openStorageIn(folder))
   const open = (): ApiKeys =>
     createApiKeys({ store: storage.keys, bounds: { inAll: count, perUser: count }, clock: Date.now, newId: randomUUID })
-  try {
-    await storage.accounts.insert(account('ada'), false)
-    const keys = open()
-    // The first makes the tables known; the others are copied, since each made by itself waits for the disk.
-    const secrets = [(await keys.create({ owner: 'ada' })).secret, ...copies(join(folder, 'aichat.db'))]
-    secrets.sort((left, right) => (left.slice(-4) < right.slice(-4) ? -1 : 1))
-    const measured = new Map<string, number[]>()
-    for (let round = 0; round < rounds; round++) {
-      // A change of any account clears the cache.
-      await storage.accounts.update('ada', { email: null }, Date.now())
-      note(measured, 'first look', await timed(keys, secrets))
-      note(measured, 'known', await timed(keys, secrets))
-      const strangers = Array.from({ length: count }, () => makeKeyText())
-      note(measured, 'unknown', await timed(keys, strangers))
-      note(
-        measured,
-        'wrong checksum',
-        await timed(
-          keys,
-          strangers.map((text) => `${text.slice(0, -1)}${text.endsWith('0') ? 1 : 0}`),
-        ),
-      )
-      note(
-        measured,
-        'SQL',
-        await timed(
-          keys,
-          strangers.map(() => "aic_' OR '1'='1'; DROP TABLE api_key; --"),
-        ),
-      )
-    }
-    for (const [what, values] of measured) print(what, values, 'µs a check')
-    await keys.close()
-  } finally {
-    await storage.close()
-    rmSync(folder, { recursive: true, force: true })
+  await storage.accounts.insert(account('ada'), false)
+  const keys = open()
+  // The first makes the tables known; the others are copied, since each made by itself waits for the disk.
+  const secrets = [(await keys.create({ owner: 'ada' })).secret, ...copies(join(folder, 'aichat.db'))]
+  secrets.sort((left, right) => (left.slice(-4) < right.slice(-4) ? -1 : 1))
+  const measured = new Map<string, number[]>()
+  for (let round = 0; round < rounds; round++) {
+    // A change of any account clears the cache.
+    await storage.accounts.update('ada', { email: null }, Date.now())
+    note(measured, 'first look', await timed(keys, secrets))
+    note(measured, 'known', await timed(keys, secrets))
+    const strangers = Array.from({ length: count }, () => makeKeyText())
+    note(measured, 'unknown', await timed(keys, strangers))
+    note(
+      measured,
+      'wrong checksum',
+      await timed(
+        keys,
+        strangers.map((text) => `${text.slice(0, -1)}${text.endsWith('0') ? 1 : 0}`),
+      ),
+    )
+    note(
+      measured,
+      'SQL',
+      await timed(
+        keys,
+        strangers.map(() => "aic_' OR '1'='1'; DROP TABLE api_key; --"),
+      ),
+    )
   }
+  for (const [what, values] of measured) print(what, values, 'µs a check')
+  await keys.close()
 }
 
 /** Adds copies of the one key with secrets of their own, which are given back. */

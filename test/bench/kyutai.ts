@@ -1,9 +1,3 @@
-/**
- * Server C with Kyutai TTS on random weights of the published size, made by this bench: the speech is noise, but the
- * computation depends on it only in how soon the next word comes.
- */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfiguration } from '../../speech/engines/kyutai-tts/configuration.ts'
 import { quantisationPlan } from '../../speech/engines/kyutai-tts/model.ts'
@@ -11,25 +5,23 @@ import { kyutaiRepository } from '../../speech/engines/kyutai-tts/repositories.t
 import { dividedFile, languageFile } from '../../speech/engines/kyutai-tts/tensors.ts'
 import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { files, largeSize, makeKyutaiModel, makeVoice } from '../speech/engines/kyutai-tts/model.ts'
-import { measureBound, measureFirstLoad, measureServer, print, timed } from './speech-parts/large-model.ts'
+import { print } from './parts/figures.ts'
+import { measureBound, measureFirstLoad, measureServer, timed } from './speech-parts/large-model.ts'
 
 /** Prints load, speed, first byte and memory with all codebooks and with fewer, beside the time that reading its weights takes. */
 export async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
-  try {
-    const path = join(folder, 'models', kyutaiRepository)
-    await timed('making random weights', () => makeKyutaiModel(path, largeSize))
-    await makeVoice(join(path, 'voices/alba.safetensors'), largeSize, { frames: 125 })
-    await measureFirstLoad(folder, { server: 'voxb-tts-1.6b' })
-    for (const codebooks of [32, 16, 8]) {
-      print(`\n${codebooks} codebooks`)
-      const model = { server: 'voxb-tts-1.6b', codebooks } as const
-      const reached = await measureServer(folder, model, { input: 'The fox jumps over it.', voice: 'alba' })
-      await measureBound(folder, await bytesPerFrame(folder, path, codebooks), reached)
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  const folder = temporaryFolder()
+  const path = join(folder, 'models', kyutaiRepository)
+  await timed('making random weights', () => makeKyutaiModel(path, largeSize))
+  await makeVoice(join(path, 'voices/alba.safetensors'), largeSize, { frames: 125 })
+  await measureFirstLoad(folder, { server: 'voxb-tts-1.6b' })
+  for (const codebooks of [32, 16, 8]) {
+    print(`\n${codebooks} codebooks`)
+    const model = { server: 'voxb-tts-1.6b', codebooks } as const
+    const reached = await measureServer(folder, model, { input: 'The fox jumps over it.', voice: 'alba' })
+    await measureBound(folder, await bytesPerFrame(folder, path, codebooks), reached)
   }
 }
 

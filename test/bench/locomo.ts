@@ -18,9 +18,9 @@ import {
   embedded,
   keepAll,
   openStores,
-  print,
   queryVector,
 } from './memory-parts/scope.ts'
+import { print } from './parts/figures.ts'
 
 const ks = [1, 5, 10, 25, 50] as const
 
@@ -33,11 +33,7 @@ const settings = {
 type Setting = keyof typeof settings
 
 /** A question with its matches in the store; ranking then is pure and can be repeated. */
-interface Asked {
-  readonly question: Question
-  readonly query: MemoryQuery
-  readonly found: Found
-}
+type Asked = { readonly question: Question; readonly query: MemoryQuery; readonly found: Found }
 
 export async function bench(): Promise<void> {
   const folder = testData('memory', 'locomo')
@@ -86,10 +82,7 @@ async function ask(talks: readonly Talk[], setting: Setting, embedder?: Embedder
     for (const question of talk.questions) {
       const query = readQuery(question.question, rarity, Math.max(...memories.map(({ timestamp }) => timestamp)))
       const vector = embedder && (await queryVector(embedder, question.question))
-      const found = await candidatesFor(stores.memories, scope, query, {
-        candidates: 120,
-        ...(vector && { vector }),
-      })
+      const found = await candidatesFor(stores.memories, scope, query, { candidates: 120, ...(vector && { vector }) })
       asked.push({ question, query, found })
     }
     result.push(asked)

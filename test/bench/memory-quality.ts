@@ -12,6 +12,7 @@ import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-q
 import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { memorySettingsOf } from '../../src/personas/persona.ts'
 import { testData } from '../helpers/data.ts'
+import { closing } from '../helpers/disposal.ts'
 import { floorAtWork } from './memory-parts/floor-at-work.ts'
 import { readTalks } from './memory-parts/locomo-data.ts'
 import { type Example, fitLogistic } from './memory-parts/logistic.ts'
@@ -22,27 +23,20 @@ import {
   embedded,
   keepAll,
   openStores,
-  print,
   queryVector,
 } from './memory-parts/scope.ts'
+import { print } from './parts/figures.ts'
 
 /** The memories of a prompt at most, as in `persona-chat`. */
 const mostInPrompt = 8
 const floor = memorySettingsOf({}).min_score
 const dayMs = 86_400_000
 
-interface Asked {
-  readonly query: RelevanceQuery
-  readonly read: MemoryQuery
-  readonly found: Found
-}
+type Asked = { readonly query: RelevanceQuery; readonly read: MemoryQuery; readonly found: Found }
 
 type Mode = 'hybrid' | 'words' | 'vectors'
 
-interface Hit {
-  readonly id: string
-  readonly score: number
-}
+type Hit = { readonly id: string; readonly score: number }
 
 export async function bench(): Promise<void> {
   const sets = readQualitySets()
@@ -92,27 +86,20 @@ async function ask(
   others: readonly NewMemory[] = [],
   today?: number,
 ): Promise<Asked[]> {
-  const stores = await openStores()
-  try {
-    const scope = await stores.scope()
-    const memories = [...set.memories.map(memoryOf), ...others]
-    await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
-    const { rarity } = builtinEmbedder()
-    const now = today ?? Math.max(0, ...memories.map(({ timestamp }) => timestamp)) + dayMs
-    const asked: Asked[] = []
-    for (const query of set.queries) {
-      const read = readQuery(query.query, rarity, now)
-      const vector = embedder && (await queryVector(embedder, query.query))
-      const found = await candidatesFor(stores.memories, scope, read, {
-        candidates: 120,
-        ...(vector && { vector }),
-      })
-      asked.push({ query, read, found })
-    }
-    return asked
-  } finally {
-    stores.close()
+  await using stores = closing(await openStores())
+  const scope = await stores.scope()
+  const memories = [...set.memories.map(memoryOf), ...others]
+  await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
+  const { rarity } = builtinEmbedder()
+  const now = today ?? Math.max(0, ...memories.map(({ timestamp }) => timestamp)) + dayMs
+  const asked: Asked[] = []
+  for (const query of set.queries) {
+    const read = readQuery(query.query, rarity, now)
+    const vector = embedder && (await queryVector(embedder, query.query))
+    const found = await candidatesFor(stores.memories, scope, read, { candidates: 120, ...(vector && { vector }) })
+    asked.push({ query, read, found })
   }
+  return asked
 }
 
 function memoryOf({ id, content, timestamp }: { id: string; content: string; timestamp: number }): NewMemory {

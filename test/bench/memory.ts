@@ -7,8 +7,9 @@ import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { overHttp } from './memory-parts/http.ts'
-import { builtinEmbedder, keepAll, openStores, percentiles, print } from './memory-parts/scope.ts'
+import { builtinEmbedder, keepAll, openStores, percentiles } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'
+import { print } from './parts/figures.ts'
 
 const builtin = builtinEmbedder()
 

@@ -1,18 +1,20 @@
 /**
  * Finds tests that cannot fail: changes one place of the compiled program at a time (a condition turned, a bound moved by one, a
- * statement left out), runs the near tests of the first tier and of neural engines that run the place, and says by room which share of the changes some
- * test noticed. The program that a test starts as a process is the unchanged bundle: what only such tests cover counts as
- * unnoticed. Changes that are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
+ * statement left out), runs the near tests of the first tier and of neural engines that run the place, and says by room which
+ * share of the changes some test noticed. The program that a test starts as a process runs the changed module too. Changes that
+ * are equal to the original by their nature are left out and listed (`mutations-parts/mutants.ts`).
  *
  *   AICHAT_BENCH_MUTANTS=300   how many places, at least ten of each room where it has them
  *   AICHAT_BENCH_ROOMS=chat,http   of them only those of these rooms, or in modules with such a path: `chat/key-pool`
  *   AICHAT_TEST_SEED=1         which places
  *   AICHAT_BENCH_NEAR=1        asks no tests of the rest of the room: a quick look after tests were mended
+ *   AICHAT_TEST_TIER=all       asks the tests of both tiers
  *   AICHAT_BENCH_SECONDS=600   how long at most: the table holds what was tried by then, of all rooms
  *
  * Each outcome is kept in `dist/mutations-SEED.jsonl` at once: a run after one that was cut, or after the tests were mended, tries
  * only what was not noticed yet. Delete the file to try all.
  */
+
 import { createHash } from 'node:crypto'
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -23,6 +25,7 @@ import { reasonOf, sourceOf } from '../runner/tiers.ts'
 import { nameOf, readTimes } from '../runner/times.ts'
 import { type Coverage, coverageOf } from './mutations-parts/covering.ts'
 import { equalBy, type Mutant, mutantsOf, mutated } from './mutations-parts/mutants.ts'
+import { mulberry32 } from './parts/figures.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.resolve('#package')))
 const dist = join(root, 'dist')
@@ -30,28 +33,24 @@ const count = Number(process.env['AICHAT_BENCH_MUTANTS'] ?? 300)
 const seed = Number(process.env['AICHAT_TEST_SEED'] ?? 1)
 const seconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? Number.POSITIVE_INFINITY)
 const only = process.env['AICHAT_BENCH_ROOMS']?.split(',')
+const tier = process.env['AICHAT_TEST_TIER'] ?? 'first'
 const onlyNear = process.env['AICHAT_BENCH_NEAR'] === '1'
 
 const keptIn = join(dist, `mutations-${seed}.jsonl`)
 
 const { NODE_OPTIONS: _options, ...inherited } = process.env
-const environment = { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: 'first' }
-
 /** A mutant that loops is noticed after this; a test file of the suite needs a fraction of it. */
 const longestMs = 60_000
 
-/**
- * Rooms that are not tried: the console runs in a browser and the training at a build, both without tests in this process; the
- * storage has a contract of its own, which every implementation passes.
- */
-const passedOver = ['src/console', 'src/word-vectors', 'src/storage']
+/** Rooms that are not tried: the console runs in a browser and the training at a build, both without tests in this process. */
+const passedOver = ['src/console', 'src/word-vectors']
 
-/** Where the tests of a room are beside the folder that mirrors it: what connects others is seen through them. */
+/** Where the tests of a room are beside the folder that mirrors it, the first of them first: what connects others is seen through them. */
 const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/app': ['test/operations', 'test/server', 'test/cli/chat'],
   'src/mcp-server': ['test/server'],
   'src/operations': ['test/server'],
-  'src/otlp': ['test/server'],
+  'src/otlp': ['test/server/tracing.test.js', 'test/server'],
   'src/personas': ['test/operations', 'test/server'],
   'src/settings': ['test/cli/config'],
   'src/telemetry': ['test/server'],
@@ -87,9 +86,10 @@ export async function bench(): Promise<void> {
     const copy = join(dist, `mutants-${number}`)
     rmSync(copy, { recursive: true, force: true })
     for (const folder of ['src', 'speech', 'test']) cpSync(join(dist, folder), join(copy, folder), { recursive: true })
+    const environment = environmentIn(copy)
     try {
       for (let mutant = queue.shift(); mutant && Date.now() < end; mutant = queue.shift()) {
-        const noticedBy = await firstToNotice(mutant, near(mutant.file), copy, (test) => {
+        const noticedBy = await firstToNotice(mutant, near(mutant.file), copy, environment, (test) => {
           const coverage =
             coverages.get(test) ?? known(test, () => coverageOf(test, copy, places, environment, longestMs))
           coverages.set(test, coverage)
@@ -116,17 +116,21 @@ async function firstToNotice(
   mutant: Mutant,
   tests: readonly string[],
   copy: string,
+  environment: NodeJS.ProcessEnv,
   coverage: (test: string) => Promise<Coverage>,
 ): Promise<string | undefined> {
   const path = join(copy, mutant.file)
   const original = readFileSync(path, 'utf8')
   const changed = mutated(original, mutant)
+  // A process that is killed writes no coverage: what runs in such a child is tried with all tests beside it.
+  const isInChild = /^src\/process\/|-child\.js$/.test(mutant.file)
+  const mayRun = (test: string) => isInChild && dirname(test) === mirrorOf(dirname(mutant.file))
   let sum = 0
   let testProcess: TestProcess | undefined
   try {
     for (const test of tests) {
       const { passes, seconds, places } = await coverage(test)
-      if (!passes || !places.has(mutant) || (sum > 0 && sum + seconds > mostSeconds)) continue
+      if (!passes || !(places.has(mutant) || mayRun(test)) || (sum > 0 && sum + seconds > mostSeconds)) continue
       sum += seconds
       if (!testProcess?.isFit()) testProcess = startProcess(environment, longestMs)
       // Only while the test runs: between, this copy tells which places an other test runs.
@@ -140,6 +144,14 @@ async function firstToNotice(
     await testProcess?.end()
     writeFileSync(path, original)
   }
+}
+
+/** The environment of tests of a copy, in which they start the program from the copy's modules and not from the bundle. */
+function environmentIn(copy: string): NodeJS.ProcessEnv {
+  const launcher = join(copy, 'aichat.js')
+  const text = readFileSync(join(root, 'bin', 'aichat'), 'utf8')
+  writeFileSync(launcher, text.replace(/'#(main|complete)'/g, "'./src/cli/$1.js'"))
+  return { ...inherited, NO_COLOR: '1', AICHAT_TEST_TIER: tier, AICHAT_TEST_LAUNCHER: launcher }
 }
 
 /** What an earlier run found out, in the file of this seed. */
@@ -188,7 +200,7 @@ function readCoverage(places: readonly Mutant[]) {
   return async (test: string, make: () => Promise<Coverage>): Promise<Coverage> => {
     const content = tests.get(test)
     if (!content) return make()
-    const key = createHash('sha256').update(program).update(test).update(content).digest('hex')
+    const key = createHash('sha256').update(program).update(tier).update(test).update(content).digest('hex')
     const found = byKey.get(key)
     if (found) return { ...found, places: new Set(places.filter((place) => found.places.includes(keyOf(place)))) }
     const made = await make()
@@ -223,7 +235,9 @@ function choose(): readonly Mutant[] {
 
 /** In an order that follows from the seed and the salt. */
 function shuffled(mutants: readonly Mutant[], salt: string): Mutant[] {
-  const random = randomOf(seed + [...salt].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 1_000_003, 0))
+  const random = mulberry32(
+    seed + [...salt].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 1_000_003, 0),
+  )
   const left = [...mutants]
   return mutants.map(() => left.splice(Math.floor(random() * left.length), 1)[0]!)
 }
@@ -251,7 +265,7 @@ function nearTests(): (file: string) => readonly string[] {
     const beside = tests.filter((test) => dirname(test) === mirror)
     if (onlyNear) return [...new Set([...nearest, ...beside])]
     const rooms = [mirrorOf(roomOf(file)), ...(testedIn[roomOf(file)] ?? [])]
-    const inRooms = rooms.flatMap((room) => tests.filter((test) => test.startsWith(`${room}/`)))
+    const inRooms = rooms.flatMap((room) => tests.filter((test) => test === room || test.startsWith(`${room}/`)))
     return [...new Set([...nearest, ...beside, ...inRooms])]
   }
 }
@@ -264,7 +278,7 @@ function importsOfTests(): ReadonlyMap<string, ReadonlySet<string>> {
   const direct = new Map(files.map((file) => [join('test', file), modulesIn(join('test', file))]))
   const isAsked = (file: string) => {
     const reason = reasonOf(sourceOf(root, join(dist, 'test'), file))
-    return reason === undefined || reason === 'a neural engine'
+    return tier === 'all' || reason === undefined || reason === 'a neural engine'
   }
   const tests = files.filter((file) => file.endsWith('.test.js') && isAsked(file))
   return new Map(
@@ -313,15 +327,4 @@ function printTable(outcomes: readonly Outcome[]): void {
       outcomes.filter(({ mutant }) => mutant.kind === kind),
     )
   row('all', outcomes)
-}
-
-/** Mulberry32: the same numbers from 0 to 1 for the same seed on every machine. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -13,9 +13,9 @@ import {
   embedded,
   keepAll,
   openStores,
-  print,
   queryVector,
 } from './memory-parts/scope.ts'
+import { print } from './parts/figures.ts'
 
 type Pair = readonly [memory: string, query: string]
 
@@ -63,10 +63,7 @@ async function places(
     const read = readQuery(query, rarity, pairs.length)
     const asked = mode === 'vectors' ? { ...read, terms: [], pairs: [] } : read
     const vector = embedder && (await queryVector(embedder, query))
-    const found = await candidatesFor(stores.memories, scope, asked, {
-      candidates: 120,
-      ...(vector && { vector }),
-    })
+    const found = await candidatesFor(stores.memories, scope, asked, { candidates: 120, ...(vector && { vector }) })
     const ranked = rank(found, {
       query: asked,
       vectors: embedder && { trust: embedder.trust, knowsLanguage: true },

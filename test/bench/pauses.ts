@@ -5,6 +5,7 @@
  * one turn of the daemon's event loop took: users feel the wait, while the processor time is the same on a busy
  * machine.
  */
+
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -19,13 +20,10 @@ import { goodPassword, removeHome, spawnDaemon } from '../helpers/program/daemon
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { type Filling, largest } from '../server/largest.ts'
+import { print } from './parts/figures.ts'
 
 /** A request of a route: its name in the table, and its bytes. */
-interface Asked {
-  readonly name: string
-  readonly body: Buffer
-  readonly type: string
-}
+type Asked = { readonly name: string; readonly body: Buffer; readonly type: string }
 
 const MiB = 1024 * 1024
 /** Sends only the requests with this text in their line of the table: AICHAT_BENCH_ONLY. */
@@ -264,11 +262,7 @@ function parallel(): readonly { readonly name: string; readonly count: number; r
   ]
 }
 
-interface Ids {
-  readonly persona: string
-  readonly session: string
-  readonly user: string
-}
+type Ids = { readonly persona: string; readonly session: string; readonly user: string }
 
 /**
  * Operations that would end the bench's own login or use the network; their inputs are like those of their neighbours.
@@ -490,8 +484,4 @@ function largestText(bytes: number, filling: Filling): string {
 
 function jsonOf(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value) ?? '')
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -1,16 +1,16 @@
 /** The gateway on PostgreSQL beside the same on SQLite: what the database costs a chat that has neither persona nor session. */
 
-import { type ChildProcess, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { havePostgres, openPostgres } from '../helpers/postgres/server.ts'
 import type { Contestant } from './gateway-parts/contestant.ts'
-import { otherWays, project, startOurs, startPart } from './gateway-parts/contestants.ts'
+import { openChildren, otherWays, project, startOurs, startPart } from './gateway-parts/contestants.ts'
 import { ask, type Kind } from './gateway-parts/exchange.ts'
-import { load, median, type Round } from './gateway-parts/load.ts'
-import { print } from './memory-parts/scope.ts'
+import { load, type Round } from './gateway-parts/load.ts'
+import { median, print } from './parts/figures.ts'
 
 /** AICHAT_BENCH_ROUNDS gives others. */
 const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 8)
@@ -23,49 +23,32 @@ const connections = 32
 const ways = ['with key', 'key + limits', 'as a persona']
 
 /** One way to ask, at both daemons. */
-interface Pair {
-  readonly name: string
-  readonly sqlite: Contestant
-  readonly postgres: Contestant
-}
+type Pair = { readonly name: string; readonly sqlite: Contestant; readonly postgres: Contestant }
 
 export async function bench(): Promise<void> {
   print('Aim: on PostgreSQL at least 97 % of the requests that SQLite allows, by the CPU time of the daemon.')
   if (spawnSync('wrk', ['-v']).error)
     return print('skipped: the load generator wrk is not installed (Debian package wrk)')
   if (!havePostgres()) return print('No PostgreSQL here, and none could be installed.')
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
-  const children: ChildProcess[] = []
-  const server = await openPostgres({ durable: true })
-  try {
-    const upstream = (await startPart(children, 'upstream')).url
-    const start = (name: string, settings: Record<string, string> = {}) =>
-      startOurs(children, join(folder, name), upstream, 'aichat', project, [], settings)
-    const sqlite = await start('sqlite')
-    const url = await server.newDatabase()
-    const postgres = await start('postgres', { DATABASE_URL: url, JWT_SECRET: 'a secret of the bench, long enough' })
-    const others = { sqlite: await otherWays(sqlite), postgres: await otherWays(postgres) }
-    const named = (all: readonly Contestant[], name: string) => all.find((one) => one.name === name)!
-    const pairs: readonly Pair[] = [
-      { name: 'login', sqlite, postgres },
-      ...ways.map((name) => ({
-        name,
-        sqlite: named(others.sqlite, name),
-        postgres: named(others.postgres, name),
-      })),
-    ]
-    for (const kind of ['whole', 'streamed'] as const) {
-      print(`\n${kind} answers, ${connections} connections, load of the machine ${loadavg()[0]!.toFixed(1)}`)
-      print(`  ${''.padEnd(16)}SQLite /s   PostgreSQL /s   share   CPU s per 1,000: SQLite   PostgreSQL   share`)
-      for (const pair of pairs) await compared(pair, kind)
-    }
-  } finally {
-    for (const child of children) child.kill('SIGTERM')
-    await Promise.all(
-      children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
-    )
-    await server.close()
-    rmSync(folder, { recursive: true, force: true })
+  const folder = temporaryFolder()
+  await using server = closing(await openPostgres({ durable: true }))
+  await using children = openChildren()
+  const upstream = (await startPart(children, 'upstream')).url
+  const start = (name: string, settings: Record<string, string> = {}) =>
+    startOurs(children, join(folder, name), upstream, 'aichat', project, [], settings)
+  const sqlite = await start('sqlite')
+  const url = await server.newDatabase()
+  const postgres = await start('postgres', { DATABASE_URL: url, JWT_SECRET: 'a secret of the bench, long enough' })
+  const others = { sqlite: await otherWays(sqlite), postgres: await otherWays(postgres) }
+  const named = (all: readonly Contestant[], name: string) => all.find((one) => one.name === name)!
+  const pairs: readonly Pair[] = [
+    { name: 'login', sqlite, postgres },
+    ...ways.map((name) => ({ name, sqlite: named(others.sqlite, name), postgres: named(others.postgres, name) })),
+  ]
+  for (const kind of ['whole', 'streamed'] as const) {
+    print(`\n${kind} answers, ${connections} connections, load of the machine ${loadavg()[0]!.toFixed(1)}`)
+    print(`  ${''.padEnd(16)}SQLite /s   PostgreSQL /s   share   CPU s per 1,000: SQLite   PostgreSQL   share`)
+    for (const pair of pairs) await compared(pair, kind)
   }
 }
 

@@ -1,15 +1,17 @@
 /** A data folder that moves to PostgreSQL and back: seconds, memory, and how long the event loop stands still. */
 
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { rmSync, statSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { moveFromPostgres } from '../../src/storage/transfer/move-from.ts'
 import { moveToPostgres } from '../../src/storage/transfer/move-to.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { havePostgres, openPostgres } from '../helpers/postgres/server.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
-import { keepAll, print } from './memory-parts/scope.ts'
+import { keepAll } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'
+import { print } from './parts/figures.ts'
 import { newMemory } from './postgres-parts/stores.ts'
 import { createTopics } from './postgres-parts/topics.ts'
 
@@ -22,7 +24,7 @@ export async function bench(): Promise<void> {
   print(`Aim: ${memories} memories × ${dimension} each way ≤ 120 s, the event loop held ≤ 100 ms.`)
   if (!havePostgres()) return print('No PostgreSQL here, and none could be installed.')
   const server = await openPostgres({ durable: true, settings: { shared_buffers: '512MB', max_wal_size: '4GB' } })
-  const [folder, back] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'aichat-bench-move-'))) as [string, string]
+  const [folder, back] = [1, 2].map(() => temporaryFolder()) as [string, string]
   try {
     await fill(folder)
     print(`${(statSync(join(folder, 'aichat.db')).size / 1e6).toFixed(0)} MB in SQLite`)

@@ -5,8 +5,9 @@ import type { Found, Scope, SearchQuery } from '../../src/personas/memory/memory
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
 import type { Storage } from '../../src/storage/storage.ts'
-import { builtinEmbedder, keepAll, percentiles, print } from './memory-parts/scope.ts'
+import { builtinEmbedder, keepAll, percentiles } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'
+import { print } from './parts/figures.ts'
 import { type Both, fill, makeScope, newMemory, openBoth } from './postgres-parts/stores.ts'
 import { createTopics } from './postgres-parts/topics.ts'
 

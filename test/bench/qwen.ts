@@ -1,15 +1,11 @@
-/**
- * Server A with Qwen3-TTS on random weights of the published sizes, made by this bench: the speech is noise, but the
- * computation depends on it only at the end of speech.
- */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantisationPlan } from '../../speech/engines/qwen3-tts/model.ts'
 import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { largeSize, makeQwenModel, type QwenSize, smallSize } from '../speech/engines/qwen3-tts/model.ts'
-import { measureBound, measureFirstLoad, measureServer, print, timed } from './speech-parts/large-model.ts'
+import { print } from './parts/figures.ts'
+import { measureBound, measureFirstLoad, measureServer, timed } from './speech-parts/large-model.ts'
 
 const variants: readonly { readonly id: string; readonly repository: string; readonly size: QwenSize }[] = [
   { id: 'customvoice-0.6b', repository: 'Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice', size: smallSize },
@@ -22,18 +18,14 @@ const mostFrames = 50
 /** Prints load, speed, first byte and memory of each size, beside the time that reading its weights takes. */
 export async function bench(): Promise<void> {
   for (const { id, repository, size } of variants) {
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
-    try {
-      print(`\n${id}`)
-      const path = join(folder, 'models', repository)
-      await timed('making random weights', () => makeQwenModel(path, { ...size, mostFrames }))
-      const model = { server: 'voxa-tts', variant: id } as const
-      await measureFirstLoad(folder, model)
-      const reached = await measureServer(folder, model, { input: 'Here.', voice: 'ryan' })
-      await measureBound(folder, await bytesPerFrame(folder, path, size), reached)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const folder = temporaryFolder()
+    print(`\n${id}`)
+    const path = join(folder, 'models', repository)
+    await timed('making random weights', () => makeQwenModel(path, { ...size, mostFrames }))
+    const model = { server: 'voxa-tts', variant: id } as const
+    await measureFirstLoad(folder, model)
+    const reached = await measureServer(folder, model, { input: 'Here.', voice: 'ryan' })
+    await measureBound(folder, await bytesPerFrame(folder, path, size), reached)
   }
 }
 

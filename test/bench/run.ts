@@ -1,8 +1,7 @@
 /**
  * Runs the benches in this folder, or those named: `npm run bench -- gateway`. They measure and print; nothing is asserted.
- * Files behind a name are passed to the benches: `npm run bench -- longmemeval FILE`.
  */
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -10,10 +9,8 @@ const folder = fileURLToPath(new URL('.', import.meta.url))
 const all = readdirSync(folder)
   .map((file) => /^([\w-]+)\.[jt]s$/.exec(file)?.[1])
   .filter((name): name is string => name !== undefined && name !== 'run')
-const words = process.argv.slice(2)
-const asked = words.filter((word) => all.includes(word))
-const files = words.filter((word) => !all.includes(word) && existsSync(word))
-const unknown = words.filter((word) => !asked.includes(word) && !files.includes(word))
+const asked = process.argv.slice(2)
+const unknown = asked.filter((word) => !all.includes(word))
 if (unknown.length > 0) {
   process.stderr.write(`There is no bench ${unknown.join(', ')}; there is ${all.join(', ')}\n`)
   process.exitCode = 64
@@ -24,7 +21,7 @@ if (unknown.length > 0) {
     )
     const { bench } = (await import(
       pathToFileURL(`${folder}${name}${fileURLToPath(import.meta.url).endsWith('.ts') ? '.ts' : '.js'}`).href
-    )) as { bench: (files: readonly string[]) => Promise<void> }
-    await bench(files)
+    )) as { bench: () => Promise<void> }
+    await bench()
   }
 }

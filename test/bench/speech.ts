@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { joinSamples } from '../../speech/audio/sample-queue.ts'
 import { profileVoice } from '../../speech/engines/flite/analysis.ts'
 import { createEngine } from '../../speech/engines/flite/engine.ts'
 import { readManifest, serverIds } from '../../speech/servers/manifest.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { findRecogniser, type Recording, wordErrorRate } from '../helpers/speech/recogniser.ts'
 import { recogniserSentences as sentences } from '../speech/recogniser-sentences.ts'
+import { median, print } from './parts/figures.ts'
 
 const rounds = 7
 
@@ -35,7 +35,7 @@ async function voices(): Promise<void> {
   }
   const heard = await recogniser?.transcribe(recordings)
   for (const id of serverIds) {
-    say(`\n${id.padEnd(16)} pitch Hz  centroid Hz  peaks/s  word error rate (${sentences.length} sentences)`)
+    print(`\n${id.padEnd(16)} pitch Hz  centroid Hz  peaks/s  word error rate (${sentences.length} sentences)`)
     for (const { id: name } of readManifest(id).voices) {
       const own = sentences.map((_, index) => `${name}.${index}`)
       const samples = joinSamples(own.map((key) => recordings.get(key)!.samples))
@@ -44,7 +44,7 @@ async function voices(): Promise<void> {
         ? wordErrorRate(sentences.join(' '), own.map((key) => heard.get(key)).join(' ')).toFixed(2)
         : '-'
       const figures = [pitch!.toFixed(0).padStart(8), centroid.toFixed(0).padStart(12), tempo.toFixed(2).padStart(8)]
-      say(`${name.padEnd(16)} ${figures.join(' ')} ${rate.padStart(8)}`)
+      print(`${name.padEnd(16)} ${figures.join(' ')} ${rate.padStart(8)}`)
     }
   }
 }
@@ -58,7 +58,7 @@ interface Take {
 
 /** Server B over HTTP on loopback, medians of seven; CPU is that of the server and its engine together. */
 async function speed(): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
+  const home = temporaryFolder()
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'serve', 'voxb-tts', '--host', '127.0.0.1', '--port', '0'], {
     env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home },
@@ -67,9 +67,9 @@ async function speed(): Promise<void> {
   try {
     const url = await addressOf(child)
     const cold = await take(url, child.pid!, sentences[0]!)
-    say(`\nvoxb-tts over HTTP, first request of all: first audio after ${cold.firstAudioMs.toFixed(0)} ms`)
+    print(`\nvoxb-tts over HTTP, first request of all: first audio after ${cold.firstAudioMs.toFixed(0)} ms`)
     for (let warm = 0; warm < 10; warm++) await take(url, child.pid!, sentences.join(' '))
-    say('sentences  audio s  × real time (wall)  × real time (CPU)  first audio ms  memory MB (server + engine)')
+    print('sentences  audio s  × real time (wall)  × real time (CPU)  first audio ms  memory MB (server + engine)')
     for (const count of [1, 3, 10]) {
       const text = Array.from({ length: count }, (_, index) => sentences[index % sentences.length]).join(' ')
       const takes: Take[] = []
@@ -94,12 +94,11 @@ async function speed(): Promise<void> {
           .join(' + ')
           .padStart(16),
       ]
-      say(columns.join(' '))
+      print(columns.join(' '))
     }
   } finally {
     child.kill('SIGTERM')
     await once(child, 'close')
-    rmSync(home, { recursive: true, force: true })
   }
 }
 
@@ -167,12 +166,4 @@ function residentMegabytes(pid: number): number {
   } catch {
     return Number.NaN
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -1,15 +1,9 @@
 import { arrowsBetween, inCircles, product, roomOf, sources, textOf, upwardImports } from '../helpers/source-tree.ts'
+import { print } from './parts/figures.ts'
 
-interface Lines {
-  readonly code: number
-  readonly comment: number
-  readonly blank: number
-}
+type Lines = { readonly code: number; readonly comment: number; readonly blank: number }
 
-interface Sized {
-  readonly name: string
-  readonly lines: number
-}
+type Sized = { readonly name: string; readonly lines: number }
 
 /** Prints the shape of the product: rooms, arrows, circles, the largest files and functions, lines, words of comments. */
 export async function bench(): Promise<void> {
@@ -47,10 +41,6 @@ export async function bench(): Promise<void> {
     )
     print(`  in comments: what, whatever ${words(/\bwhat(?:ever)?\b/gi)}`)
   }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }
 
 function folderOf(file: string): string {

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from '../helpers/folders.ts'
 import type { Contestant } from './gateway-parts/contestant.ts'
-import { project, startOurs, startPart } from './gateway-parts/contestants.ts'
+import { openChildren, project, startOurs, startPart } from './gateway-parts/contestants.ts'
 import { ask, type Kind } from './gateway-parts/exchange.ts'
-import { load, median, type Round } from './gateway-parts/load.ts'
+import { load, type Round } from './gateway-parts/load.ts'
+import { median, print } from './parts/figures.ts'
 
 const rounds = 5
 /** Seconds of a round; AICHAT_BENCH_SECONDS gives others. */
@@ -21,30 +21,22 @@ const crews = [1, 2, 4].filter((count) => count <= 2 || count + 3 <= availablePa
  * each.
  */
 export async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
-  const children: ChildProcess[] = []
-  try {
-    if (spawnSync('wrk', ['-v']).error)
-      return print('skipped: the load generator wrk is not installed (Debian package wrk)')
-    const upstream = (await startPart(children, 'upstream')).url
-    const contestants: Contestant[] = []
-    for (const count of crews)
-      contestants.push(
-        await startOurs(children, join(folder, String(count)), upstream, nameOf(count), project, [
-          '--workers',
-          `${count}`,
-        ]),
-      )
-    for (const kind of ['whole', 'streamed'] as const) {
-      for (const contestant of contestants) await ask(contestant, kind)
-      await table(kind, contestants)
-    }
-  } finally {
-    for (const child of children) child.kill('SIGTERM')
-    await Promise.all(
-      children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined)),
+  const folder = temporaryFolder()
+  await using children = openChildren()
+  if (spawnSync('wrk', ['-v']).error)
+    return print('skipped: the load generator wrk is not installed (Debian package wrk)')
+  const upstream = (await startPart(children, 'upstream')).url
+  const contestants: Contestant[] = []
+  for (const count of crews)
+    contestants.push(
+      await startOurs(children, join(folder, String(count)), upstream, nameOf(count), project, [
+        '--workers',
+        `${count}`,
+      ]),
     )
-    rmSync(folder, { recursive: true, force: true })
+  for (const kind of ['whole', 'streamed'] as const) {
+    for (const contestant of contestants) await ask(contestant, kind)
+    await table(kind, contestants)
   }
 }
 
@@ -84,8 +76,4 @@ async function table(kind: Kind, contestants: readonly Contestant[]): Promise<vo
 
 function nameOf(count: number): string {
   return count === 1 ? '1 worker' : `${count} workers`
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -1,9 +1,9 @@
 import type { Hash } from 'node:crypto'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the recipe of built data')
@@ -25,30 +25,26 @@ test('of the word vectors names every source that defines a word', () => {
 })
 
 test('is another one as soon as any of its sources is changed, and no other', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-recipe-'))
-  try {
-    const write = (name: string, text: string) => {
-      mkdirSync(join(folder, name, '..'), { recursive: true })
-      writeFileSync(join(folder, name), text)
-    }
-    write('a/train.ts', "import { x } from './near.ts'\nimport 'node:fs'\nconst later = import('../b/later.ts')\n")
-    write('a/near.ts', "export { y } from '../b/far.ts'\nimport type { T } from './train.ts'\n")
-    write('b/far.ts', 'export const y = 1\n')
-    write('b/later.ts', '')
-    write('b/other.ts', '')
-    const digest = () => digestIn(folder, 'a/train.ts')
-    let before = digest()
-    assert.is(digest(), before)
-    appendFileSync(join(folder, 'b', 'other.ts'), 'export const no = 1\n')
-    assert.is(digest(), before)
-    for (const name of ['a/train.ts', 'a/near.ts', 'b/far.ts', 'b/later.ts']) {
-      appendFileSync(join(folder, name), 'export const changed = 1\n')
-      const after = digest()
-      assert.is.not(after, before, name)
-      before = after
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  const folder = temporaryFolder()
+  const write = (name: string, text: string) => {
+    mkdirSync(join(folder, name, '..'), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  write('a/train.ts', "import { x } from './near.ts'\nimport 'node:fs'\nconst later = import('../b/later.ts')\n")
+  write('a/near.ts', "export { y } from '../b/far.ts'\nimport type { T } from './train.ts'\n")
+  write('b/far.ts', 'export const y = 1\n')
+  write('b/later.ts', '')
+  write('b/other.ts', '')
+  const digest = () => digestIn(folder, 'a/train.ts')
+  let before = digest()
+  assert.is(digest(), before)
+  appendFileSync(join(folder, 'b', 'other.ts'), 'export const no = 1\n')
+  assert.is(digest(), before)
+  for (const name of ['a/train.ts', 'a/near.ts', 'b/far.ts', 'b/later.ts']) {
+    appendFileSync(join(folder, name), 'export const changed = 1\n')
+    const after = digest()
+    assert.is.not(after, before, name)
+    before = after
   }
 })
 
@@ -99,13 +95,9 @@ function reformatted(text: string): string {
 
 /** The digest of a program in a folder of its own. */
 function digestOf(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-recipe-'))
-  try {
-    writeFileSync(join(folder, 'program.ts'), text)
-    return digestIn(folder, 'program.ts')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'program.ts'), text)
+  return digestIn(folder, 'program.ts')
 }
 
 test.run()

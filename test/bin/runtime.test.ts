@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the neural runtime beside the program')
@@ -11,13 +11,11 @@ const test = suite('the neural runtime beside the program')
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 
 /** A project with our onnxruntime-node. */
-const folder = mkdtempSync(join(tmpdir(), 'aichat-runtime-'))
+const folder = temporaryFolder()
 mkdirSync(join(folder, 'node_modules'))
 for (const name of ['onnxruntime-node', 'onnxruntime-common'])
   symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
 writeFileSync(join(folder, 'package.json'), '{"name":"project"}')
-test.after(() => rmSync(folder, { recursive: true, force: true }))
-
 function place(platforms?: readonly string[]): string {
   const script = `import { placeRuntime } from ${JSON.stringify(join(root, 'bin', 'runtime.mjs'))}
     placeRuntime(${JSON.stringify(folder)}, ${JSON.stringify(platforms)})`

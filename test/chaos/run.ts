@@ -2,7 +2,9 @@
  * Injects faults into a daemon, and after each compares its acknowledged writes with its data: `npm run chaos -- ROUNDS
  * [SEED] [FAULT]`. Loopback only, in a folder of its own; exit 1 when a promise was not kept.
  */
+
 import { loadavg } from 'node:os'
+import { mulberry32, print } from '../bench/parts/figures.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import { faults } from './faults.ts'
 import { openWorld, validate, type World } from './world.ts'
@@ -17,7 +19,7 @@ if (!(rounds >= 1 && rounds <= 100_000) || !Number.isInteger(seed)) {
 
 async function chaos(): Promise<void> {
   print(`chaos of ${rounds} rounds with seed ${seed}; load ${loadavg()[0]!.toFixed(1)}`)
-  const random = generator(seed)
+  const random = mulberry32(seed)
   const world = openWorld()
   const began = performance.now()
   const counts = new Map<string, number>()
@@ -59,19 +61,4 @@ async function chaos(): Promise<void> {
 function sizes({ acknowledged }: World): string {
   const memories = [...acknowledged.memories.values()].reduce((sum, { size }) => sum + size, 0)
   return `${acknowledged.users.size} users, ${memories} memories, ${acknowledged.tokens.size} logins`
-}
-
-/** Numbers from 0 to 1 that a seed decides: mulberry32 (public domain, Tommy Ettinger). */
-function generator(state: number): () => number {
-  let now = state >>> 0
-  return () => {
-    now = (now + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(now ^ (now >>> 15), now | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

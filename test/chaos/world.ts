@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { callApi, goodPassword, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 
 /** Everything that a daemon acknowledged with 2xx, by which it is judged later. */
@@ -34,7 +34,7 @@ export interface World {
 const diskSize = '96m'
 
 export function openWorld(): World {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-chaos-'))
+  const folder = temporaryFolder()
   const hasDisk = mounted(folder)
   const acknowledged: Acknowledged = {
     users: new Set(),

@@ -115,8 +115,7 @@ test('no local runner: the error is 503, the provider’s reason first, every tr
   withProvider('unavailable for good', async ({ router, runner }) => {
     await runner.close()
     const failure = (await router.complete({ request: question }).catch((reason: unknown) => reason)) as AppError
-    assert.is(failure.status, 503)
-    assert.is(failure.exit, 69)
+    assert.equal([failure.status, failure.exit], [503, 69])
     assert.match(failure.message, /^custom failed: Down/)
     assert.match(failure.details[0]!, /custom custom-model: server error \(status 503, asked twice\)/)
     assert.match(failure.details.join('\n'), /OLLAMA_HOST/)
@@ -176,8 +175,7 @@ test('the plugin’s own fallback list comes before the local runner', () =>
       { replace: true },
     )
     const { report } = await router.complete({ request: question })
-    assert.is(report.plugin, 'second')
-    assert.is(report.model, 'other')
+    assert.equal([report.plugin, report.model], ['second', 'other'])
     assert.equal(runner.received.length, 0)
   }))
 

@@ -8,21 +8,14 @@ import { suite } from '../helpers/suite.ts'
 const test = suite('a model that begins with an unknown plugin')
 
 test('is refused with the nearest plugin, on the command line', async () => {
-  const home = openFastHome()
-  try {
-    for (const words of [['--dry-run'], []]) {
-      const { code, stderr } = await home.aichat(['chat', '-m', 'opnai:gpt-4.1-mini', ...words, 'hi'])
-      assert.is(code, 67)
-      assert.match(
-        stderr,
-        /Plugin "opnai" not found; did you mean openai\?\n {2}For that model: openai:gpt-4\.1-mini\n/,
-      )
-    }
-    const { stderr } = await home.aichat(['plugin', 'show', 'opnai'])
-    assert.match(stderr, /Plugin "opnai" not found; did you mean openai\?/)
-  } finally {
-    home.remove()
+  using home = openFastHome()
+  for (const words of [['--dry-run'], []]) {
+    const { code, stderr } = await home.aichat(['chat', '-m', 'opnai:gpt-4.1-mini', ...words, 'hi'])
+    assert.is(code, 67)
+    assert.match(stderr, /Plugin "opnai" not found; did you mean openai\?\n {2}For that model: openai:gpt-4\.1-mini\n/)
   }
+  const { stderr } = await home.aichat(['plugin', 'show', 'opnai'])
+  assert.match(stderr, /Plugin "opnai" not found; did you mean openai\?/)
 })
 
 test('is a 404 over HTTP, in each shape of a request, and nothing is sent', () =>
@@ -151,16 +144,12 @@ test('`local:NAME` asks the local runner alone, and for no other model', () =>
   }))
 
 test('`local:NAME` says that no local runner answers where there is none, also beside an active plugin', async () => {
-  const home = openFastHome({ OLLAMA_HOST: '127.0.0.1:9' })
-  try {
-    for (const words of [['--dry-run'], [], ['--local-only']]) {
-      const { code, stderr } = await home.aichat(['chat', '-m', 'local:x', ...words, 'hi'])
-      assert.is(code, 69)
-      assert.match(stderr, /No local model runner answers, so local:x cannot/)
-      assert.not.match(stderr, /No plugin is active|plugin activate/)
-    }
-  } finally {
-    home.remove()
+  using home = openFastHome({ OLLAMA_HOST: '127.0.0.1:9' })
+  for (const words of [['--dry-run'], [], ['--local-only']]) {
+    const { code, stderr } = await home.aichat(['chat', '-m', 'local:x', ...words, 'hi'])
+    assert.is(code, 69)
+    assert.match(stderr, /No local model runner answers, so local:x cannot/)
+    assert.not.match(stderr, /No plugin is active|plugin activate/)
   }
 })
 
@@ -175,33 +164,27 @@ interface Asking {
 
 /** An installation with an active plugin that answers everything, and a local runner with one model. */
 async function withRunner(run: (asking: Asking) => Promise<void>, model = 'llama3:latest'): Promise<void> {
-  const provider = await openStandIn((_request, response) => json(response, 200, completion('Hello', 'fake')))
-  const runner = await openStandIn(localRunner('Hello', model))
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456', OLLAMA_HOST: runner.url })
+  await using provider = await openStandIn((_request, response) => json(response, 200, completion('Hello', 'fake')))
+  await using runner = await openStandIn(localRunner('Hello', model))
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456', OLLAMA_HOST: runner.url })
   const { app } = installation
   const { chat } = await import('../../src/operations/chat.ts')
   const { askInProcess, localOwner } = await import('../../src/operations/ask.ts')
-  try {
-    await app.plugins.install(pluginAt(provider.url))
-    await app.plugins.activate('custom')
-    const url = await installation.serve()
-    await run({
-      async post(path, body) {
-        const response = await fetch(url + path, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        })
-        return { status: response.status, text: await response.text() }
-      },
-      ask: (asked) =>
-        askInProcess(app, localOwner).ask(chat, { model: asked, messages: [{ role: 'user', content: 'Hi' }] }) as never,
-      requests: ((which?: 'last') =>
-        which ? JSON.parse(provider.received.at(-1)!.body) : provider.received.length) as Asking['requests'],
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-    await runner.close()
-  }
+  await app.plugins.install(pluginAt(provider.url))
+  await app.plugins.activate('custom')
+  const url = await installation.serve()
+  await run({
+    async post(path, body) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, text: await response.text() }
+    },
+    ask: (asked) =>
+      askInProcess(app, localOwner).ask(chat, { model: asked, messages: [{ role: 'user', content: 'Hi' }] }) as never,
+    requests: ((which?: 'last') =>
+      which ? JSON.parse(provider.received.at(-1)!.body) : provider.received.length) as Asking['requests'],
+  })
 }

@@ -10,10 +10,7 @@ import { suite } from '../helpers/suite.ts'
 /** Answers that no HTTP library would send, written to the socket byte by byte. */
 const test = suite('answers that bend or break HTTP')
 
-interface Sent {
-  readonly type: string
-  readonly body: string
-}
+type Sent = { readonly type: string; readonly body: string }
 
 type Raw = (socket: Socket, sent: Sent) => unknown
 

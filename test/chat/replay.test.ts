@@ -26,24 +26,19 @@ for (const [how, folder] of folders) {
   const replayTest = chats.length > 0 ? test : test.skip
   replayTest(title, async () => {
     let playing: Exchange | undefined
-    const provider = await openStandIn((_request, response) => {
+    await using provider = await openStandIn((_request, response) => {
       const type = playing!.headers['content-type'] ?? 'application/json'
       response.writeHead(playing!.status, { 'content-type': type }).end(playing!.answer)
     })
-    const installation = openInstallation()
-    try {
-      for (const exchange of chats) {
-        playing = exchange
-        await replay(exchange, provider, installation).catch((error: unknown) => {
-          if (error instanceof Error) error.message = `${exchange.name}: ${error.message}`
-          throw error
-        })
-      }
-      assert.is(provider.received.length, chats.length)
-    } finally {
-      await installation.close()
-      await provider.close()
+    await using installation = openInstallation()
+    for (const exchange of chats) {
+      playing = exchange
+      await replay(exchange, provider, installation).catch((error: unknown) => {
+        if (error instanceof Error) error.message = `${exchange.name}: ${error.message}`
+        throw error
+      })
     }
+    assert.is(provider.received.length, chats.length)
   })
 }
 

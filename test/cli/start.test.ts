@@ -89,71 +89,60 @@ test('the help of a command loads the command tree and nothing of the core', () 
 })
 
 test.whole('a command loads the store that it asks, and no other', async () => {
-  const made = openHome()
-  try {
-    const words = ['setup', '--username', 'ada', '--password-stdin']
-    assert.is((await made.aichat(words, { input: 'a-Long-password-1\n' })).code, 0)
-    const whoami = ([program, ...args]: readonly string[]) => {
-      const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
-        env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
-        encoding: 'utf8',
-        // Each loaded module takes some kilobytes of it.
-        maxBuffer: 2 ** 24,
-      })
-      assert.equal([status, stdout], [0, 'ada (admin)\n'])
-      return stderr
-    }
-    const stderr = whoami(unbundled)
-    const stores =
-      /src\/storage\/(?:sqlite|stores)\/(accounts|personas|memories|conversations|adaptations|persona-archive|backups)\.[jt]s/g
-    assert.equal([...new Set([...stderr.matchAll(stores)].map(([, name]) => name))], ['accounts'])
-    assert.not.match(stderr, /src\/personas\/(?:adaptation|package)\//)
-    const files = new Set(
-      [...whoami(aichatCommand).matchAll(/\/dist\/bundle\/([\w.-]+)\.js\b/g)].map(([, name]) => name),
-    )
-    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 36, `${files.size} files of the bundle`)
-  } finally {
-    made.remove()
+  using made = openHome()
+  const words = ['setup', '--username', 'ada', '--password-stdin']
+  assert.is((await made.aichat(words, { input: 'a-Long-password-1\n' })).code, 0)
+  const whoami = ([program, ...args]: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
+      env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
+      encoding: 'utf8',
+      // Each loaded module takes some kilobytes of it.
+      maxBuffer: 2 ** 24,
+    })
+    assert.equal([status, stdout], [0, 'ada (admin)\n'])
+    return stderr
   }
+  const stderr = whoami(unbundled)
+  const stores =
+    /src\/storage\/(?:sqlite|stores)\/(accounts|personas|memories|conversations|adaptations|persona-archive|backups)\.[jt]s/g
+  assert.equal([...new Set([...stderr.matchAll(stores)].map(([, name]) => name))], ['accounts'])
+  assert.not.match(stderr, /src\/personas\/(?:adaptation|package)\//)
+  const files = new Set([...whoami(aichatCommand).matchAll(/\/dist\/bundle\/([\w.-]+)\.js\b/g)].map(([, name]) => name))
+  if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 36, `${files.size} files of the bundle`)
 })
 
 test.whole(
   'each of the ten most used commands, and each Tab, loads the packages that it needs, and so much of the bundle',
   async () => {
     const key = { CUSTOM_API_KEY: 'sk-canary-0123456789' }
-    const provider = await openStandIn((_request, response) => json(response, 200, completion('Read')))
-    const made = openHome(key)
-    try {
-      await furnish(made, provider.url)
-      const environment = {
-        ...{ PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, OLLAMA_HOST: '127.0.0.1:9' },
-        ...key,
-      }
-      // The first tier starts the first and the last of them.
-      for (const { words, packages, files, kibibytes } of sampleOf(mostUsed)) {
-        const name = words.join(' ')
-        const loaded = await loadedBy(aichatCommand, words, environment)
-        assert.is(loaded.code, 0, name)
-        // From the sources, zod and others are packages too.
-        if (unbundled === aichatCommand) continue
-        assert.equal(loaded.packages, packages, name)
-        const { length } = loaded.files
-        assert.ok(length > 1 && length <= files, `${name}: ${length} files of the bundle`)
-        assert.ok(loaded.bytes <= kibibytes * 1024, `${name}: ${Math.ceil(loaded.bytes / 1024)} KiB of the bundle`)
-        // What heavy libraries are in the bundle is in files that their users alone import.
-        const held = loaded.files.map((path) => readFileSync(path, 'utf8')).join('\n')
-        for (const library of ['h3', 'prom-client', 'listhen', 'inquirer', 'conf', 'ky', 'jose', 'iconv-lite'])
-          assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
-      }
-      for (const { kind, packages, kibibytes } of sampleOf(behindTab)) {
-        const loaded = await loadedBy(aichatCommand, ['--timeout', '1s', '__complete', kind], environment)
-        assert.is(loaded.code, 0, kind)
-        if (unbundled === aichatCommand) continue
-        assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
-      }
-    } finally {
-      made.remove()
-      await provider.close()
+    await using provider = await openStandIn((_request, response) => json(response, 200, completion('Read')))
+    using made = openHome(key)
+    await furnish(made, provider.url)
+    const environment = {
+      ...{ PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, OLLAMA_HOST: '127.0.0.1:9' },
+      ...key,
+    }
+    // The first tier starts the first and the last of them.
+    for (const { words, packages, files, kibibytes } of sampleOf(mostUsed)) {
+      const name = words.join(' ')
+      const loaded = await loadedBy(aichatCommand, words, environment)
+      assert.is(loaded.code, 0, name)
+      // From the sources, zod and others are packages too.
+      if (unbundled === aichatCommand) continue
+      assert.equal(loaded.packages, packages, name)
+      const { length } = loaded.files
+      assert.ok(length > 1 && length <= files, `${name}: ${length} files of the bundle`)
+      assert.ok(loaded.bytes <= kibibytes * 1024, `${name}: ${Math.ceil(loaded.bytes / 1024)} KiB of the bundle`)
+      // What heavy libraries are in the bundle is in files that their users alone import.
+      const held = loaded.files.map((path) => readFileSync(path, 'utf8')).join('\n')
+      for (const library of ['h3', 'prom-client', 'listhen', 'inquirer', 'conf', 'ky', 'jose', 'iconv-lite'])
+        assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
+    }
+    for (const { kind, packages, kibibytes } of sampleOf(behindTab)) {
+      const loaded = await loadedBy(aichatCommand, ['--timeout', '1s', '__complete', kind], environment)
+      assert.is(loaded.code, 0, kind)
+      if (unbundled === aichatCommand) continue
+      assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
     }
   },
 )
@@ -232,8 +221,7 @@ test('an error with --json is one line of JSON on stderr, stdout stays empty', a
   assert.is(stdout, '')
   const error = JSON.parse(stderr) as { error: string; details: string[]; code: string; exit: number }
   assert.match(error.error, /Plugin "nope" not found/)
-  assert.is(error.code, 'not_found')
-  assert.is(error.exit, 67)
+  assert.equal([error.code, error.exit], ['not_found', 67])
   assert.ok(Array.isArray(error.details))
 })
 

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { haveProgram } from '../helpers/debian.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 /** Debian's browser. */
 const program = '/usr/bin/chromium'
@@ -73,7 +72,7 @@ export async function openBrowser(): Promise<TestBrowser> {
 
 /** Starts the browser, which ends with this process and does not keep it running. Resolves with its debugger's address. */
 async function startBrowser(): Promise<string> {
-  const profile = mkdtempSync(join(tmpdir(), 'aichat-browser-'))
+  const profile = temporaryFolder()
   const child = spawn(
     program,
     [

@@ -1,6 +1,7 @@
 // With --all only: a browser.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
+import { closing } from '../helpers/disposal.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import type { Visit } from './browser.ts'
@@ -10,10 +11,7 @@ import { goTo, logIn } from './visits.ts'
 
 const test = sceneSuite('a chat in the console')
 
-interface Chunk {
-  readonly delta: object
-  readonly finish?: string
-}
+type Chunk = { readonly delta: object; readonly finish?: string }
 
 /** Answers by the last word of the question, whose ending it shows. */
 const endings: Readonly<Record<string, readonly Chunk[]>> = {
@@ -145,33 +143,29 @@ test('a question and the beginning of its answer stay after Stop and after a rel
 })
 
 test('a question that is sent again behind a broken connection stands in the conversation once', async (scene) => {
-  const way = await openCuttableWay(scene.url)
-  try {
-    const talk = await openTalk(scene, way.url)
-    const { page } = talk.visit
-    for (const earlier of [[], ['user: short', 'assistant: A short answ']]) {
-      if (earlier.length > 0) {
-        await page.getByRole('button', { name: 'New conversation' }).click()
-        await talk.ask('short')
-        await page.getByText('A short answer.').waitFor()
-      }
-      await talk.ask('slow')
-      await page.getByText('word by word').first().waitFor()
-      way.cut()
-      await page.getByRole('alert').getByText('broke off').waitFor()
-      const end = ['user: slow', 'assistant: word by word (cut)']
-      const whole = [...earlier, ...end]
-      const before = earlier.length > 0 ? [end] : []
-      await untilSaved(talk, [whole, ...before])
-      way.open()
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await page.getByText('word by word').first().waitFor()
-      await page.getByRole('button', { name: 'Stop' }).click()
-      await page.locator('.message').getByText('The answer was stopped').waitFor()
-      await untilSaved(talk, [whole, ...before])
+  await using way = closing(await openCuttableWay(scene.url))
+  const talk = await openTalk(scene, way.url)
+  const { page } = talk.visit
+  for (const earlier of [[], ['user: short', 'assistant: A short answ']]) {
+    if (earlier.length > 0) {
+      await page.getByRole('button', { name: 'New conversation' }).click()
+      await talk.ask('short')
+      await page.getByText('A short answer.').waitFor()
     }
-  } finally {
-    await way.close()
+    await talk.ask('slow')
+    await page.getByText('word by word').first().waitFor()
+    way.cut()
+    await page.getByRole('alert').getByText('broke off').waitFor()
+    const end = ['user: slow', 'assistant: word by word (cut)']
+    const whole = [...earlier, ...end]
+    const before = earlier.length > 0 ? [end] : []
+    await untilSaved(talk, [whole, ...before])
+    way.open()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('word by word').first().waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.locator('.message').getByText('The answer was stopped').waitFor()
+    await untilSaved(talk, [whole, ...before])
   }
 })
 

@@ -88,36 +88,32 @@ test('memories of a file come in with progress, and a picture goes to the model'
 })
 
 test('a list of models is taken only after its difference was shown', async (scene) => {
-  const provider = await openStandIn((_, response) =>
+  await using provider = await openStandIn((_, response) =>
     json(response, 200, { object: 'list', data: ['custom-model', 'newer-model'].map((id) => ({ id })) }),
   )
-  try {
-    const { plugins } = scene.installation.app
-    await plugins.install(
-      pluginAt(provider.url, {
-        id: 'listed',
-        name: 'Listed',
-        model_map: ['custom-model', 'older-model'],
-        models_source: { url: `${provider.url}/v1/models` },
-      }),
-    )
-    const visit = await logIn(scene, 'ada')
-    const { page, troubles } = visit
-    await goTo(visit, 'plugins/listed', 'Listed')
-    await page.getByText('older-model').waitFor()
-    const models = async () => [...(await plugins.get('listed')).model_map]
-    await page.getByRole('button', { name: 'Refresh' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('+ newer-model').waitFor()
-    await dialog.getByText('− older-model').waitFor()
-    assert.equal(await models(), ['custom-model', 'older-model'], 'nothing is taken yet')
-    await dialog.getByRole('button', { name: 'Take the new lists' }).click()
-    await page.getByText('newer-model').waitFor()
-    assert.equal(await models(), ['custom-model', 'newer-model'])
-    assert.equal(troubles, [])
-  } finally {
-    await provider.close()
-  }
+  const { plugins } = scene.installation.app
+  await plugins.install(
+    pluginAt(provider.url, {
+      id: 'listed',
+      name: 'Listed',
+      model_map: ['custom-model', 'older-model'],
+      models_source: { url: `${provider.url}/v1/models` },
+    }),
+  )
+  const visit = await logIn(scene, 'ada')
+  const { page, troubles } = visit
+  await goTo(visit, 'plugins/listed', 'Listed')
+  await page.getByText('older-model').waitFor()
+  const models = async () => [...(await plugins.get('listed')).model_map]
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('+ newer-model').waitFor()
+  await dialog.getByText('− older-model').waitFor()
+  assert.equal(await models(), ['custom-model', 'older-model'], 'nothing is taken yet')
+  await dialog.getByRole('button', { name: 'Take the new lists' }).click()
+  await page.getByText('newer-model').waitFor()
+  assert.equal(await models(), ['custom-model', 'newer-model'])
+  assert.equal(troubles, [])
 })
 
 test.run()

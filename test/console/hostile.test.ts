@@ -20,108 +20,97 @@ const answer = [
 const test = sceneSuite('hostile texts in the console')
 
 test('names, memories, answers and plugins full of markup are text, and no line is wider than the window', async (scene) => {
-  const writer = await openStandIn(({ body }, response) => {
+  await using writer = await openStandIn(({ body }, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents(/shallow/.test(body) ? [...answer.slice(0, 3), 'the end'] : answer).join(''))
   })
-  try {
-    const { admin, persona } = scene
-    const { call, installation } = scene
-    const post = async (path: string, body: unknown) => {
-      const told = await call('POST', path, { token: admin.token, body })
-      assert.ok(told.status < 300, `${path}: ${JSON.stringify(told.body)}`)
-      return told.body
-    }
-    const { plugins } = installation.app
-    await plugins.install(pluginAt(writer.url, { id: 'writer', name: markup, description: markup, model_map: ['w'] }))
-    // Budgets refuse a model without a price.
-    for (const subject of ['all', 'user:ada']) await call('DELETE', `/api/limits/${subject}`, { token: admin.token })
-    const evil = await post('/api/personas', {
-      name: markup,
-      model: 'writer:w',
-      description: markup + endless.slice(0, 90_000),
-    })
-    for (const content of [markup, turned, endless.slice(0, 20_000)])
-      await post(`/api/personas/${evil.id}/memory`, { content, metadata: { category: markup } })
-    await post('/api/keys', { name: markup })
-    await post('/api/users', { username: 'eve.<b>', password: 'Passw0rd' }).catch(() => undefined)
-    const visit = await logIn(scene, 'ada', { viewport: { width: 360, height: 740 } })
-    const { page, troubles } = visit
-    const places = [
-      ['personas', 'Personas'],
-      [`personas/${evil.id}/memories`, markup],
-      ['usage/keys', 'Usage'],
-      ['plugins', 'Plugins and models'],
-      ['plugins/writer', markup],
-      ['users', 'Users'],
-      [`personas/${evil.id}`, markup],
-    ] as const
-    for (const [place, heading] of places) {
-      await goTo(visit, place, heading)
-      await page
-        .locator('main')
-        .getByText('<b>bold</b>')
-        .or(page.getByText('eve'))
-        .or(page.getByText('(you)'))
-        .first()
-        .waitFor()
-      await untouched(place)
-    }
-    await page.getByLabel('Message').fill(markup)
-    await page.keyboard.press('Enter')
-    await page.getByText('deep').waitFor()
-    await page.getByRole('button', { name: 'Copy' }).waitFor()
-    await untouched('the answer')
-    assert.is(await page.locator('.messages a').count(), 0, 'no link of that kind')
-    await page.getByLabel('Message').fill('shallow')
-    await page.keyboard.press('Enter')
-    await page.getByText('the end').waitFor()
-    await untouched('the shallow answer')
-    await goTo(visit, `personas/${persona}/memories`, 'Mia')
-    await page.getByLabel('Search the memories').fill(markup + turned)
+  const { admin, persona } = scene
+  const { call, installation } = scene
+  const post = async (path: string, body: unknown) => {
+    const told = await call('POST', path, { token: admin.token, body })
+    assert.ok(told.status < 300, `${path}: ${JSON.stringify(told.body)}`)
+    return told.body
+  }
+  const { plugins } = installation.app
+  await plugins.install(pluginAt(writer.url, { id: 'writer', name: markup, description: markup, model_map: ['w'] }))
+  // Budgets refuse a model without a price.
+  for (const subject of ['all', 'user:ada']) await call('DELETE', `/api/limits/${subject}`, { token: admin.token })
+  const evil = await post('/api/personas', {
+    name: markup,
+    model: 'writer:w',
+    description: markup + endless.slice(0, 90_000),
+  })
+  for (const content of [markup, turned, endless.slice(0, 20_000)])
+    await post(`/api/personas/${evil.id}/memory`, { content, metadata: { category: markup } })
+  await post('/api/keys', { name: markup })
+  await post('/api/users', { username: 'eve.<b>', password: 'Passw0rd' }).catch(() => undefined)
+  const visit = await logIn(scene, 'ada', { viewport: { width: 360, height: 740 } })
+  const { page, troubles } = visit
+  const places = [
+    ['personas', 'Personas'],
+    [`personas/${evil.id}/memories`, markup],
+    ['usage/keys', 'Usage'],
+    ['plugins', 'Plugins and models'],
+    ['plugins/writer', markup],
+    ['users', 'Users'],
+    [`personas/${evil.id}`, markup],
+  ] as const
+  for (const [place, heading] of places) {
+    await goTo(visit, place, heading)
     await page
-      .getByText(/likely to help/)
+      .locator('main')
+      .getByText('<b>bold</b>')
+      .or(page.getByText('eve'))
+      .or(page.getByText('(you)'))
       .first()
       .waitFor()
-    await untouched('the search')
-    assert.equal(troubles, [])
+    await untouched(place)
+  }
+  await page.getByLabel('Message').fill(markup)
+  await page.keyboard.press('Enter')
+  await page.getByText('deep').waitFor()
+  await page.getByRole('button', { name: 'Copy' }).waitFor()
+  await untouched('the answer')
+  assert.is(await page.locator('.messages a').count(), 0, 'no link of that kind')
+  await page.getByLabel('Message').fill('shallow')
+  await page.keyboard.press('Enter')
+  await page.getByText('the end').waitFor()
+  await untouched('the shallow answer')
+  await goTo(visit, `personas/${persona}/memories`, 'Mia')
+  await page.getByLabel('Search the memories').fill(markup + turned)
+  await page
+    .getByText(/likely to help/)
+    .first()
+    .waitFor()
+  await untouched('the search')
+  assert.equal(troubles, [])
 
-    async function untouched(place: string): Promise<void> {
-      assert.is(await page.evaluate('window.hacked'), undefined, place)
-      assert.is(await page.locator('main :is(img, script, b, iframe)').count(), 0, place)
-      const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-      assert.ok(overflow <= 0, `${place} is ${overflow} px wider than the window`)
-    }
-  } finally {
-    await writer.close()
+  async function untouched(place: string): Promise<void> {
+    assert.is(await page.evaluate('window.hacked'), undefined, place)
+    assert.is(await page.locator('main :is(img, script, b, iframe)').count(), 0, place)
+    const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+    assert.ok(overflow <= 0, `${place} is ${overflow} px wider than the window`)
   }
 })
 
 test('a page of another port can neither frame the console, nor post to it, nor read from it', async (scene) => {
-  const foreign = await openStandIn((_, response) => {
+  await using foreign = await openStandIn((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' })
     response.end('<!doctype html><title>foreign</title><body></body>')
   })
-  try {
-    const { admin } = scene
-    const { context } = await logIn(scene, 'ada')
-    const page = await context.newPage()
-    await page.goto(foreign.url)
-    const told = (await page.evaluate(attacks(scene.url))) as Record<string, string>
-    assert.equal(told, { read: 'refused', secret: 'refused', post: 'refused', opaque: 'refused', frame: 'empty' })
-    const { body } = await scene.call('GET', '/api/personas', { token: admin.token })
-    assert.not(body.personas.some(({ name }: { name: string }) => name === 'Foreign'))
-  } finally {
-    await foreign.close()
-  }
+  const { admin } = scene
+  const { context } = await logIn(scene, 'ada')
+  const page = await context.newPage()
+  await page.goto(foreign.url)
+  const told = (await page.evaluate(attacks(scene.url))) as Record<string, string>
+  assert.equal(told, { read: 'refused', secret: 'refused', post: 'refused', opaque: 'refused', frame: 'empty' })
+  const { body } = await scene.call('GET', '/api/personas', { token: admin.token })
+  assert.not(body.personas.some(({ name }: { name: string }) => name === 'Foreign'))
 })
 
 test('a user sees nothing of an administrator or of another user', async (scene) => {
   const { persona, admin } = scene
-  await scene.call('POST', '/api/chat', {
-    token: admin.token,
-    body: { messages: [{ role: 'user', content: 'tea' }] },
-  })
+  await scene.call('POST', '/api/chat', { token: admin.token, body: { messages: [{ role: 'user', content: 'tea' }] } })
   const visit = await logIn(scene, 'bob')
   const { page } = visit
   await page.getByText('No request since the service began').waitFor()

@@ -1,5 +1,6 @@
 // With --all only: a browser.
 import * as assert from 'uvu/assert'
+import { closing } from '../helpers/disposal.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completionEvents, openStandIn } from '../helpers/providers/fake-provider.ts'
@@ -11,74 +12,66 @@ const test = sceneSuite('a console whose server, login or network goes away')
 
 test('an answer that breaks off says so and can be asked for again; a view recovers when the server is back', async (scene) => {
   const { persona } = scene
-  const way = await openCuttableWay(scene.url)
-  try {
-    const visit = await logIn({ ...scene, url: way.url }, 'ada')
-    const { page } = visit
-    await goTo(visit, `personas/${persona}`, 'Mia')
-    await page.getByLabel('Message').fill('go on')
-    await page.keyboard.press('Enter')
-    await page.getByText('Word after word').first().waitFor()
-    way.cut()
-    const answer = page.locator('.message.assistant').last()
-    await answer.getByRole('alert').waitFor()
-    assert.match(await answer.innerText(), /Word after word[\s\S]*The answer broke off and is incomplete/)
-    await page.evaluate(`location.hash = '#/now'`)
-    await page.getByRole('alert').getByText('The server does not answer').waitFor()
-    way.open()
-    await page.getByRole('alert').waitFor({ state: 'detached' })
+  await using way = closing(await openCuttableWay(scene.url))
+  const visit = await logIn({ ...scene, url: way.url }, 'ada')
+  const { page } = visit
+  await goTo(visit, `personas/${persona}`, 'Mia')
+  await page.getByLabel('Message').fill('go on')
+  await page.keyboard.press('Enter')
+  await page.getByText('Word after word').first().waitFor()
+  way.cut()
+  const answer = page.locator('.message.assistant').last()
+  await answer.getByRole('alert').waitFor()
+  assert.match(await answer.innerText(), /Word after word[\s\S]*The answer broke off and is incomplete/)
+  await page.evaluate(`location.hash = '#/now'`)
+  await page.getByRole('alert').getByText('The server does not answer').waitFor()
+  way.open()
+  await page.getByRole('alert').waitFor({ state: 'detached' })
 
-    // A part of the page that was not fetched yet.
-    way.cut()
-    await page.evaluate(`location.hash = '#/voices'`)
-    await page.getByText('This part of the page cannot be fetched').waitFor()
-    way.open()
-    await page.getByRole('button', { name: 'Load the page again' }).click()
-    await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
+  // A part of the page that was not fetched yet.
+  way.cut()
+  await page.evaluate(`location.hash = '#/voices'`)
+  await page.getByText('This part of the page cannot be fetched').waitFor()
+  way.open()
+  await page.getByRole('button', { name: 'Load the page again' }).click()
+  await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
 
-    // The page comes from the browser's cache, the server does not answer.
-    await page.route('**/api/**', (route) => route.abort())
-    await page.reload()
-    await page.getByRole('alert').getByText('The server does not answer').waitFor()
-    await page.unroute('**/api/**')
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
-  } finally {
-    await way.close()
-  }
+  // The page comes from the browser's cache, the server does not answer.
+  await page.route('**/api/**', (route) => route.abort())
+  await page.reload()
+  await page.getByRole('alert').getByText('The server does not answer').waitFor()
+  await page.unroute('**/api/**')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
 })
 
 test('an answer of 5 MB is shown to its end, and the page can be used meanwhile', async (scene) => {
   const line = `${'word '.repeat(19_999)}\n\n`
   const pieces = Array.from({ length: 50 }, () => line.match(/[\s\S]{1,2000}/g)!).flat()
-  const writer = await openStandIn((_, response) => {
+  await using writer = await openStandIn((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents([...pieces, 'and this is the end']).join(''))
   })
-  try {
-    const { admin } = scene
-    await scene.installation.app.plugins.install(pluginAt(writer.url, { id: 'writer', model_map: ['w'] }))
-    for (const subject of ['all', 'user:ada'])
-      await scene.call('DELETE', `/api/limits/${subject}`, { token: admin.token })
-    const body = { name: 'Writer', model: 'writer:w' }
-    const { id } = (await scene.call('POST', '/api/personas', { token: admin.token, body })).body
-    const visit = await logIn(scene, 'ada', { viewport: { width: 360, height: 740 } })
-    const { page, troubles } = visit
-    await goTo(visit, `personas/${id}`, 'Writer')
-    await page.getByLabel('Message').fill('write')
-    await page.keyboard.press('Enter')
-    await page.getByLabel('Message').fill('the next one')
-    await page.getByText('and this is the end').waitFor({ timeout: 60_000 })
-    await page.getByRole('button', { name: 'Send' }).waitFor()
-    assert.is(await page.getByLabel('Message').inputValue(), 'the next one')
-    const shown = Number(await page.evaluate(`document.querySelector('.message.assistant').textContent.length`))
-    assert.ok(shown > 4_990_000, `${shown} characters are shown`)
-    const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-    assert.ok(overflow <= 0, `${overflow} px wider than the window`)
-    assert.equal(troubles, [])
-  } finally {
-    await writer.close()
-  }
+  const { admin } = scene
+  await scene.installation.app.plugins.install(pluginAt(writer.url, { id: 'writer', model_map: ['w'] }))
+  for (const subject of ['all', 'user:ada'])
+    await scene.call('DELETE', `/api/limits/${subject}`, { token: admin.token })
+  const body = { name: 'Writer', model: 'writer:w' }
+  const { id } = (await scene.call('POST', '/api/personas', { token: admin.token, body })).body
+  const visit = await logIn(scene, 'ada', { viewport: { width: 360, height: 740 } })
+  const { page, troubles } = visit
+  await goTo(visit, `personas/${id}`, 'Writer')
+  await page.getByLabel('Message').fill('write')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Message').fill('the next one')
+  await page.getByText('and this is the end').waitFor({ timeout: 60_000 })
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  assert.is(await page.getByLabel('Message').inputValue(), 'the next one')
+  const shown = Number(await page.evaluate(`document.querySelector('.message.assistant').textContent.length`))
+  assert.ok(shown > 4_990_000, `${shown} characters are shown`)
+  const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+  assert.ok(overflow <= 0, `${overflow} px wider than the window`)
+  assert.equal(troubles, [])
 })
 
 test('a sentence that the server refuses to speak leaves no audio device open', async (scene) => {

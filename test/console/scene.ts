@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closing } from '../helpers/disposal.ts'
 import { openDaemon, type TestDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import {
@@ -85,12 +86,8 @@ async function openScene(): Promise<Scene> {
 
 /** Does something in a scene without users and closes it. */
 export async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const scene = await openScene()
-  try {
-    await work(scene)
-  } finally {
-    await scene.close()
-  }
+  await using scene = closing(await openScene())
+  await work(scene)
 }
 
 /** A scene with users and their records. */

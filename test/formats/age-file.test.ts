@@ -1,15 +1,15 @@
 // Some with --all only: many processes.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { decryptFile, encryptFile } from '../../src/formats/age-file.ts'
 import { FileError } from '../../src/formats/file-error.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const sealing = suite('age files')
 
-const folder = mkdtempSync(join(tmpdir(), 'aichat-age-'))
+const folder = temporaryFolder()
 const plain = join(folder, 'plain')
 const passphrase = 'correct horse battery'
 /** More than one chunk of the format, which is 64 KiB. */

@@ -1,17 +1,17 @@
 // With --all only: a real client program.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { decryptFile, encryptFile } from '../../src/formats/age-file.ts'
 import { haveProgram } from '../helpers/debian.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const suiteOfAge = suite('age files and the program age')
 const test = haveProgram('script', 'bsdutils') && haveProgram('age') ? suiteOfAge : suiteOfAge.skip
 
-const folder = mkdtempSync(join(tmpdir(), 'aichat-age-'))
+const folder = temporaryFolder()
 suiteOfAge.after(() => rmSync(folder, { recursive: true, force: true }))
 const [plain, sealed, back] = ['plain', 'sealed', 'back'].map((name) => join(folder, name)) as [string, string, string]
 const passphrase = 'correct horse battery'

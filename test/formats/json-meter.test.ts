@@ -56,6 +56,7 @@ test('each bound is named by its number: values, fields of one object, depth, es
 
 test('a list has as many elements as it likes where only fields are bounded', () => {
   measure('[1,2,3,{"a":[1,2,3]}]', [2], { names: 1 })
+  measure('["\\n\\n"]', [2], { escapes: 2, values: 2 })
 })
 
 test('texts are as long as they like where names and what stands outside are bounded', () => {

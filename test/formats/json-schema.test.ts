@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { openSchemaCheck, type SchemaMethods } from '../../src/formats/json-schema.ts'
 import { spawnChild } from '../../src/process/child.ts'
+import { closing } from '../helpers/disposal.ts'
 import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -16,13 +17,9 @@ test.whole(
       [{ pattern: catastrophe }, JSON.stringify(`${'a'.repeat(50)}!`)],
       [{ patternProperties: { [catastrophe]: {} } }, JSON.stringify({ [`${'a'.repeat(50)}!`]: 1 })],
     ] as const) {
-      const check = await openSchemaCheck(schema, 'the schema', never, 1)
-      try {
-        const late = /^The answer takes more than 1 seconds to check\nA pattern of the schema may be the reason/
-        await rejects(check.problemsOf(json, never), 'too_large', late)
-      } finally {
-        check.close()
-      }
+      await using check = closing(await openSchemaCheck(schema, 'the schema', never, 1))
+      const late = /^The answer takes more than 1 seconds to check\nA pattern of the schema may be the reason/
+      await rejects(check.problemsOf(json, never), 'too_large', late)
     }
   },
 )

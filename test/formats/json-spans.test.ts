@@ -1,15 +1,15 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { itemSpans, memberSpans, type Span } from '../../src/formats/json-spans.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { put } from '../helpers/personas/package-forge.ts'
 import { suite } from '../helpers/suite.ts'
 
 const spans = suite('spans of a JSON file')
 
 function inFile<T>(text: string, use: (file: number, textOf: (span: Span) => string, size: number) => T): T {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-spans-'))
+  const folder = temporaryFolder()
   const path = put(join(folder, 'file.json'), text)
   const file = openSync(path, 'r')
   const bytes = readFileSync(path)
@@ -17,7 +17,6 @@ function inFile<T>(text: string, use: (file: number, textOf: (span: Span) => str
     return use(file, ({ start, end }) => bytes.toString('utf8', start, end), bytes.length)
   } finally {
     closeSync(file)
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -40,5 +39,12 @@ for (const length of lengths)
       assert.is([...itemSpans(file, memberSpans(file, size).get('a')!, 'a')].length, 0),
     )
   })
+
+spans('of a list are none where one of its brackets is missing', () => {
+  for (const list of ['[1}', '{1]', '['])
+    inFile(list, (file, _textOf, size) => {
+      assert.throws(() => [...itemSpans(file, { start: 0, end: size }, 'a')], /a is not a whole JSON array/)
+    })
+})
 
 spans.run()

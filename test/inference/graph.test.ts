@@ -10,7 +10,7 @@ import { openTensorFile } from '../../src/inference/safetensors.ts'
 import { openSession } from '../../src/inference/session.ts'
 import { type NewTensor, writeTensorFile } from '../../src/inference/tensor-writer.ts'
 import { createWeights } from '../../src/inference/weights.ts'
-import { temporaryFolder } from '../helpers/speech/folders.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('graphs and sessions')

@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { openTensorFile, toFloats } from '../../src/inference/safetensors.ts'
 import { writeTensorFile } from '../../src/inference/tensor-writer.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { fc } from '../helpers/properties.ts'
-import { temporaryFolder } from '../helpers/speech/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('safetensors')

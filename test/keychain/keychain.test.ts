@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createKeychain } from '../../src/keychain/keychain.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -18,7 +18,7 @@ const there = ['dbus-run-session', 'gnome-keyring-daemon'].every(
 const whereThereIsOne = there ? test : test.skip
 
 test('a missing keychain and one that never answers are reported in time, and nothing hangs', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bus-'))
+  const folder = temporaryFolder()
   const mute = createServer(() => {}).listen(join(folder, 'bus'))
   await once(mute, 'listening')
   for (const address of ['unix:path=/nonexistent', `unix:path=${join(folder, 'bus')}`]) {
@@ -44,7 +44,7 @@ test('a missing keychain and one that never answers are reported in time, and no
 })
 
 whereThereIsOne('a real one keeps a key, which then stands in no file and is found by its name', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-keychain-'))
+  const home = temporaryFolder()
   const key = 'gsk-canary-0123456789'
   const aichat = aichatCommand.join(' ')
   const script = [

@@ -1,12 +1,13 @@
 // Some with --all only: many processes.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openToolServers, type ToolServers } from '../../src/app/tool-servers.ts'
 import type { ToolServer } from '../../src/chat/tools/tool-server.ts'
 import type { AppError } from '../../src/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { openHttpToolServer } from '../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { processGone } from '../helpers/program/pseudo-terminal.ts'
@@ -21,7 +22,7 @@ async function withServers(
   work: (servers: ToolServers, home: string) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-mcp-'))
+  const home = temporaryFolder()
   const servers = openToolServers(
     readSettings({ PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, ...keys, ...environment }),
   )
@@ -29,7 +30,6 @@ async function withServers(
     await work(servers, home)
   } finally {
     await servers.close()
-    rmSync(home, { recursive: true, force: true })
   }
 }
 
@@ -45,12 +45,8 @@ async function withBoth(work: (server: ToolServer) => Promise<void>, options: ob
     addStdio(servers, [], options)
     servers.list.set('http', { url: http.url, ...options })
     for (const name of ['tools', 'http']) {
-      const server = await servers.open(name)
-      try {
-        await work(server)
-      } finally {
-        await server.close()
-      }
+      await using server = closing(await servers.open(name))
+      await work(server)
     }
   })
   await http.close()

@@ -1,6 +1,10 @@
 import * as assert from 'uvu/assert'
-import type { Owner } from '../../src/mcp-server/seat.ts'
+import { AppError } from '../../src/errors.ts'
+import { type Owner, takeSeat } from '../../src/mcp-server/seat.ts'
 import { personaState, stateOf } from '../../src/mcp-server/state.ts'
+import { showMemoryOwner } from '../../src/operations/adaptation.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the state of a persona for MCP clients')
@@ -22,13 +26,24 @@ test('has the surest hundred preferences first, values other than texts as JSON,
     none: preference(undefined, 0.7),
   }
   const state = stateOf(ownerOf(values, 'd'.repeat(4001)))
-  assert.equal(
-    state.preferences.map(({ value }) => value),
-    ['x'.repeat(500), '["a"]', ''],
-  )
+  assert.equal(pluck(state.preferences, 'value'), ['x'.repeat(500), '["a"]', ''])
   assert.is(state.description, 'd'.repeat(4000))
   assert.equal([state.traits, state.last_change], [[{ name: 'warm', weight: 0.5 }], '1970-01-01T00:00:01.000Z'])
   assert.ok(personaState.safeParse(state).success)
+})
+
+test('has no prompt for a key that may read none, and no seat where the persona cannot be read', async () => {
+  const seatAfter = (code: 'key_scope' | 'io') =>
+    takeSeat(
+      async ({ name }) => {
+        if (name === showMemoryOwner.name) return { id: 'p', name: 'Mia' } as never
+        throw new AppError(code, 'refused')
+      },
+      'p',
+      { readOnly: true },
+    )
+  assert.is((await seatAfter('key_scope')).hasPrompt, false)
+  await rejects(seatAfter('io'), 'io', /refused/)
 })
 
 function ownerOf(learned_preferences: object, description?: string): Owner {

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import * as assert from 'uvu/assert'
 import { clientKinds, openStdioClient, type ServerCommand } from '../helpers/mcp/clients.ts'
 import { callTool, readingTools, tourTools } from '../helpers/mcp/tool-tour.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { aichatCommand, openHome } from '../helpers/program/command.ts'
 import { openDaemon } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
@@ -59,10 +60,7 @@ test.whole('read-only, there are the tools that change nothing', async () => {
   const home = await homeWithMia()
   const client = await openStdioClient('v2', commandIn(home, '--persona', 'Mia', '--read-only'))
   const { tools } = await client.listTools()
-  assert.equal(
-    tools.map(({ name }) => name),
-    readingTools,
-  )
+  assert.equal(pluck(tools, 'name'), readingTools)
   const refused = await client.callTool({ name: 'memory_add', arguments: { content: 'x' } }).catch(String)
   assert.match(JSON.stringify(refused), /memory_add not found/)
   await client.close()
@@ -112,8 +110,7 @@ test('lines that are no messages are answered, and end nothing', async () => {
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   assert.match(byId.get(2).result.content[0].text, /content/)
   assert.match(byId.get(3).result.content[0].text, /maximum of 1000 elements/)
-  assert.is(byId.get(4).error.code, -32601)
-  assert.is(byId.get(5).result.structuredContent.name, 'Mia')
+  assert.equal([byId.get(4).error.code, byId.get(5).result.structuredContent.name], [-32601, 'Mia'])
   home.remove()
 })
 

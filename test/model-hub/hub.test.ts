@@ -2,18 +2,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
@@ -22,6 +11,9 @@ import { openHttpClient } from '../../src/http-client/agent.ts'
 import { type Hub, type HubParts, openHub } from '../../src/model-hub/hub.ts'
 import { type KnownModel, knownModels } from '../../src/model-hub/known-models.ts'
 import type { PullProgress } from '../../src/model-hub/pull.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { fc } from '../helpers/properties.ts'
 import { gitBlob, type LoopbackHub, onnxOf, openLoopbackHub, sha256 } from '../helpers/providers/loopback-hub.ts'
 import { suite } from '../helpers/suite.ts'
@@ -83,9 +75,9 @@ const gated: KnownModel = {
 }
 
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
-  const loopback = await openLoopbackHub()
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-models-'))
-  const outbound = openHttpClient({ allowPrivate: true, longestBody: Number.MAX_SAFE_INTEGER })
+  await using loopback = closing(await openLoopbackHub())
+  const folder = temporaryFolder()
+  await using outbound = closing(openHttpClient({ allowPrivate: true, longestBody: Number.MAX_SAFE_INTEGER }))
   loopback.files.set(`acme/tiny@${revision}/config.json`, { content: config })
   loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: weights, large: true })
   const open = (parts: Partial<HubParts> = {}) =>
@@ -98,13 +90,7 @@ async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
       sleep: () => delay(1),
       ...parts,
     })
-  try {
-    await run({ loopback, folder, hub: open(), open, path: (name) => join(folder, 'acme/tiny', name) })
-  } finally {
-    await outbound.close()
-    await loopback.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await run({ loopback, folder, hub: open(), open, path: (name) => join(folder, 'acme/tiny', name) })
 }
 
 const known = (model: KnownModel) => ({ known: new Map([[model.name, model]]) })
@@ -139,10 +125,7 @@ test('a pull brings every file to its place and records its hash', () =>
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
     assert.equal(readFileSync(path('config.json')), config)
     const record = JSON.parse(readFileSync(join(folder, 'tiny.json'), 'utf8'))
-    assert.equal(
-      record.files.map((file: { sha256: string }) => file.sha256),
-      [sha256(config), sha256(weights)],
-    )
+    assert.equal(pluck(record.files, 'sha256'), [sha256(config), sha256(weights)])
     assert.equal(hub.installed('chat'), [
       {
         name: 'tiny',
@@ -364,8 +347,7 @@ test('content that does not match the digest of the hub is refused', () =>
       return true
     }
     const error = await failure(hub.pull('tiny'))
-    assert.is(error.code, 'invalid')
-    assert.is(error.exit, 65)
+    assert.equal([error.code, error.exit], ['invalid', 65])
     assert.not.ok(existsSync(path('onnx/model.onnx')))
     assert.equal(partsIn(folder), [])
   }))

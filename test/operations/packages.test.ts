@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openReader } from '../../src/storage/sqlite/reader.ts'
 import { memoryOf, newFolder, openShop } from '../helpers/personas/persona-shop.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { type Installation, openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -190,10 +191,7 @@ http('a backup brings a persona back, by its id, as the newest, or as a package'
   assert.equal([restored.status, restored.body.restored], [200, made.body.backup_id])
   assert.is(await memories(), 1)
   const list = (await ask('GET', `/${id}/backups`)).body.backups
-  assert.equal(
-    list.map(({ reason }: { reason: string }) => reason),
-    ['before_restore', 'manual'],
-  )
+  assert.equal(pluck(list, 'reason'), ['before_restore', 'manual'])
   await ask('POST', `/${id}/restore`)
   assert.is(await memories(), 2)
   const document = (await ask('POST', `/${id}/export`, {})).bytes

@@ -62,8 +62,7 @@ test('name a key variable of the form PROVIDER_API_KEY, and no key', () => {
 
 test('mark the retired service with the date', () => {
   const github = providers.find(({ id }) => id === 'github')!
-  assert.is(github.status?.state, 'retired')
-  assert.is(github.status?.since, '2026-07-30')
+  assert.equal([github.status?.state, github.status?.since], ['retired', '2026-07-30'])
 })
 
 test('list the voices that their servers have', () => {

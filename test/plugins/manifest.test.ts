@@ -101,21 +101,7 @@ test('names of keys are plain, and never a variable that the machine or aichat r
 })
 
 test('ids can be files and words in an address', () => {
-  const refused = [
-    'A',
-    'a/b',
-    '..',
-    'a..b',
-    '.a',
-    'a.',
-    '-a',
-    '__proto__',
-    'constructor',
-    'con',
-    'con.x',
-    'lpt1',
-    'nul',
-  ]
+  const refused = 'A a/b .. a..b .a a. -a __proto__ constructor con con.x lpt1 nul'.split(' ')
   const alike = ['\u043epenai', 'open\u200bai', 'a\n', 'a\u0000', '', 'active', 'install', 'a'.repeat(65)]
   for (const id of [...refused, ...alike]) assert.is(problems({ id }).length, 1, JSON.stringify(id))
   for (const id of ['a', 'x.json', 'tostring', 'console', 'a'.repeat(64)]) assert.equal(problems({ id }), [], id)

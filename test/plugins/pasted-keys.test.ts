@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { withDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
@@ -117,11 +118,7 @@ test('the server never shows a key from a document, in any answer', () =>
           await call('GET', '/api/plugins/status/all', { token }),
           await call('GET', '/api/plugins', { token }),
         ]
-        assert.equal(
-          answered.map(({ status }) => status),
-          [400, 400, 200, 200],
-          place,
-        )
+        assert.equal(pluck(answered, 'status'), [400, 400, 200, 200], place)
         const shown = JSON.stringify(answered.map(({ body: answer }) => answer))
         assert.is(shown.indexOf(key.slice(0, 12)), -1, place)
       }

@@ -22,7 +22,7 @@ for (const [id, cassette, total, chat] of recorded) {
   const recordedTest = path ? test : test.skip
   recordedTest(`${id}: of ${total} recorded rows the list holds ${chat} models, as the bundled one does`, async () => {
     const { body } = JSON.parse(readFileSync(path!, 'utf8')).exchanges[0].response as { body: string }
-    const provider = await openStandIn((request, response) => {
+    await using provider = await openStandIn((request, response) => {
       const later = /[?&](?:after_id|pageToken|page|cursor)=/.test(request.url)
       json(response, 200, later ? { data: [], models: [] } : body)
     })
@@ -30,31 +30,23 @@ for (const [id, cassette, total, chat] of recorded) {
       (name) => `${name}_API_KEY`,
     )
     const alternatives = ['GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GITHUB_TOKEN']
-    const installation = openInstallation({
+    await using installation = openInstallation({
       ...Object.fromEntries(names.map((name) => [name, 'key'])),
       PLUGIN_KEY_HOSTS: [...names, ...alternatives].map((name) => `${name}=${provider.host}`).join(','),
     })
-    try {
-      const { plugins } = installation.app
-      const bundled = plugins.export(id)
-      await plugins.update(id, {
-        ...bundled,
-        models_source: { ...bundled.models_source, url: `${provider.url}/models` },
-      })
-      const { lists } = await installation.app.models()
-      const rows = []
-      for await (const each of lists.refresh({ plugins: [id] })) rows.push(each)
-      const [row] = rows
-      assert.equal([row!.error, row!.after], [null, chat])
-      assert.equal([row!.added, row!.removed], [[], []])
-      assert.is(bundled.model_map.length, chat)
-      assert.match(bundled.models_as_of!, /^20\d\d-\d\d/)
-      const answer = JSON.parse(body)
-      assert.is((Array.isArray(answer) ? answer : (answer.data ?? answer.models)).length, total)
-    } finally {
-      await installation.close()
-      await provider.close()
-    }
+    const { plugins } = installation.app
+    const bundled = plugins.export(id)
+    await plugins.update(id, { ...bundled, models_source: { ...bundled.models_source, url: `${provider.url}/models` } })
+    const { lists } = await installation.app.models()
+    const rows = []
+    for await (const each of lists.refresh({ plugins: [id] })) rows.push(each)
+    const [row] = rows
+    assert.equal([row!.error, row!.after], [null, chat])
+    assert.equal([row!.added, row!.removed], [[], []])
+    assert.is(bundled.model_map.length, chat)
+    assert.match(bundled.models_as_of!, /^20\d\d-\d\d/)
+    const answer = JSON.parse(body)
+    assert.is((Array.isArray(answer) ? answer : (answer.data ?? answer.models)).length, total)
   })
 }
 

@@ -1,14 +1,14 @@
 // Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { type Child, type ChildOptions, spawnChild } from '../../src/process/child.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 import type { FaultyMethods } from './faulty-child.ts'
 
@@ -171,7 +171,7 @@ for (const frame of ['babble', 7, {}, { type: 'result', call: 999, result: 1 }, 
     }, {}))
 
 test.whole('a child feels backpressure: an item is taken only as fast as the parent reads', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-child-'))
+  const folder = temporaryFolder()
   const report = join(folder, 'report')
   // More than any system holds in a pipe.
   const bytes = 32 * 1024 * 1024

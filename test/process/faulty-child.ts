@@ -6,10 +6,7 @@ import { serveParent } from '../../src/process/child-side.ts'
 
 /** A child with methods that are named after their faults. */
 export interface FaultyMethods {
-  readonly open: {
-    readonly input: 'well' | 'fail' | 'hang' | 'crash'
-    readonly result: { readonly pid: number }
-  }
+  readonly open: { readonly input: 'well' | 'fail' | 'hang' | 'crash'; readonly result: { readonly pid: number } }
   readonly echo: { readonly input: unknown; readonly result: unknown }
   /** Emits 0 … n - 1 and returns n. */
   readonly count: { readonly input: number; readonly item: number; readonly result: number }

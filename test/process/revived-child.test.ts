@@ -9,8 +9,7 @@ type Options = Partial<RevivedChildOptions<FaultyMethods>>
 
 test('it is started at the first call, once for all that ask at the same time', () =>
   withRevived({}, async (child) => {
-    assert.is(child.pid, undefined)
-    assert.is(child.opened, undefined)
+    assert.equal([child.pid, child.opened], [undefined, undefined])
     const [first, second] = await Promise.all([child.start(), child.start()])
     assert.is(first, second)
     assert.is(child.pid, first!.pid)

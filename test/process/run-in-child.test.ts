@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { runInChild } from '../../src/process/run-in-child.ts'
+import { closing } from '../helpers/disposal.ts'
 import { suite } from '../helpers/suite.ts'
 import type { SampleTask } from './task-child.ts'
 
@@ -56,23 +57,21 @@ test('four run at the same time, 64 wait, and one more is refused', () =>
 async function withServer(work: (port: number, sockets: () => Promise<Socket>) => Promise<void>): Promise<void> {
   const arrived: Socket[] = []
   let wake = () => {}
-  const server = createServer((socket) => {
-    // A killed process resets its connection.
-    arrived.push(socket.on('error', () => {}).resume())
-    wake()
-  }).listen(0, '127.0.0.1')
+  await using server = closing(
+    createServer((socket) => {
+      // A killed process resets its connection.
+      arrived.push(socket.on('error', () => {}).resume())
+      wake()
+    }).listen(0, '127.0.0.1'),
+  )
   await once(server, 'listening')
-  try {
-    await work((server.address() as AddressInfo).port, async () => {
-      while (arrived.length === 0)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      return arrived.shift()!
-    })
-  } finally {
-    server.close()
-  }
+  await work((server.address() as AddressInfo).port, async () => {
+    while (arrived.length === 0)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    return arrived.shift()!
+  })
 }
 
 async function errorOf(work: Promise<unknown>): Promise<AppError> {

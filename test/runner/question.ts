@@ -1,9 +1,7 @@
 /** Questions of a test process to the runner, over the channel that names its files. */
 
 /** A message to the runner; files are told as texts. */
-export interface Question {
-  readonly question: string
-}
+export type Question = { readonly question: string }
 
 export interface Answer {
   readonly question: string

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type Decoder, openDecoder } from '../../src/runners/decoder.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { buildDecoder, randomWeights } from '../helpers/providers/tiny-decoder.ts'
 import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
@@ -11,29 +12,16 @@ import { referenceLogits } from './decoder-reference.ts'
 const all = suite('the decoder with its cache')
 const test = (await isRuntimeInstalled()) ? all : all.skip
 
-const shape = {
-  vocabulary: 61,
-  hidden: 32,
-  intermediate: 48,
-  layers: 3,
-  heads: 4,
-  keyValueHeads: 2,
-  positions: 600,
-}
+const shape = { vocabulary: 61, hidden: 32, intermediate: 48, layers: 3, heads: 4, keyValueHeads: 2, positions: 600 }
 const weights = randomWeights(shape, 7)
 const sizes = { layers: 3, keyValueHeads: 2, headSize: 8, context: 600 }
 
 async function withDecoder(run: (decoder: Decoder) => Promise<void>, context = sizes.context): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-decoder-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'model.onnx')
   writeFileSync(path, buildDecoder(shape, weights.form))
-  const decoder = await openDecoder(path, { ...sizes, context }, { name: 'tiny', threads: 1 })
-  try {
-    await run(decoder)
-  } finally {
-    await decoder.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await using decoder = closing(await openDecoder(path, { ...sizes, context }, { name: 'tiny', threads: 1 }))
+  await run(decoder)
 }
 
 const best = (scores: Float32Array) => scores.indexOf(Math.max(...scores))
@@ -106,7 +94,7 @@ test('a text longer than the context is refused', () =>
   }, 8))
 
 test('a model that is no decoder is refused by name', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-decoder-'))
+  const folder = temporaryFolder()
   try {
     const path = join(folder, 'model.onnx')
     writeFileSync(path, buildDecoder({ ...shape, layers: 2 }, randomWeights({ ...shape, layers: 2 }).form))
@@ -114,8 +102,6 @@ test('a model that is no decoder is refused by name', async () => {
     assert.unreachable()
   } catch (reason) {
     assert.match((reason as Error).message, /not a decoder with a cache: it has no past_key_values.2.key/)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 

@@ -1,25 +1,24 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createBuiltinEmbedder } from '../../src/runners/embedder-builtin.ts'
 import { encodeVectors } from '../../src/word-vectors/vector-file.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the built-in embedder')
 
-const folder = mkdtempSync(join(tmpdir(), 'aichat-vectors-'))
-test.after(() => rmSync(folder, { recursive: true, force: true }))
-
+const folder = temporaryFolder()
 const dimension = 4
 const words = ['cat', 'feline', 'harbour', 'port']
-const whole = encodeVectors({
+const table = {
   dimension,
   words,
   weights: Float32Array.of(1, 1, 1, 1),
   vectors: Float32Array.of(1, 0.1, 0, 0, 1, 0.2, 0, 0, 0, 0, 1, 0.1, 0, 0, 1, 0.3),
-})
+}
+const whole = encodeVectors(table)
 
 test('reads its file at first use, whenever that comes to be there', async () => {
   const path = join(folder, 'later.bin')
@@ -79,6 +78,9 @@ test('calls a damaged file unavailable, and takes the one that replaces it', asy
   writeFileSync(path, whole)
   assert.is((await embedder.embed(['cat'], 'query')).vectors[0]!.length, dimension)
   assert.equal(readFileSync(path), whole)
+  writeFileSync(path, encodeVectors({ ...table, words: ['cow', ...words.slice(1)] }))
+  utimesSync(path, 1, 1)
+  assert.equal(createBuiltinEmbedder(path).unknownWords('cat cow'), ['cat'])
 })
 
 function cosine(a: Float32Array, b: Float32Array): number {

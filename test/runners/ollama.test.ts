@@ -14,24 +14,19 @@ async function answering(
   refusal?: { readonly status: number; readonly error: string },
 ): Promise<{ body: Record<string, unknown> | undefined; told: string }> {
   let body: Record<string, unknown> | undefined
-  const runner = await openStandIn((asked, response) => {
+  await using runner = await openStandIn((asked, response) => {
     if (asked.url === '/api/tags') return json(response, 200, { models })
     body = JSON.parse(asked.body) as Record<string, unknown>
     if (refusal) return json(response, refusal.status, { error: refusal.error })
     json(response, 200, { model: body['model'], message: answer, done: true, done_reason: 'stop' })
   })
-  const installation = openInstallation({ OLLAMA_HOST: runner.url })
-  try {
-    const { router } = await installation.app.chat()
-    const told = await router.complete({ request: { messages: [{ role: 'user', content: 'hi' }], ...request } }).then(
-      ({ report }) => report.model,
-      (error: { message: string; details: readonly string[] }) => [error.message, ...error.details].join(' | '),
-    )
-    return { body, told }
-  } finally {
-    await installation.close()
-    await runner.close()
-  }
+  await using installation = openInstallation({ OLLAMA_HOST: runner.url })
+  const { router } = await installation.app.chat()
+  const told = await router.complete({ request: { messages: [{ role: 'user', content: 'hi' }], ...request } }).then(
+    ({ report }) => report.model,
+    (error: { message: string; details: readonly string[] }) => [error.message, ...error.details].join(' | '),
+  )
+  return { body, told }
 }
 
 test('the asked model answers if it is there, by its whole name or without its tag, else the first that chats', async () => {

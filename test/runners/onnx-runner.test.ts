@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { DialectError } from '../../src/chat/protocol/dialect.ts'
 import type { ChatChunk, ChatRequest } from '../../src/chat/protocol/messages.ts'
@@ -8,6 +7,8 @@ import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type ChatModel, openChatModel } from '../../src/runners/chat-model.ts'
 import { createModelProcess, type ModelProcess, type ModelProcessOptions } from '../../src/runners/model-process.ts'
 import { createOnnxRunner, generationRequest, onnxTarget } from '../../src/runners/onnx-runner.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { randomWeights, tinyTokens, writeTinyModel } from '../helpers/providers/tiny-decoder.ts'
 import { suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
@@ -25,7 +26,7 @@ const shape = {
   positions: 400,
 }
 const weights = randomWeights(shape, 3)
-const folder = mkdtempSync(join(tmpdir(), 'aichat-embedded-'))
+const folder = temporaryFolder()
 all.before(() => writeTinyModel(folder, shape, weights))
 all.after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -39,12 +40,8 @@ const request = (text: string, more: Partial<ChatRequest> = {}): ChatRequest => 
 })
 
 async function withModel(run: (model: ChatModel) => Promise<void>): Promise<void> {
-  const model = await openChatModel({ name: 'tiny', folder, threads: 1 })
-  try {
-    await run(model)
-  } finally {
-    await model.close()
-  }
+  await using model = closing(await openChatModel({ name: 'tiny', folder, threads: 1 }))
+  await run(model)
 }
 
 let shared: ModelProcess | undefined

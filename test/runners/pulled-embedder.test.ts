@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createGraph } from '../../src/inference/graph.ts'
@@ -7,6 +6,8 @@ import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { writeTensorFile } from '../../src/inference/tensor-writer.ts'
 import { createModelProcess } from '../../src/runners/model-process.ts'
 import { createPulledEmbedder, embeddingForms } from '../../src/runners/pulled-embedder.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const all = suite('the pulled embedding models')
@@ -15,7 +16,7 @@ const test = (await isRuntimeInstalled()) ? all : all.skip
 const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'cat', 'dog', 'run', '##s']
 const size = 4
 const table = Float32Array.from({ length: words.length * size }, (_, index) => Math.sin(index * 1.7) + index / 20)
-const folder = mkdtempSync(join(tmpdir(), 'aichat-embedding-'))
+const folder = temporaryFolder()
 const staticFolder = join(folder, 'static')
 
 /** An encoder with a table row as the hidden state of each word piece: the result of pooling is known. */
@@ -116,46 +117,34 @@ function near(vector: Float32Array, expected: readonly number[]): void {
 }
 
 test('a vector is the mean over the real word pieces, of length 1, whichever texts share its batch', async () => {
-  const minilm = embedder()
-  try {
-    const { vectors, space } = await minilm.embed(['Cat runs', 'dog', '', 'the cat'], 'document')
-    near(vectors[0]!, pooled([2, 4, 6, 7, 3]))
-    near(vectors[1]!, pooled([2, 5, 3]))
-    near(vectors[2]!, pooled([2, 3]))
-    near(vectors[3]!, pooled([2, 1, 4, 3]))
-    for (const vector of vectors) assert.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-5)
-    assert.equal(space, { key: 'minilm@f00d', model: 'minilm', dimension: 384 })
-  } finally {
-    await minilm.close()
-  }
+  await using minilm = closing(embedder())
+  const { vectors, space } = await minilm.embed(['Cat runs', 'dog', '', 'the cat'], 'document')
+  near(vectors[0]!, pooled([2, 4, 6, 7, 3]))
+  near(vectors[1]!, pooled([2, 5, 3]))
+  near(vectors[2]!, pooled([2, 3]))
+  near(vectors[3]!, pooled([2, 1, 4, 3]))
+  for (const vector of vectors) assert.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-5)
+  assert.equal(space, { key: 'minilm@f00d', model: 'minilm', dimension: 384 })
 })
 
 test('hundreds of texts come back in their order', async () => {
-  const minilm = embedder()
-  try {
-    const texts = Array.from(
-      { length: 300 },
-      (_, index) => `${'cat '.repeat(index % 7)}${'dog '.repeat((index * 3) % 5)}`,
-    )
-    const { vectors } = await minilm.embed(texts, 'document')
-    assert.is(vectors.length, 300)
-    for (const [index, text] of texts.entries()) {
-      const pieces = text.split(' ').filter(Boolean)
-      near(vectors[index]!, pooled([2, ...pieces.map((word) => words.indexOf(word)), 3]))
-    }
-  } finally {
-    await minilm.close()
+  await using minilm = closing(embedder())
+  const texts = Array.from(
+    { length: 300 },
+    (_, index) => `${'cat '.repeat(index % 7)}${'dog '.repeat((index * 3) % 5)}`,
+  )
+  const { vectors } = await minilm.embed(texts, 'document')
+  assert.is(vectors.length, 300)
+  for (const [index, text] of texts.entries()) {
+    const pieces = text.split(' ').filter(Boolean)
+    near(vectors[index]!, pooled([2, ...pieces.map((word) => words.indexOf(word)), 3]))
   }
 })
 
 test('a text longer than the model reads is cut, and still begins and ends as texts do', async () => {
-  const minilm = embedder()
-  try {
-    const { vectors } = await minilm.embed(['cat '.repeat(2000)], 'document')
-    near(vectors[0]!, pooled([2, ...new Array<number>(254).fill(4), 3]))
-  } finally {
-    await minilm.close()
-  }
+  await using minilm = closing(embedder())
+  const { vectors } = await minilm.embed(['cat '.repeat(2000)], 'document')
+  near(vectors[0]!, pooled([2, ...new Array<number>(254).fill(4), 3]))
 })
 
 test('a model that is not pulled is named with the command that pulls it', async () => {
@@ -182,29 +171,21 @@ function potion(place = staticFolder) {
 all(
   'static vectors: a text is the mean of its word pieces, of length 1, without a frame and without unknown pieces',
   async () => {
-    const model = potion()
-    try {
-      const { vectors, space } = await model.embed(['Cat runs', 'the cat', 'DOG dog cat'], 'document')
-      near(vectors[0]!, pooled([4, 6, 7]))
-      near(vectors[1]!, pooled([4]))
-      near(vectors[2]!, pooled([5, 5, 4]))
-      assert.equal(space, { key: 'potion@beef', model: 'potion', dimension: 256 })
-    } finally {
-      await model.close()
-    }
+    await using model = closing(potion())
+    const { vectors, space } = await model.embed(['Cat runs', 'the cat', 'DOG dog cat'], 'document')
+    near(vectors[0]!, pooled([4, 6, 7]))
+    near(vectors[1]!, pooled([4]))
+    near(vectors[2]!, pooled([5, 5, 4]))
+    assert.equal(space, { key: 'potion@beef', model: 'potion', dimension: 256 })
   },
 )
 
 all('static vectors: a text without a known word piece, and a long one, have a vector of length 1 too', async () => {
-  const model = potion()
-  try {
-    const { vectors } = await model.embed(['', '✨', 'cat '.repeat(100_000)], 'document')
-    near(vectors[0]!, pooled([1]))
-    near(vectors[1]!, pooled([1]))
-    near(vectors[2]!, pooled([4]))
-  } finally {
-    await model.close()
-  }
+  await using model = closing(potion())
+  const { vectors } = await model.embed(['', '✨', 'cat '.repeat(100_000)], 'document')
+  near(vectors[0]!, pooled([1]))
+  near(vectors[1]!, pooled([1]))
+  near(vectors[2]!, pooled([4]))
 })
 
 all('static vectors: a file that is something else is named, with the command that helps', async () => {
@@ -213,16 +194,12 @@ all('static vectors: a file that is something else is named, with the command th
   writeFileSync(join(place, 'tokenizer.json'), JSON.stringify(wordPieces))
   const rows = { name: 'weights', dtype: 'F32', shape: [2, 2], data: () => new Float32Array(4) } as const
   await writeTensorFile(join(place, 'model.safetensors'), [rows])
-  const model = potion(place)
-  try {
-    const reason = await model.embed(['cat'], 'query').then(
-      () => assert.unreachable(),
-      (thrown: Error) => thrown,
-    )
-    assert.match(reason!.message, /model\.safetensors holds no table of embeddings: pull the model again/)
-  } finally {
-    await model.close()
-  }
+  await using model = closing(potion(place))
+  const reason = await model.embed(['cat'], 'query').then(
+    () => assert.unreachable(),
+    (thrown: Error) => thrown,
+  )
+  assert.match(reason!.message, /model\.safetensors holds no table of embeddings: pull the model again/)
 })
 
 all.run()

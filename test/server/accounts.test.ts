@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
+import { goodPassword, openDaemon, withDaemon } from '../helpers/program/daemon.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the account routes')
@@ -13,12 +13,10 @@ test('the first to register is the administrator and logged in', () =>
     })
     assert.is(status, 201)
     assert.equal(Object.keys(body).sort(), ['expires_at', 'expires_in', 'token', 'token_type', 'user'])
-    assert.is(body.token_type, 'Bearer')
-    assert.is(body.expires_in, 604_800)
+    assert.equal([body.token_type, body.expires_in], ['Bearer', 604_800])
     assert.ok(Math.abs(body.expires_at - Date.now() - 604_800_000) < 60_000)
     assert.equal(Object.keys(body.user).sort(), ['created_at', 'email', 'id', 'role', 'updated_at', 'username'])
-    assert.is(body.user.role, 'admin')
-    assert.is(body.user.email, 'ada@example.org')
+    assert.equal([body.user.role, body.user.email], ['admin', 'ada@example.org'])
     assert.is.not(body.user.id, 'chosen')
     const me = await call('GET', '/api/auth/me', { token: body.token })
     assert.equal(me.body, {
@@ -40,8 +38,7 @@ test('registering says every problem at once, and that a name is taken', () =>
   withDaemon(async ({ call, register }) => {
     await register('ada')
     const bad = await call('POST', '/api/auth/register', { body: { username: 'a@b', password: 'x', email: 'y' } })
-    assert.is(bad.status, 400)
-    assert.is(bad.body.details.length, 5)
+    assert.equal([bad.status, bad.body.details.length], [400, 5])
     const taken = await call('POST', '/api/auth/register', { body: { ...credentials, username: 'ADA' } })
     assert.is(taken.status, 400)
     assert.equal(taken.body.details, ['username: is taken'])
@@ -71,16 +68,14 @@ test('the first user is created on this machine, or with the token that was prin
     assert.is((await call('POST', '/api/auth/register', { body: second, headers: remote })).status, 201)
   }))
 
-test('registration can be switched off but for the first', () =>
-  withDaemon(
-    async ({ call, register }) => {
-      assert.is((await call('GET', '/api/auth/system-info')).body.registration_enabled, true)
-      await register('admin')
-      assert.is((await call('POST', '/api/auth/register', { body: credentials })).status, 403)
-      assert.is((await call('GET', '/api/auth/system-info')).body.registration_enabled, false)
-    },
-    { ALLOW_REGISTRATION: 'false' },
-  ))
+test('registration can be switched off but for the first', async () => {
+  await using daemon = await openDaemon({ ALLOW_REGISTRATION: 'false' })
+  const { call, register } = daemon
+  assert.is((await call('GET', '/api/auth/system-info')).body.registration_enabled, true)
+  await register('admin')
+  assert.is((await call('POST', '/api/auth/register', { body: credentials })).status, 403)
+  assert.is((await call('GET', '/api/auth/system-info')).body.registration_enabled, false)
+})
 
 test('login answers name and password, and the same for a wrong one of either', () =>
   withDaemon(async ({ call, register }) => {
@@ -97,12 +92,7 @@ test('login answers name and password, and the same for a wrong one of either', 
       assert.is(status, 401)
       assert.equal(
         { ...body, request_id: '' },
-        {
-          error: 'Invalid username or password',
-          details: [],
-          code: 'unauthenticated',
-          request_id: '',
-        },
+        { error: 'Invalid username or password', details: [], code: 'unauthenticated', request_id: '' },
       )
       assert.is(headers.get('ratelimit-policy'), '"login";q=5;w=900')
     }
@@ -138,33 +128,31 @@ test('after five failures the address is refused, right password or not, until t
     }
   }))
 
-test('the setting allows more failures, and an administrator lets an address in again, by itself or by its user', () =>
-  withDaemon(
-    async ({ call, register }) => {
-      const { token } = await register('ada')
-      const login = (password: string) => call('POST', '/api/auth/login', { body: { ...credentials, password } })
-      const failSeven = async () => {
-        for (let count = 0; count < 7; count++) assert.is((await login('Wr0ngpassword')).status, 401)
-        assert.is((await login(credentials.password)).status, 429)
-      }
-      const unlock = async (who: string) => {
-        const { status, body } = await call('POST', '/api/users/unlock', { token, body: { who } })
-        return [status, body.addresses ?? body.error]
-      }
-      for (const who of ['127.0.0.1', '::ffff:127.0.0.1', 'ada']) {
-        await failSeven()
-        assert.equal(await unlock(who), [200, ['127.0.0.1']], who)
-        const { status, headers } = await login(credentials.password)
-        assert.equal([status, headers.get('ratelimit-policy')], [200, '"login";q=7;w=900'])
-      }
-      assert.equal(await unlock('ada'), [200, []])
-      assert.equal(await unlock('2001:db8:1:2::7'), [200, []])
-      assert.equal(await unlock('zoe'), [404, 'There is no user "zoe", and it is no address'])
-      const other = await register('bob')
-      assert.is((await call('POST', '/api/users/unlock', { token: other.token, body: { who: 'ada' } })).status, 403)
-    },
-    { AICHAT_LIMIT_LOGIN_ATTEMPTS: '7' },
-  ))
+test('the setting allows more failures, and an administrator lets an address in again, by itself or by its user', async () => {
+  await using daemon = await openDaemon({ AICHAT_LIMIT_LOGIN_ATTEMPTS: '7' })
+  const { call, register } = daemon
+  const { token } = await register('ada')
+  const login = (password: string) => call('POST', '/api/auth/login', { body: { ...credentials, password } })
+  const failSeven = async () => {
+    for (let count = 0; count < 7; count++) assert.is((await login('Wr0ngpassword')).status, 401)
+    assert.is((await login(credentials.password)).status, 429)
+  }
+  const unlock = async (who: string) => {
+    const { status, body } = await call('POST', '/api/users/unlock', { token, body: { who } })
+    return [status, body.addresses ?? body.error]
+  }
+  for (const who of ['127.0.0.1', '::ffff:127.0.0.1', 'ada']) {
+    await failSeven()
+    assert.equal(await unlock(who), [200, ['127.0.0.1']], who)
+    const { status, headers } = await login(credentials.password)
+    assert.equal([status, headers.get('ratelimit-policy')], [200, '"login";q=7;w=900'])
+  }
+  assert.equal(await unlock('ada'), [200, []])
+  assert.equal(await unlock('2001:db8:1:2::7'), [200, []])
+  assert.equal(await unlock('zoe'), [404, 'There is no user "zoe", and it is no address'])
+  const other = await register('bob')
+  assert.is((await call('POST', '/api/users/unlock', { token: other.token, body: { who: 'ada' } })).status, 403)
+})
 
 test('a hundred wrong logins at once are answered with five 401, the others with 429', () =>
   withDaemon(async ({ call, register }) => {
@@ -196,23 +184,21 @@ test('a request that could be no login does not count', () =>
     )
   }))
 
-test('an address behind a proxy that is trusted is counted by itself', () =>
-  withDaemon(
-    async ({ call, register }) => {
-      await register('ada')
-      const from = (address: string, password: string) =>
-        call('POST', '/api/auth/login', {
-          body: { ...credentials, password },
-          headers: { 'x-forwarded-for': `203.0.113.1, ${address}` },
-        })
-      for (let count = 0; count < 5; count++) await from(`2001:db8::${count + 1}`, 'x')
-      assert.is((await from('2001:db8:0:0:ffff::1', goodPassword)).status, 429, 'the same /64')
-      assert.is((await from('2001:db8:0:1::1', goodPassword)).status, 200)
-      const encrypted = await call('GET', '/api/auth/me', { headers: { 'x-forwarded-proto': 'https' } })
-      assert.match(encrypted.headers.get('strict-transport-security')!, /^max-age=\d+$/)
-    },
-    { TRUST_PROXY: '127.0.0.1' },
-  ))
+test('an address behind a proxy that is trusted is counted by itself', async () => {
+  await using daemon = await openDaemon({ TRUST_PROXY: '127.0.0.1' })
+  const { call, register } = daemon
+  await register('ada')
+  const from = (address: string, password: string) =>
+    call('POST', '/api/auth/login', {
+      body: { ...credentials, password },
+      headers: { 'x-forwarded-for': `203.0.113.1, ${address}` },
+    })
+  for (let count = 0; count < 5; count++) await from(`2001:db8::${count + 1}`, 'x')
+  assert.is((await from('2001:db8:0:0:ffff::1', goodPassword)).status, 429, 'the same /64')
+  assert.is((await from('2001:db8:0:1::1', goodPassword)).status, 200)
+  const encrypted = await call('GET', '/api/auth/me', { headers: { 'x-forwarded-proto': 'https' } })
+  assert.match(encrypted.headers.get('strict-transport-security')!, /^max-age=\d+$/)
+})
 
 test('logout ends the login, once', () =>
   withDaemon(async ({ call, register }) => {
@@ -233,8 +219,7 @@ test('a new password ends every login, and answers with a new one', () =>
       body: { current_password: 'Wr0ngpassword', new_password: 'N3wpassword' },
     })
     // Not 401, which would tell a client that it is logged out.
-    assert.is(wrong.status, 400)
-    assert.is(wrong.body.error, 'Current password is incorrect')
+    assert.equal([wrong.status, wrong.body.error], [400, 'Current password is incorrect'])
     const { status, body } = await call('POST', '/api/auth/change-password', {
       token,
       body: { currentPassword: goodPassword, newPassword: 'N3wpassword' },

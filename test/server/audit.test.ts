@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openApp } from '../../src/app/app.ts'
@@ -8,6 +6,9 @@ import { rows, sql } from '../../src/storage/port/port.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { runOn } from '../../src/storage/sqlite/driver.ts'
 import { auditCondition } from '../../src/storage/stores/audit.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
@@ -72,10 +73,7 @@ test('administrators read who changed what over HTTP and from where, without con
         ...{ address: '127.0.0.1', outcome: 'ok' },
       },
     )
-    assert.equal(
-      others.map((entry: Record<string, unknown>) => entry['outcome']),
-      ['ok', 'ok', 'ok', 'failed', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
-    )
+    assert.equal(pluck(others, 'outcome'), ['ok', 'ok', 'ok', 'failed', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'])
     for (const secret of ['Confidential', 'Secr3t', 'Typed', key.body.secret, 'example.org'])
       assert.not.ok(JSON.stringify(body).includes(secret), secret)
   }))
@@ -111,42 +109,32 @@ test('a service removes entries of the audit that are older than audit.keep_days
     ['30', ['young']],
     ['0', ['old', 'young']],
   ] as const) {
-    const home = mkdtempSync(join(tmpdir(), 'aichat-audit-'))
-    const db = await openDatabase(join(home, 'aichat.db'))
-    try {
-      const add = db.prepare("INSERT INTO audit (at, action, outcome) VALUES (?, ?, 'ok')")
-      add.run(Date.now() - 31 * dayMs, 'old')
-      add.run(Date.now() - 29 * dayMs, 'young')
-      const settings = readSettings({ AICHAT_HOME: home, AICHAT_AUDIT_KEEP_DAYS: keepDays })
-      const app = await openApp(settings, { service: true })
-      await app.accounts()
-      await app.close()
-      assert.equal(db.prepare('SELECT action FROM audit ORDER BY at').pluck().all(), kept)
-    } finally {
-      db.close()
-      rmSync(home, { recursive: true })
-    }
+    const home = temporaryFolder()
+    await using db = closing(await openDatabase(join(home, 'aichat.db')))
+    const add = db.prepare("INSERT INTO audit (at, action, outcome) VALUES (?, ?, 'ok')")
+    add.run(Date.now() - 31 * dayMs, 'old')
+    add.run(Date.now() - 29 * dayMs, 'young')
+    const settings = readSettings({ AICHAT_HOME: home, AICHAT_AUDIT_KEEP_DAYS: keepDays })
+    const app = await openApp(settings, { service: true })
+    await app.accounts()
+    await app.close()
+    assert.equal(db.prepare('SELECT action FROM audit ORDER BY at').pluck().all(), kept)
   }
 })
 
 test('the audit is filtered by an index', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-audit-'))
-  const db = await openDatabase(join(home, 'aichat.db'))
-  try {
-    const plan = (query: Parameters<typeof auditCondition>[0]) => {
-      const page = sql`SELECT * FROM audit WHERE ${auditCondition(query)} ORDER BY at DESC, id DESC LIMIT 9`
-      return runOn(db, rows<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${page}`))
-        .map(({ detail }) => detail)
-        .join('; ')
-    }
-    assert.match(plan({}), /USING INDEX audit_time/)
-    assert.match(plan({ since: 1 }), /USING INDEX audit_time/)
-    assert.match(plan({ actor: 'ada', since: 1 }), /USING INDEX audit_actor/)
-    assert.match(plan({ action: 'users' }), /USING INDEX audit_action/)
-  } finally {
-    db.close()
-    rmSync(home, { recursive: true })
+  const home = temporaryFolder()
+  await using db = closing(await openDatabase(join(home, 'aichat.db')))
+  const plan = (query: Parameters<typeof auditCondition>[0]) => {
+    const page = sql`SELECT * FROM audit WHERE ${auditCondition(query)} ORDER BY at DESC, id DESC LIMIT 9`
+    return runOn(db, rows<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${page}`))
+      .map(({ detail }) => detail)
+      .join('; ')
   }
+  assert.match(plan({}), /USING INDEX audit_time/)
+  assert.match(plan({ since: 1 }), /USING INDEX audit_time/)
+  assert.match(plan({ actor: 'ada', since: 1 }), /USING INDEX audit_actor/)
+  assert.match(plan({ action: 'users' }), /USING INDEX audit_action/)
 })
 
 test.run()

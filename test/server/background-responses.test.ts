@@ -1,16 +1,14 @@
 // Some with --all only: a killed process.
-import { mkdtempSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { failureOf, openLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
 import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
-import { withKeyDaemon } from './key-daemon.ts'
+import { openKeyDaemon } from './key-daemon.ts'
 
 const test = suite('responses in the background, with OpenAI’s library unchanged')
 
@@ -78,53 +76,48 @@ test('a cancelled one leaves its provider and stays cancelled', () =>
     )
   }))
 
-test('a provider that fails makes it a failed response, polled and streamed', () =>
-  withLibraries(
-    (_, response) => void response.writeHead(500).end('{}'),
-    async ({ openai }) => {
-      const made = await openai.responses.create({ model, input: 'One', background: true })
-      const failed = await polled(openai, made.id)
-      assert.equal([failed.status, failed.output, failed.error?.code !== undefined], ['failed', [], true])
-      const events = await openai.responses.retrieve(made.id, { stream: true })
-      assert.instance(await failureOf(() => numbersAndText(events)), OpenAI.APIError)
-    },
-    { maxRetries: 0 },
-  ))
+test('a provider that fails makes it a failed response, polled and streamed', async () => {
+  await using libraries = await openLibraries((_, response) => void response.writeHead(500).end('{}'), {
+    maxRetries: 0,
+  })
+  const { openai } = libraries
+  const made = await openai.responses.create({ model, input: 'One', background: true })
+  const failed = await polled(openai, made.id)
+  assert.equal([failed.status, failed.output, failed.error?.code !== undefined], ['failed', [], true])
+  const events = await openai.responses.retrieve(made.id, { stream: true })
+  assert.instance(await failureOf(() => numbersAndText(events)), OpenAI.APIError)
+})
 
-test('one user has at most eight under way; the ninth waits, another user does not', () =>
-  withKeyDaemon(
-    async ({ url, ada, bob, key }) => {
-      const client = (apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
-      const ask = { model: 'm-one', input: 'One', background: true }
-      const made = []
-      for (let at = 0; at < 8; at++) made.push(await client(ada.token).responses.create(ask))
-      const refused = await failureOf(() => client(ada.token).responses.create(ask))
-      assert.equal([refused['status'], (refused['headers'] as Headers).get('retry-after')], [429, '5'])
-      const his = await client((await key(bob)).secret).responses.create(ask)
-      assert.is(his.status, 'queued')
-      await client(ada.token).responses.delete(made[0]!.id)
-      assert.is((await client(ada.token).responses.create(ask)).status, 'queued')
-    },
-    { provider: () => {} },
-  ))
+test('one user has at most eight under way; the ninth waits, another user does not', async () => {
+  await using daemon = await openKeyDaemon({ provider: () => {} })
+  const { url, ada, bob, key } = daemon
+  const client = (apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
+  const ask = { model: 'm-one', input: 'One', background: true }
+  const made = []
+  for (let at = 0; at < 8; at++) made.push(await client(ada.token).responses.create(ask))
+  const refused = await failureOf(() => client(ada.token).responses.create(ask))
+  assert.equal([refused['status'], (refused['headers'] as Headers).get('retry-after')], [429, '5'])
+  const his = await client((await key(bob)).secret).responses.create(ask)
+  assert.is(his.status, 'queued')
+  await client(ada.token).responses.delete(made[0]!.id)
+  assert.is((await client(ada.token).responses.create(ask)).status, 'queued')
+})
 
-test('the end of its key ends it as failed', () =>
-  withKeyDaemon(
-    async ({ url, bob, key, call }) => {
-      const { id, secret } = await key(bob)
-      const client = (apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
-      const made = await client(secret).responses.create({ model: 'm-one', input: 'One', background: true })
-      assert.is((await call('DELETE', `/api/keys/${id}`, { token: bob.token })).status, 200)
-      const failed = await polled(client(bob.token), made.id)
-      assert.equal([failed.status, failed.error?.code], ['failed', 'server_error'])
-      assert.match(failed.error!.message, /key/)
-    },
-    { provider: () => {} },
-  ))
+test('the end of its key ends it as failed', async () => {
+  await using daemon = await openKeyDaemon({ provider: () => {} })
+  const { url, bob, key, call } = daemon
+  const { id, secret } = await key(bob)
+  const client = (apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
+  const made = await client(secret).responses.create({ model: 'm-one', input: 'One', background: true })
+  assert.is((await call('DELETE', `/api/keys/${id}`, { token: bob.token })).status, 200)
+  const failed = await polled(client(bob.token), made.id)
+  assert.equal([failed.status, failed.error?.code], ['failed', 'server_error'])
+  assert.match(failed.error!.message, /key/)
+})
 
 test.whole('a daemon that stops, or is killed, leaves it failed, and of an answer with a client nothing', async () => {
   const provider = await openStandIn(() => {})
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const environment = { CUSTOM_API_KEY: 'sk-test-123456' }
   let daemon = await spawnDaemon(environment, home)
   try {
@@ -159,7 +152,6 @@ test.whole('a daemon that stops, or is killed, leaves it failed, and of an answe
   } finally {
     await daemon.stop('SIGKILL')
     await provider.close()
-    removeHome({ home })
   }
 })
 

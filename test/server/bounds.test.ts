@@ -136,57 +136,48 @@ test('a name that comes back in a failure does not come back at any length', () 
   }))
 
 test('a chat may have so much text, in one message or in many, and pictures beside it', async () => {
-  const installation = openInstallation({ AICHAT_LIMIT_CHAT_TEXT: '1000' })
-  try {
-    const url = await installation.serve()
-    const url_data = `data:image/png;base64,${'iVBORw0K'.repeat(1000)}`
-    for (const path of chatRoutes) {
-      const picture = path.startsWith('/v1/messages')
-        ? { type: 'image', source: { type: 'base64', media_type: 'image/png', data: url_data.slice(22) } }
-        : { type: 'image_url', image_url: { url: url_data } }
-      const ask = async (messages: unknown) => post(url, path, JSON.stringify({ model: 'm', max_tokens: 1, messages }))
-      const user = (content: unknown) => ({ role: 'user', content })
-      for (const messages of [
-        [user('x'.repeat(1001))],
-        [user('x'.repeat(600)), { role: 'assistant', content: 'y' }, user('z'.repeat(400))],
-        [user([{ type: 'text', text: 'x'.repeat(1001) }, picture])],
-      ]) {
-        const { status, text } = await ask(messages)
-        assert.is(status, 413, `${path}: ${text}`)
-        assert.match(text, /more than 1000 characters of text/)
-        assert.match(text, /limits\.chat_text|Leave out/)
-      }
-      const { status, text } = await ask([user([{ type: 'text', text: 'x'.repeat(900) }, picture])])
-      assert.is(status, path.endsWith('tokens') ? 200 : 503, text)
+  await using installation = openInstallation({ AICHAT_LIMIT_CHAT_TEXT: '1000' })
+  const url = await installation.serve()
+  const url_data = `data:image/png;base64,${'iVBORw0K'.repeat(1000)}`
+  for (const path of chatRoutes) {
+    const picture = path.startsWith('/v1/messages')
+      ? { type: 'image', source: { type: 'base64', media_type: 'image/png', data: url_data.slice(22) } }
+      : { type: 'image_url', image_url: { url: url_data } }
+    const ask = async (messages: unknown) => post(url, path, JSON.stringify({ model: 'm', max_tokens: 1, messages }))
+    const user = (content: unknown) => ({ role: 'user', content })
+    for (const messages of [
+      [user('x'.repeat(1001))],
+      [user('x'.repeat(600)), { role: 'assistant', content: 'y' }, user('z'.repeat(400))],
+      [user([{ type: 'text', text: 'x'.repeat(1001) }, picture])],
+    ]) {
+      const { status, text } = await ask(messages)
+      assert.is(status, 413, `${path}: ${text}`)
+      assert.match(text, /more than 1000 characters of text/)
+      assert.match(text, /limits\.chat_text|Leave out/)
     }
-  } finally {
-    await installation.close()
+    const { status, text } = await ask([user([{ type: 'text', text: 'x'.repeat(900) }, picture])])
+    assert.is(status, path.endsWith('tokens') ? 200 : 503, text)
   }
 })
 
 test.whole('a picture of 31 MiB still reaches the provider, byte for byte', async () => {
-  const provider = await openStandIn((_, response) => answer(response, 200, completion('Seen', 'custom-model')))
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    const picture = `data:image/png;base64,${'iVBORw0K'.repeat((31 * MiB) / 8 - 100)}`
-    const content = [
-      { type: 'text', text: 'Что это? 这是什么？' },
-      { type: 'image_url', image_url: { url: picture } },
-    ]
-    const { status, text } = await post(
-      url,
-      '/v1/chat/completions',
-      JSON.stringify({ model: 'custom-model', messages: [{ role: 'user', content }] }),
-    )
-    assert.is(status, 200, text.slice(0, 300))
-    assert.equal(JSON.parse(provider.received[0]!.body).messages[0].content, content)
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await using provider = await openStandIn((_, response) => answer(response, 200, completion('Seen', 'custom-model')))
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
+  await installation.app.plugins.install(pluginAt(provider.url))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  const picture = `data:image/png;base64,${'iVBORw0K'.repeat((31 * MiB) / 8 - 100)}`
+  const content = [
+    { type: 'text', text: 'Что это? 这是什么？' },
+    { type: 'image_url', image_url: { url: picture } },
+  ]
+  const { status, text } = await post(
+    url,
+    '/v1/chat/completions',
+    JSON.stringify({ model: 'custom-model', messages: [{ role: 'user', content }] }),
+  )
+  assert.is(status, 200, text.slice(0, 300))
+  assert.equal(JSON.parse(provider.received[0]!.body).messages[0].content, content)
 })
 
 test('just at the bounds of values and names a request is judged by what it says', () =>
@@ -222,12 +213,8 @@ test('a form has few parts, and a million of them are refused', () =>
 test.run()
 
 async function withServer(run: (url: string) => Promise<void>): Promise<void> {
-  const installation = openInstallation()
-  try {
-    await run(await installation.serve())
-  } finally {
-    await installation.close()
-  }
+  await using installation = openInstallation()
+  await run(await installation.serve())
 }
 
 async function post(url: string, path: string, body: string, headers: Record<string, string> = json) {

@@ -63,8 +63,7 @@ for (const [what, rest] of Object.entries(breaks))
         const shown = `${failure.message} ${JSON.stringify(failure)}`
         assert.match(shown, /broke off.+Slow down, please/)
         if (library.startsWith('openai')) {
-          assert.is(failure['code'], 'rate_limit_exceeded')
-          assert.is(failure['type'], 'tokens')
+          assert.equal([failure['code'], failure['type']], ['rate_limit_exceeded', 'tokens'])
         } else if (library === 'anthropic') assert.match(shown, /"error_code":"rate_limit_exceeded"/)
         else assert.match(shown, /rate_limit_exceeded/)
       })
@@ -109,8 +108,7 @@ test('an overloaded Anthropic provider is that for Anthropic’s client, and say
   }
   assert.is((await failureFor('anthropic'))['type'], 'overloaded_error')
   const theirs = await failureFor('openai')
-  assert.is(theirs['type'], 'overloaded_error')
-  assert.is(theirs['code'], null)
+  assert.equal([theirs['type'], theirs['code']], ['overloaded_error', null])
 })
 
 test('the last event of /api/chat is an error alone, with the provider’s names and the status it stands for', async () => {
@@ -130,9 +128,7 @@ test('the last event of /api/chat is an error alone, with the provider’s names
     const last = text.trim().split('\n\n').at(-1)!
     assert.match(last, /^event: error\ndata: /)
     const event = JSON.parse(last.replace(/^event: error\ndata: /, ''))
-    assert.is(event.choices, undefined)
-    assert.is(event.code, 'rate_limit_exceeded')
-    assert.is(event.type, 'tokens')
+    assert.equal([event.choices, event.code, event.type], [undefined, 'rate_limit_exceeded', 'tokens'])
     assert.is(event.status, 502)
     assert.match(event.details.join(), /Slow down/)
   })

@@ -97,49 +97,43 @@ test('our own pages, listed ones and programs may change something', async () =>
   await daemon.close()
 })
 
-test('a listed page may send what the libraries of OpenAI and Anthropic add in a browser, and no other page may', () =>
-  withDaemon(
-    async ({ url }) => {
-      const asked = new Set<string>()
-      // Sends as a browser does: each header that is not safelisted has to be allowed by a preflight (Fetch standard, section 4.8).
-      const fromPage =
-        (origin: string) =>
-        async (input: string | URL | Request, init: RequestInit = {}) => {
-          const names = [...new Headers(init.headers).keys()].filter((name) => !safelisted.has(name))
-          const preflight = await fetch(input, {
-            method: 'OPTIONS',
-            headers: {
-              origin,
-              'access-control-request-method': init.method ?? 'GET',
-              'access-control-request-headers': names.sort().join(','),
-            },
-          })
-          const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(/, */)
-          const refused = names.filter((name) => !allowed.includes(name))
-          if (refused.length > 0) throw new TypeError(`Failed to fetch: ${refused} not allowed`)
-          for (const name of names) asked.add(name)
-          return fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), origin } })
-        }
-      const messages = [{ role: 'user' as const, content: 'Hi' }]
-      const ask = async (origin: string) => {
-        const parts = { apiKey: 'aic_none', fetch: fromPage(origin), dangerouslyAllowBrowser: true, maxRetries: 0 }
-        const openai = new OpenAI({ ...parts, baseURL: `${url}/v1` }).chat.completions.create({ model: 'm', messages })
-        const anthropic = new Anthropic({ ...parts, baseURL: url }).messages.create({
-          model: 'm',
-          max_tokens: 9,
-          messages,
-        })
-        return (await Promise.allSettled([openai, anthropic])).map((outcome) =>
-          outcome.status === 'rejected' ? outcome.reason.status : 200,
-        )
-      }
-      // The key is wrong; what counts is that the server says so, and not the browser.
-      assert.equal(await ask('https://app.example'), [401, 401])
-      assert.ok(asked.has('x-stainless-os') && asked.has('anthropic-dangerous-direct-browser-access'))
-      assert.equal(await ask(evil), [undefined, undefined])
-    },
-    { CORS_ORIGIN: 'https://app.example' },
-  ))
+test('a listed page may send what the libraries of OpenAI and Anthropic add in a browser, and no other page may', async () => {
+  await using daemon = await openDaemon({ CORS_ORIGIN: 'https://app.example' })
+  const { url } = daemon
+  const asked = new Set<string>()
+  // Sends as a browser does: each header that is not safelisted has to be allowed by a preflight (Fetch standard, section 4.8).
+  const fromPage =
+    (origin: string) =>
+    async (input: string | URL | Request, init: RequestInit = {}) => {
+      const names = [...new Headers(init.headers).keys()].filter((name) => !safelisted.has(name))
+      const preflight = await fetch(input, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': init.method ?? 'GET',
+          'access-control-request-headers': names.sort().join(','),
+        },
+      })
+      const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(/, */)
+      const refused = names.filter((name) => !allowed.includes(name))
+      if (refused.length > 0) throw new TypeError(`Failed to fetch: ${refused} not allowed`)
+      for (const name of names) asked.add(name)
+      return fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), origin } })
+    }
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const ask = async (origin: string) => {
+    const parts = { apiKey: 'aic_none', fetch: fromPage(origin), dangerouslyAllowBrowser: true, maxRetries: 0 }
+    const openai = new OpenAI({ ...parts, baseURL: `${url}/v1` }).chat.completions.create({ model: 'm', messages })
+    const anthropic = new Anthropic({ ...parts, baseURL: url }).messages.create({ model: 'm', max_tokens: 9, messages })
+    return (await Promise.allSettled([openai, anthropic])).map((outcome) =>
+      outcome.status === 'rejected' ? outcome.reason.status : 200,
+    )
+  }
+  // The key is wrong; what counts is that the server says so, and not the browser.
+  assert.equal(await ask('https://app.example'), [401, 401])
+  assert.ok(asked.has('x-stainless-os') && asked.has('anthropic-dangerous-direct-browser-access'))
+  assert.equal(await ask(evil), [undefined, undefined])
+})
 
 test('HTTP/1.0 without a host is answered, as balancers ask whether the server is ready', () =>
   withDaemon(async ({ url }) => {

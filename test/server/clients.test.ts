@@ -14,8 +14,7 @@ test('OpenAI’s client asks and gets a completion', () =>
       messages: [{ role: 'user', content: 'Hi' }],
       seed: 7,
     })
-    assert.is(reply.choices[0]!.message.content, 'Hello there')
-    assert.is(reply.usage!.total_tokens, 7)
+    assert.equal([reply.choices[0]!.message.content, reply.usage!.total_tokens], ['Hello there', 7])
     assert.is(JSON.parse(provider.received[0]!.body).seed, 7)
   }))
 
@@ -100,8 +99,7 @@ test('Anthropic’s client asks a provider of the other dialect', () =>
       reply.content.map((block) => (block.type === 'text' ? block.text : block.type)),
       ['Hello there'],
     )
-    assert.is(reply.stop_reason, 'end_turn')
-    assert.is(reply.usage.output_tokens, 2)
+    assert.equal([reply.stop_reason, reply.usage.output_tokens], ['end_turn', 2])
     assert.equal(JSON.parse(provider.received[0]!.body).messages[0], { role: 'system', content: 'Be kind.' })
   }))
 
@@ -119,8 +117,7 @@ test('Anthropic’s client streams text', () =>
       final.content.map((block) => (block.type === 'text' ? block.text : '')),
       ['Hello there'],
     )
-    assert.is(events[0], 'message_start')
-    assert.is(events.at(-1), 'message_stop')
+    assert.equal([events[0], events.at(-1)], ['message_start', 'message_stop'])
   }))
 
 test('Anthropic’s client streams tool use', () =>
@@ -232,19 +229,14 @@ async function withClients(
     provider: Awaited<ReturnType<typeof openStandIn>>
   }) => Promise<void>,
 ): Promise<void> {
-  const provider = await openStandIn(answer)
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    await run({
-      openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', maxRetries: 0 }),
-      anthropic: new Anthropic({ baseURL: url, apiKey: 'ours', maxRetries: 0 }),
-      provider,
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await using provider = await openStandIn(answer)
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
+  await installation.app.plugins.install(pluginAt(provider.url))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  await run({
+    openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', maxRetries: 0 }),
+    anthropic: new Anthropic({ baseURL: url, apiKey: 'ours', maxRetries: 0 }),
+    provider,
+  })
 }

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
-import { type Answered, goodPassword, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { type Answered, goodPassword, openDaemon, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -16,8 +16,7 @@ const test = suite('the console, served')
 test('a browser that opens / goes to the console, a program gets JSON', () =>
   withDaemon(async ({ url }) => {
     const browser = await fetch(url, { headers: { accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' })
-    assert.is(browser.status, 303)
-    assert.is(browser.headers.get('location'), '/console')
+    assert.equal([browser.status, browser.headers.get('location')], [303, '/console'])
     for (const accept of ['*/*', 'application/json'])
       assert.is(((await (await fetch(url, { headers: { accept } })).json()) as { name: string }).name, 'aichat-toolkit')
   }))
@@ -68,9 +67,7 @@ test('the login of the console is a cookie that no script reads, and the token i
   withDaemon(async (daemon) => {
     const { call } = daemon
     const answer = await call('POST', '/api/auth/setup', { body: person, headers: fromConsole(daemon) })
-    assert.is(answer.status, 201)
-    assert.is(answer.body.token, undefined)
-    assert.is(answer.body.user.role, 'admin')
+    assert.equal([answer.status, answer.body.token, answer.body.user.role], [201, undefined, 'admin'])
     const set = answer.headers.get('set-cookie') ?? ''
     for (const attribute of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.match(set, attribute)
     const me = await call('GET', '/api/auth/me', { headers: { ...fromConsole(daemon), cookie: cookieOf(answer) } })
@@ -105,27 +102,20 @@ test('the cookie counts only beside the secret of its page, and from its origin'
     assert.is(await ask({ 'x-aichat-console': secret, origin: own, 'sec-fetch-site': 'same-origin' }), 201)
   }))
 
-test('an origin of CORS_ORIGIN cannot use the cookie either', () =>
-  withDaemon(
-    async (daemon) => {
-      const { call, url } = daemon
-      const cookie = cookieOf(await call('POST', '/api/auth/setup', { body: person, headers: fromConsole(daemon) }))
-      const origin = 'https://app.example'
-      const asked = await call('GET', '/api/auth/me', { headers: { cookie, origin, 'x-aichat-console': secret } })
-      assert.is(asked.status, 401)
-      const preflight = await fetch(`${url}/api/auth/me`, {
-        method: 'OPTIONS',
-        headers: {
-          origin,
-          'access-control-request-method': 'GET',
-          'access-control-request-headers': 'x-aichat-console',
-        },
-      })
-      assert.not.match((preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase(), 'x-aichat-console')
-      assert.is(preflight.headers.get('access-control-allow-credentials'), null)
-    },
-    { CORS_ORIGIN: 'https://app.example' },
-  ))
+test('an origin of CORS_ORIGIN cannot use the cookie either', async () => {
+  await using daemon = await openDaemon({ CORS_ORIGIN: 'https://app.example' })
+  const { call, url } = daemon
+  const cookie = cookieOf(await call('POST', '/api/auth/setup', { body: person, headers: fromConsole(daemon) }))
+  const origin = 'https://app.example'
+  const asked = await call('GET', '/api/auth/me', { headers: { cookie, origin, 'x-aichat-console': secret } })
+  assert.is(asked.status, 401)
+  const preflight = await fetch(`${url}/api/auth/me`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-aichat-console' },
+  })
+  assert.not.match((preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase(), 'x-aichat-console')
+  assert.is(preflight.headers.get('access-control-allow-credentials'), null)
+})
 
 test('the cookie does not hold the token in the clear, and a changed one is none', () =>
   withDaemon(async (daemon) => {
@@ -148,8 +138,7 @@ test('logging out removes the cookie and ends the login; a new password renews i
       body: { current_password: goodPassword, new_password: 'An0therOne' },
       headers: { ...headers, cookie: first },
     })
-    assert.is(changed.status, 200)
-    assert.is(changed.body.token, undefined)
+    assert.equal([changed.status, changed.body.token], [200, undefined])
     const second = cookieOf(changed)
     assert.is((await call('GET', '/api/auth/me', { headers: { ...headers, cookie: first } })).status, 401)
     const left = await call('POST', '/api/auth/logout', { body: {}, headers: { ...headers, cookie: second } })
@@ -158,20 +147,15 @@ test('logging out removes the cookie and ends the login; a new password renews i
   }))
 
 test('without the console there is no page, no redirection and no cookie', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-console-'))
+  const home = temporaryFolder()
   writeFileSync(join(home, 'config.json'), JSON.stringify({ 'api.console': 'false' }))
-  const installation = openInstallation({ AICHAT_HOME: home })
-  try {
-    const url = await installation.serve()
-    for (const path of ['/console', '/console/', '/console/assets/index.html'])
-      assert.is((await fetch(url + path)).status, 404, path)
-    const root = await fetch(url, { headers: { accept: 'text/html' }, redirect: 'manual' })
-    assert.is(root.status, 200)
-    assert.match(root.headers.get('content-type') ?? '', 'json')
-  } finally {
-    await installation.close()
-    rmSync(home, { recursive: true, force: true })
-  }
+  await using installation = openInstallation({ AICHAT_HOME: home })
+  const url = await installation.serve()
+  for (const path of ['/console', '/console/', '/console/assets/index.html'])
+    assert.is((await fetch(url + path)).status, 404, path)
+  const root = await fetch(url, { headers: { accept: 'text/html' }, redirect: 'manual' })
+  assert.is(root.status, 200)
+  assert.match(root.headers.get('content-type') ?? '', 'json')
 })
 
 test.run()

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { type Answered, goodPassword, serveHere } from '../helpers/program/daemon.ts'
 import { suite } from '../helpers/suite.ts'
@@ -75,7 +75,7 @@ function fill(folder: string): void {
 
 /** A disk of some megabytes; undefined where this user may mount none. */
 function mountSmall(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-small-'))
+  const folder = temporaryFolder()
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'aichat', folder], { stdio: 'ignore' })
   if (status === 0) return folder
   rmSync(folder, { recursive: true })

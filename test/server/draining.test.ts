@@ -1,10 +1,10 @@
 // Some with --all only: a killed process.
 import { once } from 'node:events'
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { type Answered, removeHome, type SpawnedDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { openStandIn } from '../helpers/providers/fake-provider.ts'
@@ -23,7 +23,7 @@ test('while the last answers go out it says that it stops, refuses new work, and
     response.write(event('Hel'))
     arrived()
   })
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456' }, home)
   const ended = once(daemon.child, 'exit')
   try {

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type As, withUsers } from '../helpers/program/user-daemon.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { type As, openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -9,60 +10,52 @@ test('without a runner there is the built-in model, its limits, and how to get a
   withUsers(async ({ ada }) => {
     const { status, body } = await ada('GET', '/api/embeddings/models')
     assert.is(status, 200)
-    assert.equal(
-      body.models.map(({ name, provider }: Model) => [name, provider]),
-      [['builtin', 'builtin']],
-    )
+    assert.equal(pluck(body.models, 'name', 'provider'), [['builtin', 'builtin']])
     assert.match(body.models[0].note, /WordNet/)
     assert.ok(body.models[0].dimension > 100)
     for (const command of ['aichat models pull minilm', 'ollama pull nomic-embed-text', 'https://ollama.com/download'])
       assert.ok(body.instructions.join('\n').includes(command), command)
   }))
 
-test('a runner without an embedding model gets instructions, but none to start it', () =>
-  withUsers(
-    async ({ ada }) => {
-      const { body } = await ada('GET', '/api/embeddings/models')
-      assert.is(body.models.length, 1)
-      assert.ok(body.instructions.includes('ollama pull nomic-embed-text'))
-      assert.not.ok(body.instructions.join().includes('ollama.com'))
-    },
-    { runner: ollama({ models: () => [{ name: 'llama3:latest', capabilities: ['completion'] }] }) },
-  ))
+test('a runner without an embedding model gets instructions, but none to start it', async () => {
+  await using users = await openUsers({
+    runner: ollama({ models: () => [{ name: 'llama3:latest', capabilities: ['completion'] }] }),
+  })
+  const { ada } = users
+  const { body } = await ada('GET', '/api/embeddings/models')
+  assert.is(body.models.length, 1)
+  assert.ok(body.instructions.includes('ollama pull nomic-embed-text'))
+  assert.not.ok(body.instructions.join().includes('ollama.com'))
+})
 
-test('what a model can do is asked of the runner; where it does not say, the name tells', () =>
-  withUsers(
-    async ({ ada, runner }) => {
-      const { body } = await ada('GET', '/api/embeddings/models')
-      assert.equal(
-        body.models.slice(1).map(({ name, provider, dimension }: Model) => [name, provider, dimension]),
-        [
-          ['says-so:latest', 'ollama', 8],
-          ['nomic-embed-text:v1.5', 'ollama', undefined],
-          ['bge-m3:latest', 'ollama', undefined],
-          ['gte-small', 'ollama', undefined],
-          ['jeffh/intfloat-multilingual-e5-large:f16', 'ollama', undefined],
-        ],
-      )
-      assert.not.ok('instructions' in body)
-      const asked = runner.received.filter(({ url }) => url === '/api/show').length
-      await ada('GET', '/api/embeddings/models')
-      assert.is(runner.received.filter(({ url }) => url === '/api/show').length, asked, 'asked once')
-    },
-    {
-      runner: ollama({
-        models: () => [
-          { name: 'says-so:latest', capabilities: ['embedding'], dimension: 8 },
-          { name: 'nomic-embed-text-chat:latest', capabilities: ['completion', 'tools'] },
-          { name: 'nomic-embed-text:v1.5' },
-          { name: 'bge-m3:latest' },
-          { name: 'gte-small' },
-          { name: 'jeffh/intfloat-multilingual-e5-large:f16' },
-          { name: 'llama3:latest' },
-        ],
-      }),
-    },
-  ))
+test('what a model can do is asked of the runner; where it does not say, the name tells', async () => {
+  await using users = await openUsers({
+    runner: ollama({
+      models: () => [
+        { name: 'says-so:latest', capabilities: ['embedding'], dimension: 8 },
+        { name: 'nomic-embed-text-chat:latest', capabilities: ['completion', 'tools'] },
+        { name: 'nomic-embed-text:v1.5' },
+        { name: 'bge-m3:latest' },
+        { name: 'gte-small' },
+        { name: 'jeffh/intfloat-multilingual-e5-large:f16' },
+        { name: 'llama3:latest' },
+      ],
+    }),
+  })
+  const { ada, runner } = users
+  const { body } = await ada('GET', '/api/embeddings/models')
+  assert.equal(pluck(body.models.slice(1), 'name', 'provider', 'dimension'), [
+    ['says-so:latest', 'ollama', 8],
+    ['nomic-embed-text:v1.5', 'ollama', undefined],
+    ['bge-m3:latest', 'ollama', undefined],
+    ['gte-small', 'ollama', undefined],
+    ['jeffh/intfloat-multilingual-e5-large:f16', 'ollama', undefined],
+  ])
+  assert.not.ok('instructions' in body)
+  const asked = runner.received.filter(({ url }) => url === '/api/show').length
+  await ada('GET', '/api/embeddings/models')
+  assert.is(runner.received.filter(({ url }) => url === '/api/show').length, asked, 'asked once')
+})
 
 test('the list refreshes when a model is installed, and then a persona may name it', () => {
   const installed: Installed[] = []
@@ -82,34 +75,32 @@ test('the list refreshes when a model is installed, and then a persona may name 
   )
 })
 
-test('a persona’s memories are embedded and found by its model, and by another after a change', () =>
-  withUsers(
-    async ({ ada, persona, runner }) => {
-      const path = await persona({ embedding_model: 'toy-embed' })
-      const { status, body } = await ada('POST', `${path}/memory`, { content: 'Aaa aaa' })
-      assert.is(status, 201)
-      assert.equal([body.embedding_model, body.embedding_status, body.embedding.length], ['toy-embed', 'ready', 26])
-      assert.ok(body.embedding[0] > 0.9)
-      for (let count = 0; count < 40; count++)
-        await ada('POST', `${path}/memory`, { content: `Memory ${'bcdefghi'[count % 8]} ${count}` })
-      const found = await search(ada, path, 'a a')
-      assert.equal([found.mode, found.embedding_model, found.results[0]?.content], ['hybrid', 'toy-embed', 'Aaa aaa'])
-      assert.is((await ada('PUT', path, { embedding_model: 'other-embed' })).status, 200)
-      // Search works while embeddings are pending.
-      const meanwhile = await search(ada, path, 'Aaa')
-      assert.equal([meanwhile.embedding_model, meanwhile.results[0]?.content], ['other-embed', 'Aaa aaa'])
-      await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
-      const [entry] = (await ada('GET', `${path}/memory?include=embedding&limit=1`)).body.memories
-      assert.equal([entry.embedding_model, entry.embedding.length], ['other-embed', 27])
-      assert.is((await search(ada, path, 'a a')).mode, 'hybrid')
-      const batches = runner.received.filter(({ body: sent }) => sent.includes('other-embed:latest'))
-      assert.ok(
-        batches.some(({ body: sent }) => JSON.parse(sent).input?.length > 10),
-        'many texts at a time',
-      )
-    },
-    { runner: ollama({ models: () => toys }) },
-  ))
+test('a persona’s memories are embedded and found by its model, and by another after a change', async () => {
+  await using users = await openUsers({ runner: ollama({ models: () => toys }) })
+  const { ada, persona, runner } = users
+  const path = await persona({ embedding_model: 'toy-embed' })
+  const { status, body } = await ada('POST', `${path}/memory`, { content: 'Aaa aaa' })
+  assert.is(status, 201)
+  assert.equal([body.embedding_model, body.embedding_status, body.embedding.length], ['toy-embed', 'ready', 26])
+  assert.ok(body.embedding[0] > 0.9)
+  for (let count = 0; count < 40; count++)
+    await ada('POST', `${path}/memory`, { content: `Memory ${'bcdefghi'[count % 8]} ${count}` })
+  const found = await search(ada, path, 'a a')
+  assert.equal([found.mode, found.embedding_model, found.results[0]?.content], ['hybrid', 'toy-embed', 'Aaa aaa'])
+  assert.is((await ada('PUT', path, { embedding_model: 'other-embed' })).status, 200)
+  // Search works while embeddings are pending.
+  const meanwhile = await search(ada, path, 'Aaa')
+  assert.equal([meanwhile.embedding_model, meanwhile.results[0]?.content], ['other-embed', 'Aaa aaa'])
+  await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
+  const [entry] = (await ada('GET', `${path}/memory?include=embedding&limit=1`)).body.memories
+  assert.equal([entry.embedding_model, entry.embedding.length], ['other-embed', 27])
+  assert.is((await search(ada, path, 'a a')).mode, 'hybrid')
+  const batches = runner.received.filter(({ body: sent }) => sent.includes('other-embed:latest'))
+  assert.ok(
+    batches.some(({ body: sent }) => JSON.parse(sent).input?.length > 10),
+    'many texts at a time',
+  )
+})
 
 test('when the runner dies in the middle, memories are stored as pending, found by words, and embedded later', () => {
   const runner = { alive: true }
@@ -128,10 +119,7 @@ test('when the runner dies in the middle, memories are stored as pending, found 
       await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
       assert.is((await search(ada, path, 'away')).mode, 'hybrid')
     },
-    {
-      runner: ollama({ models: () => toys, alive: () => runner.alive }),
-      waits: { embedderRest: 20, reembedding: 20 },
-    },
+    { runner: ollama({ models: () => toys, alive: () => runner.alive }), waits: { embedderRest: 20, reembedding: 20 } },
   )
 })
 
@@ -163,61 +151,45 @@ test('whatever a runner answers, a memory is stored and a search answers', () =>
         assert.ok(found.results.length > 0, what)
       }
     },
-    {
-      runner: ollama({
-        models: () => toys,
-        embed: (response) => json(response, say.status, say.body),
-      }),
-    },
+    { runner: ollama({ models: () => toys, embed: (response) => json(response, say.status, say.body) }) },
   )
 })
 
-test('a runner that takes a text and never answers keeps nobody waiting for long', () =>
-  withUsers(
-    async ({ ada, persona }) => {
-      const path = await persona({ embedding_model: 'toy-embed' })
-      const { status, body } = await ada('POST', `${path}/memory`, { content: 'It hung.' })
-      assert.equal([status, body.embedding_status], [201, 'pending'])
-      assert.is((await search(ada, path, 'hung')).mode, 'lexical')
-    },
-    { runner: ollama({ models: () => toys, embed: () => {} }), waits: { embedding: 200 } },
-  ))
+test('a runner that takes a text and never answers keeps nobody waiting for long', async () => {
+  await using users = await openUsers({
+    runner: ollama({ models: () => toys, embed: () => {} }),
+    waits: { embedding: 200 },
+  })
+  const { ada, persona } = users
+  const path = await persona({ embedding_model: 'toy-embed' })
+  const { status, body } = await ada('POST', `${path}/memory`, { content: 'It hung.' })
+  assert.equal([status, body.embedding_status], [201, 'pending'])
+  assert.is((await search(ada, path, 'hung')).mode, 'lexical')
+})
 
-test('OpenAI’s route embeds with the runner’s models and the built-in one', () =>
-  withUsers(
-    async ({ ada }) => {
-      const ask = (body: object) => ada('POST', '/v1/embeddings', body)
-      const { status, body } = await ask({ model: 'toy-embed', input: ['aaa', 'zzz'] })
-      assert.is(status, 200)
-      assert.equal([body.object, body.model, body.data.length], ['list', 'toy-embed:latest', 2])
-      assert.equal(body.data[1].index, 1)
-      assert.is(body.data[1].embedding[25], 1)
-      const packed = await ask({ model: 'toy-embed', input: 'aaa', encoding_format: 'base64' })
-      const bytes = Buffer.from(packed.body.data[0].embedding, 'base64')
-      assert.equal([bytes.length, bytes.readFloatLE(0)], [26 * 4, 1])
-      assert.is((await ask({ model: 'builtin', input: 'hello' })).body.model, 'builtin')
-      assert.is((await ask({ input: 'hello' })).body.model, 'builtin')
-      assert.is((await ask({ model: 'nobody', input: 'hello' })).status, 404)
-      for (const input of [undefined, [], 7, [1, 2], [[1, 2]], ['x', 7], null])
-        assert.is((await ask({ model: 'builtin', input })).status, 400, JSON.stringify(input))
-      assert.is((await ask({ model: 'builtin', input: 'x', dimensions: 7 })).status, 400)
-    },
-    { runner: ollama({ models: () => toys }) },
-  ))
+test('OpenAI’s route embeds with the runner’s models and the built-in one', async () => {
+  await using users = await openUsers({ runner: ollama({ models: () => toys }) })
+  const { ada } = users
+  const ask = (body: object) => ada('POST', '/v1/embeddings', body)
+  const { status, body } = await ask({ model: 'toy-embed', input: ['aaa', 'zzz'] })
+  assert.is(status, 200)
+  assert.equal([body.object, body.model, body.data.length], ['list', 'toy-embed:latest', 2])
+  assert.equal(body.data[1].index, 1)
+  assert.is(body.data[1].embedding[25], 1)
+  const packed = await ask({ model: 'toy-embed', input: 'aaa', encoding_format: 'base64' })
+  const bytes = Buffer.from(packed.body.data[0].embedding, 'base64')
+  assert.equal([bytes.length, bytes.readFloatLE(0)], [26 * 4, 1])
+  assert.is((await ask({ model: 'builtin', input: 'hello' })).body.model, 'builtin')
+  assert.is((await ask({ input: 'hello' })).body.model, 'builtin')
+  assert.is((await ask({ model: 'nobody', input: 'hello' })).status, 404)
+  for (const input of [undefined, [], 7, [1, 2], [[1, 2]], ['x', 7], null])
+    assert.is((await ask({ model: 'builtin', input })).status, 400, JSON.stringify(input))
+  assert.is((await ask({ model: 'builtin', input: 'x', dimensions: 7 })).status, 400)
+})
 
 test.run()
 
-interface Model {
-  readonly name: string
-  readonly provider: string
-  readonly dimension?: number
-}
-
-interface Installed {
-  readonly name: string
-  readonly capabilities?: readonly string[]
-  readonly dimension?: number
-}
+type Installed = { readonly name: string; readonly capabilities?: readonly string[]; readonly dimension?: number }
 
 const toys: readonly Installed[] = [
   { name: 'toy-embed:latest', capabilities: ['embedding'] },

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -18,150 +19,130 @@ const echo: Answer = (request, response) => {
   response.end(events.join(''))
 }
 
-test('a kept chat becomes a session of its own, named after its question, with what was sent and who answered', () =>
-  withUsers(
-    async (all) => {
-      const files = [{ name: 'notes.md', bytes: 12 }]
-      const answer = await ask(all, {
-        keep: { files },
-        model: 'custom-model',
-        temperature: 0.5,
-        seed: 7,
-        tools: [],
-        messages: [
-          { role: 'system', content: 'Be brief.' },
-          { role: 'user', content: 'Where does the night train\nleave?' },
-        ],
-      })
-      const { id, name } = answer.aichat.session
-      assert.is(name, 'Where does the night train')
-      const { messages, ended_at, created_at, summary, cost } = (await all.ada('GET', `/api/sessions/${id}`)).body
-      assert.equal([ended_at, summary, cost], [created_at, undefined, undefined])
-      const [question, { timestamp, answer: record, ...reply }] = messages
-      assert.equal([question.role, question.content], ['user', 'Where does the night train\nleave?'])
-      assert.equal(reply, { role: 'assistant', content: 'heard: Where does the night train\nleave?' })
-      const { duration_ms, input_tokens, output_tokens, ...rest } = record
-      assert.ok(duration_ms >= 0 && input_tokens > 0 && output_tokens > 0 && timestamp > 0)
-      assert.equal(rest, {
-        model: 'custom-model',
-        plugin: 'custom',
-        finish_reason: 'stop',
-        sent: { model: 'custom-model', prompt: 'Be brief.', options: { temperature: 0.5, seed: 7 }, files },
-      })
-      assert.not.ok('keep' in JSON.parse(all.provider.received[0]!.body))
-      assert.is(
-        (await ask(all, { keep: true, ...says('Where does the night train') })).aichat.session.name,
-        `${name} 2`,
-      )
-      const lookUp = { type: 'function', function: { name: 'look_up' } }
-      const { session } = (await ask(all, { keep: true, tools: [lookUp], ...says('Look up') })).aichat
-      const { messages: looked } = (await all.ada('GET', `/api/sessions/${session.id}`)).body
-      assert.equal(looked[1].answer.sent, { tools: ['look_up'] })
-      await all.ada('DELETE', `/api/sessions/${session.id}`)
-      const events = await all.stream('ada', { keep: { title: 'Mine' }, stream: true, ...says('x') })
-      assert.match(events, /"session":\{"id":"[^"]+","name":"Mine"\}/)
-      assert.is((await all.ada('GET', '/api/sessions')).body.total, 3)
-      await ask(all, says('not kept'))
-      assert.is((await all.ada('GET', '/api/sessions')).body.total, 3)
-      assert.is((await all.bob('GET', '/api/sessions')).body.total, 0)
-    },
-    { provider: echo },
-  ))
+test('a kept chat becomes a session of its own, named after its question, with what was sent and who answered', async () => {
+  await using all = await openUsers({ provider: echo })
+  const files = [{ name: 'notes.md', bytes: 12 }]
+  const answer = await ask(all, {
+    keep: { files },
+    model: 'custom-model',
+    temperature: 0.5,
+    seed: 7,
+    tools: [],
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Where does the night train\nleave?' },
+    ],
+  })
+  const { id, name } = answer.aichat.session
+  assert.is(name, 'Where does the night train')
+  const { messages, ended_at, created_at, summary, cost } = (await all.ada('GET', `/api/sessions/${id}`)).body
+  assert.equal([ended_at, summary, cost], [created_at, undefined, undefined])
+  const [question, { timestamp, answer: record, ...reply }] = messages
+  assert.equal([question.role, question.content], ['user', 'Where does the night train\nleave?'])
+  assert.equal(reply, { role: 'assistant', content: 'heard: Where does the night train\nleave?' })
+  const { duration_ms, input_tokens, output_tokens, ...rest } = record
+  assert.ok(duration_ms >= 0 && input_tokens > 0 && output_tokens > 0 && timestamp > 0)
+  assert.equal(rest, {
+    model: 'custom-model',
+    plugin: 'custom',
+    finish_reason: 'stop',
+    sent: { model: 'custom-model', prompt: 'Be brief.', options: { temperature: 0.5, seed: 7 }, files },
+  })
+  assert.not.ok('keep' in JSON.parse(all.provider.received[0]!.body))
+  assert.is((await ask(all, { keep: true, ...says('Where does the night train') })).aichat.session.name, `${name} 2`)
+  const lookUp = { type: 'function', function: { name: 'look_up' } }
+  const { session } = (await ask(all, { keep: true, tools: [lookUp], ...says('Look up') })).aichat
+  const { messages: looked } = (await all.ada('GET', `/api/sessions/${session.id}`)).body
+  assert.equal(looked[1].answer.sent, { tools: ['look_up'] })
+  await all.ada('DELETE', `/api/sessions/${session.id}`)
+  const events = await all.stream('ada', { keep: { title: 'Mine' }, stream: true, ...says('x') })
+  assert.match(events, /"session":\{"id":"[^"]+","name":"Mine"\}/)
+  assert.is((await all.ada('GET', '/api/sessions')).body.total, 3)
+  await ask(all, says('not kept'))
+  assert.is((await all.ada('GET', '/api/sessions')).body.total, 3)
+  assert.is((await all.bob('GET', '/api/sessions')).body.total, 0)
+})
 
-test('names are short, on one line and never taken; a chat without words is named after its time', () =>
-  withUsers(
-    async (all) => {
-      const nameOf = async (content: unknown) =>
-        (await ask(all, { keep: true, messages: [{ role: 'user', content }] })).aichat.session.name as string
-      assert.is(await nameOf(`${'word '.repeat(30)}`), 'word word word word word word word word word…')
-      assert.is(await nameOf('東'.repeat(100)), `${'東'.repeat(48)}…`)
-      assert.is(await nameOf('a\u001b[31m\u202eb\t c'), 'a[31mb c')
-      assert.match(await nameOf('\u200b'), /^\d{4}-\d\d-\d\d /)
-      assert.is(
-        await nameOf([
-          { type: 'text', text: 'file' },
-          { type: 'text', text: 'question' },
-        ]),
-        'question',
-      )
-      const same = await Promise.all(Array.from({ length: 14 }, () => nameOf('hi')))
-      assert.is(new Set(same).size, 14)
-      assert.ok(
-        same.every((name) => /^hi(?: \d| [0-9a-f]{8})?$/.test(name)),
-        same.join(),
-      )
-      for (const keep of ['yes', 1, { name: 'x' }, { title: 'x'.repeat(1001) }, { files: [{ name: 'x' }] }])
-        assert.is((await all.ada('POST', '/api/chat', { keep, ...says('x') })).status, 400, JSON.stringify(keep))
-    },
-    { provider: echo },
-  ))
+test('names are short, on one line and never taken; a chat without words is named after its time', async () => {
+  await using all = await openUsers({ provider: echo })
+  const nameOf = async (content: unknown) =>
+    (await ask(all, { keep: true, messages: [{ role: 'user', content }] })).aichat.session.name as string
+  assert.is(await nameOf(`${'word '.repeat(30)}`), 'word word word word word word word word word…')
+  assert.is(await nameOf('東'.repeat(100)), `${'東'.repeat(48)}…`)
+  assert.is(await nameOf('a\u001b[31m\u202eb\t c'), 'a[31mb c')
+  assert.match(await nameOf('\u200b'), /^\d{4}-\d\d-\d\d /)
+  assert.is(
+    await nameOf([
+      { type: 'text', text: 'file' },
+      { type: 'text', text: 'question' },
+    ]),
+    'question',
+  )
+  const same = await Promise.all(Array.from({ length: 14 }, () => nameOf('hi')))
+  assert.is(new Set(same).size, 14)
+  assert.ok(
+    same.every((name) => /^hi(?: \d| [0-9a-f]{8})?$/.test(name)),
+    same.join(),
+  )
+  for (const keep of ['yes', 1, { name: 'x' }, { title: 'x'.repeat(1001) }, { files: [{ name: 'x' }] }])
+    assert.is((await all.ada('POST', '/api/chat', { keep, ...says('x') })).status, 400, JSON.stringify(keep))
+})
 
-test('a question that fails keeps nothing; an answer whose reader leaves is kept as far as it went, and marked', () =>
-  withUsers(
-    async (all) => {
-      const { body: talk } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      assert.is((await all.ada('POST', '/api/chat', { keep: true, ...says('FAIL') })).status, 400)
-      await all.stream('ada', { keep: true, stream: true, ...says('BREAK') })
-      assert.is((await all.ada('GET', '/api/sessions')).body.total, 1)
-      for (const place of [{}, { session: talk.id }]) await leave(all, { keep: true, ...place, ...says('WAIT now') })
-      await leave(all, { session: talk.id, ...says('WAIT unkept') })
-      const kept = await until(async () => {
-        const { sessions } = (await all.ada('GET', '/api/sessions')).body
-        return sessions.length === 2 && sessions.every((each: { message_count: number }) => each.message_count === 2)
-          ? sessions
-          : undefined
-      })
-      for (const { id } of kept) {
-        const { messages } = (await all.ada('GET', `/api/sessions/${id}`)).body
-        const [question, { content, cut, answer }] = messages
-        assert.equal([question.content, content, cut, answer.plugin], ['WAIT now', 'heard: WA', true, 'custom'])
-      }
-    },
-    { provider: echo },
-  ))
+test('a question that fails keeps nothing; an answer whose reader leaves is kept as far as it went, and marked', async () => {
+  await using all = await openUsers({ provider: echo })
+  const { body: talk } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  assert.is((await all.ada('POST', '/api/chat', { keep: true, ...says('FAIL') })).status, 400)
+  await all.stream('ada', { keep: true, stream: true, ...says('BREAK') })
+  assert.is((await all.ada('GET', '/api/sessions')).body.total, 1)
+  for (const place of [{}, { session: talk.id }]) await leave(all, { keep: true, ...place, ...says('WAIT now') })
+  await leave(all, { session: talk.id, ...says('WAIT unkept') })
+  const kept = await until(async () => {
+    const { sessions } = (await all.ada('GET', '/api/sessions')).body
+    return sessions.length === 2 && sessions.every((each: { message_count: number }) => each.message_count === 2)
+      ? sessions
+      : undefined
+  })
+  for (const { id } of kept) {
+    const { messages } = (await all.ada('GET', `/api/sessions/${id}`)).body
+    const [question, { content, cut, answer }] = messages
+    assert.equal([question.content, content, cut, answer.plugin], ['WAIT now', 'heard: WA', true, 'custom'])
+  }
+})
 
-test('a question whose asker leaves before the first word is kept alone, streamed or not, and the next model is told so', () =>
-  withUsers(
-    async (all) => {
-      const path = await all.persona({ memory_settings: { enabled: true } })
-      const { body: talk } = await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
-      let number = 0
-      for (const stream of [true, false])
-        for (const place of [{}, { persona: 'Mia' }, { session: talk.id }])
-          await leave(all, { keep: true, ...place, stream, ...says(`SILENT ${++number}: I play the cello.`) })
-      // Nothing is kept of a chat that asks for none, even in a session, nor of a failure.
-      await leave(all, { session: talk.id, ...says('SILENT unkept') })
-      const kept = await until(async () => {
-        const { sessions } = (await all.ada('GET', '/api/sessions')).body
-        return sessions.length === 5 && talkOf(sessions, talk.id).message_count === 2 ? sessions : undefined
-      })
-      assert.equal(
-        kept
-          .map(({ name, persona_id }: { name: string; persona_id?: string }) => [name, persona_id !== undefined])
-          .sort(),
-        [
-          ['SILENT 1: I play the cello.', false],
-          ['SILENT 2: I play the cello.', true],
-          ['SILENT 4: I play the cello.', false],
-          ['SILENT 5: I play the cello.', true],
-          ['Talk', true],
-        ],
-      )
-      assert.is((await all.ada('GET', `${path}/memory`)).body.total, 0)
-      await ask(all, { session: 'SILENT 1: I play the cello.', ...says('And now?') })
-      assert.equal(JSON.parse(all.provider.received.at(-1)!.body).messages, [
-        { role: 'user', content: 'SILENT 1: I play the cello.' },
-        { role: 'assistant', content: '[This question was not answered.]' },
-        { role: 'user', content: 'And now?' },
-      ])
-      const { taken } = (await all.ada('POST', '/api/sessions/SILENT%204:%20I%20play%20the%20cello./undo', {})).body
-      assert.equal(
-        taken.map(({ role }: { role: string }) => role),
-        ['user'],
-      )
-    },
-    { provider: echo },
-  ))
+test('a question whose asker leaves before the first word is kept alone, streamed or not, and the next model is told so', async () => {
+  await using all = await openUsers({ provider: echo })
+  const path = await all.persona({ memory_settings: { enabled: true } })
+  const { body: talk } = await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+  let number = 0
+  for (const stream of [true, false])
+    for (const place of [{}, { persona: 'Mia' }, { session: talk.id }])
+      await leave(all, { keep: true, ...place, stream, ...says(`SILENT ${++number}: I play the cello.`) })
+  // Nothing is kept of a chat that asks for none, even in a session, nor of a failure.
+  await leave(all, { session: talk.id, ...says('SILENT unkept') })
+  const kept = await until(async () => {
+    const { sessions } = (await all.ada('GET', '/api/sessions')).body
+    return sessions.length === 5 && talkOf(sessions, talk.id).message_count === 2 ? sessions : undefined
+  })
+  assert.equal(
+    kept.map(({ name, persona_id }: { name: string; persona_id?: string }) => [name, persona_id !== undefined]).sort(),
+    [
+      ['SILENT 1: I play the cello.', false],
+      ['SILENT 2: I play the cello.', true],
+      ['SILENT 4: I play the cello.', false],
+      ['SILENT 5: I play the cello.', true],
+      ['Talk', true],
+    ],
+  )
+  assert.is((await all.ada('GET', `${path}/memory`)).body.total, 0)
+  await ask(all, { session: 'SILENT 1: I play the cello.', ...says('And now?') })
+  assert.equal(JSON.parse(all.provider.received.at(-1)!.body).messages, [
+    { role: 'user', content: 'SILENT 1: I play the cello.' },
+    { role: 'assistant', content: '[This question was not answered.]' },
+    { role: 'user', content: 'And now?' },
+  ])
+  const { taken } = (await all.ada('POST', '/api/sessions/SILENT%204:%20I%20play%20the%20cello./undo', {})).body
+  assert.equal(pluck(taken, 'role'), ['user'])
+})
 
 test("a persona's memory is the same whether its chat is kept or not, and the session knows its persona", () =>
   withUsers(
@@ -194,45 +175,39 @@ test("a persona's memory is the same whether its chat is kept or not, and the se
     { provider: echo },
   ))
 
-test('beyond the limit the oldest go that were neither renamed nor continued', () =>
-  withUsers(
-    async (all) => {
-      for (const name of ['one', 'two', 'three']) await ask(all, { keep: true, ...says(name) })
-      await all.ada('PUT', '/api/sessions/one', { name: 'first' }).catch(() => undefined)
-      await ask(all, { session: 'two', ...says('go on') })
-      for (const name of ['four', 'five', 'six']) await ask(all, { keep: true, ...says(name) })
-      const { sessions } = (await all.ada('GET', '/api/sessions')).body
-      assert.equal(sessions.map(({ name }: { name: string }) => name).sort(), ['first', 'five', 'four', 'six', 'two'])
-    },
-    { provider: echo, environment: { AICHAT_LIMIT_KEPT_CHATS_PER_USER: '3' } },
-  ))
+test('beyond the limit the oldest go that were neither renamed nor continued', async () => {
+  await using all = await openUsers({ provider: echo, environment: { AICHAT_LIMIT_KEPT_CHATS_PER_USER: '3' } })
+  for (const name of ['one', 'two', 'three']) await ask(all, { keep: true, ...says(name) })
+  await all.ada('PUT', '/api/sessions/one', { name: 'first' }).catch(() => undefined)
+  await ask(all, { session: 'two', ...says('go on') })
+  for (const name of ['four', 'five', 'six']) await ask(all, { keep: true, ...says(name) })
+  const { sessions } = (await all.ada('GET', '/api/sessions')).body
+  assert.equal(sessions.map(({ name }: { name: string }) => name).sort(), ['first', 'five', 'four', 'six', 'two'])
+})
 
-test('a session that is removed while it is continued is told with the code of that failure, and nothing is kept', () =>
-  withUsers(
-    async (all) => {
-      const path = await all.persona({ memory_settings: { enabled: true } })
-      for (const stream of [false, true]) {
-        await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
-        removing = async () => {
-          await all.ada('DELETE', '/api/sessions/Talk')
-        }
-        const body = { session: 'Talk', stream, ...says('I play the cello.') }
-        const told = stream
-          ? await all.stream('ada', body)
-          : JSON.stringify((await all.ada('POST', '/api/chat', body)).body)
-        assert.match(told, '"unsaved":"not_found"')
-        assert.match(told, 'Session \\"Talk\\" not found: it was removed meanwhile')
-        assert.is((await all.ada('GET', '/api/sessions')).body.total, 0)
-        assert.is((await all.ada('GET', `${path}/memory`)).body.total, 0)
-      }
+test('a session that is removed while it is continued is told with the code of that failure, and nothing is kept', async () => {
+  await using all = await openUsers({
+    async provider(request, response) {
+      await removing()
+      return echo(request, response)
     },
-    {
-      async provider(request, response) {
-        await removing()
-        return echo(request, response)
-      },
-    },
-  ))
+  })
+  const path = await all.persona({ memory_settings: { enabled: true } })
+  for (const stream of [false, true]) {
+    await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+    removing = async () => {
+      await all.ada('DELETE', '/api/sessions/Talk')
+    }
+    const body = { session: 'Talk', stream, ...says('I play the cello.') }
+    const told = stream
+      ? await all.stream('ada', body)
+      : JSON.stringify((await all.ada('POST', '/api/chat', body)).body)
+    assert.match(told, '"unsaved":"not_found"')
+    assert.match(told, 'Session \\"Talk\\" not found: it was removed meanwhile')
+    assert.is((await all.ada('GET', '/api/sessions')).body.total, 0)
+    assert.is((await all.ada('GET', `${path}/memory`)).body.total, 0)
+  }
+})
 
 test.run()
 

@@ -3,12 +3,18 @@ import { generateText, type ModelMessage, streamText } from 'ai'
 import BetterSqlite3 from 'better-sqlite3'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { type DialectId, endpoints, failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
+import {
+  type DialectId,
+  endpoints,
+  failureOf,
+  openLibraries,
+  withLibraries,
+} from '../helpers/program/client-libraries.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 import { hearing } from './hearing-model.ts'
-import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
+import { type KeyDaemon, openKeyDaemon } from './key-daemon.ts'
 
 const test = suite('responses that are kept, with the client libraries unchanged')
 
@@ -224,33 +230,33 @@ test('wrong queries, conversations and unknown parts are refused in the shape of
     assert.equal(await refusal('DELETE', '/input_tokens'), [405, null])
   }))
 
-test('a client that leaves in the middle of its answer, and an answer that breaks off, leave nothing behind', () =>
-  withLibraries(
+test('a client that leaves in the middle of its answer, and an answer that breaks off, leave nothing behind', async () => {
+  await using libraries = await openLibraries(
     (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {"id":"a","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n')
       breakOff = () => response.destroy()
     },
-    async ({ openai, url, provider }) => {
-      const left = openai.responses.stream({ model, input: 'One' })
-      await failureOf(async () => {
-        for await (const event of left) if (event.type === 'response.output_text.delta') left.abort()
-      })
-      while (!provider.received[0]?.cancelled) await new Promise((resolve) => setTimeout(resolve, 5))
-      const broken = await openai.responses.create({ model, input: 'One', stream: true })
-      let id = ''
-      await failureOf(async () => {
-        for await (const event of broken) {
-          if (event.type === 'response.created') id = event.response.id
-          if (event.type === 'response.output_text.delta') breakOff()
-        }
-      })
-      assert.match(id, /^resp_/)
-      assert.instance(await failureOf(() => openai.responses.retrieve(id)), OpenAI.NotFoundError)
-      assert.is(((await (await fetch(`${url}/api/responses`)).json()) as { responses: number }).responses, 0)
-    },
     { maxRetries: 0 },
-  ))
+  )
+  const { openai, url, provider } = libraries
+  const left = openai.responses.stream({ model, input: 'One' })
+  await failureOf(async () => {
+    for await (const event of left) if (event.type === 'response.output_text.delta') left.abort()
+  })
+  while (!provider.received[0]?.cancelled) await new Promise((resolve) => setTimeout(resolve, 5))
+  const broken = await openai.responses.create({ model, input: 'One', stream: true })
+  let id = ''
+  await failureOf(async () => {
+    for await (const event of broken) {
+      if (event.type === 'response.created') id = event.response.id
+      if (event.type === 'response.output_text.delta') breakOff()
+    }
+  })
+  assert.match(id, /^resp_/)
+  assert.instance(await failureOf(() => openai.responses.retrieve(id)), OpenAI.NotFoundError)
+  assert.is(((await (await fetch(`${url}/api/responses`)).json()) as { responses: number }).responses, 0)
+})
 
 test('an answer that cannot be kept goes out all the same, whole or streamed, and says that it is not kept', () =>
   withLibraries(hearing(), async ({ openai, app }) => {
@@ -266,140 +272,127 @@ test('an answer that cannot be kept goes out all the same, whole or streamed, an
     assert.equal([storeOf(whole), storeOf(streamed), remarks.length], [false, false, 2])
   }))
 
-test('another user, and another key of the same user, read nothing; a login reads what its keys made', () =>
-  withKeyDaemon(
-    async (daemon) => {
-      const { ada, bob, key } = daemon
-      const clients = {
-        bob: clientOf(daemon, bob.token),
-        ada: clientOf(daemon, ada.token),
-        one: clientOf(daemon, (await key(bob)).secret),
-        two: clientOf(daemon, (await key(bob)).secret),
-      }
-      const ask = { model: 'm-one', input: 'One' }
-      const made = {
-        bob: await clients.bob.responses.create(ask),
-        ada: await clients.ada.responses.create(ask),
-        one: await clients.one.responses.create(ask),
-      }
-      const reads = async (who: keyof typeof clients, whose: keyof typeof made) => {
-        const { id } = made[whose]
-        const client = clients[who]
-        const found = await client.responses.retrieve(id).then(
-          () => true,
-          ({ status }) => status !== 404,
-        )
-        const next = { ...ask, previous_response_id: id }
-        const goesOn = await client.responses.create(next).then(
-          () => true,
-          ({ code }) => code !== 'previous_response_not_found',
-        )
-        const refer = { ...ask, input: [{ type: 'item_reference' as const, id: made[whose].output[0]!.id! }] }
-        const refers = await client.responses.create(refer).then(
-          () => true,
-          ({ status }) => status !== 400,
-        )
-        assert.equal([goesOn, refers], [found, found], `${who} ${whose}`)
-        return found
-      }
-      const readers = ['bob', 'ada', 'one', 'two'] as const
-      const table = []
-      for (const whose of ['bob', 'ada', 'one'] as const)
-        for (const who of readers) if (await reads(who, whose)) table.push(`${who} reads ${whose}`)
-      assert.equal(table, ['bob reads bob', 'ada reads ada', 'bob reads one', 'one reads one'])
-      for (const who of ['ada', 'two'] as const)
-        assert.instance(await failureOf(() => clients[who].responses.delete(made.one.id)), OpenAI.NotFoundError)
-      await clients.one.responses.delete(made.one.id)
-    },
-    { provider: hearing() },
-  ))
+test('another user, and another key of the same user, read nothing; a login reads what its keys made', async () => {
+  await using daemon = await openKeyDaemon({ provider: hearing() })
+  const { ada, bob, key } = daemon
+  const clients = {
+    bob: clientOf(daemon, bob.token),
+    ada: clientOf(daemon, ada.token),
+    one: clientOf(daemon, (await key(bob)).secret),
+    two: clientOf(daemon, (await key(bob)).secret),
+  }
+  const ask = { model: 'm-one', input: 'One' }
+  const made = {
+    bob: await clients.bob.responses.create(ask),
+    ada: await clients.ada.responses.create(ask),
+    one: await clients.one.responses.create(ask),
+  }
+  const reads = async (who: keyof typeof clients, whose: keyof typeof made) => {
+    const { id } = made[whose]
+    const client = clients[who]
+    const found = await client.responses.retrieve(id).then(
+      () => true,
+      ({ status }) => status !== 404,
+    )
+    const next = { ...ask, previous_response_id: id }
+    const goesOn = await client.responses.create(next).then(
+      () => true,
+      ({ code }) => code !== 'previous_response_not_found',
+    )
+    const refer = { ...ask, input: [{ type: 'item_reference' as const, id: made[whose].output[0]!.id! }] }
+    const refers = await client.responses.create(refer).then(
+      () => true,
+      ({ status }) => status !== 400,
+    )
+    assert.equal([goesOn, refers], [found, found], `${who} ${whose}`)
+    return found
+  }
+  const readers = ['bob', 'ada', 'one', 'two'] as const
+  const table = []
+  for (const whose of ['bob', 'ada', 'one'] as const)
+    for (const who of readers) if (await reads(who, whose)) table.push(`${who} reads ${whose}`)
+  assert.equal(table, ['bob reads bob', 'ada reads ada', 'bob reads one', 'one reads one'])
+  for (const who of ['ada', 'two'] as const)
+    assert.instance(await failureOf(() => clients[who].responses.delete(made.one.id)), OpenAI.NotFoundError)
+  await clients.one.responses.delete(made.one.id)
+})
 
-test('a persona goes on by the id too; her prompt is in no response, and her memories belong to one conversation', () =>
-  withKeyDaemon(
-    async (daemon) => {
-      const { bob, call, key } = daemon
-      const persona = async (name: string) => {
-        const memory_settings = { enabled: true }
-        const body = { name, model: 'm-one', system_prompt: `I am ${name}.`, memory_settings }
-        return (await call('POST', '/api/personas', { token: bob.token, body })).body.id as string
-      }
-      const mia = await persona('Mia')
-      const leo = await persona('Leo')
-      const client = clientOf(daemon, (await key(bob, { personas: ['Mia'] })).secret)
-      const other = clientOf(daemon, (await key(bob, { personas: ['Leo'] })).secret)
-      const ask = { model: 'persona:Mia' }
-      const first = await client.responses.create({ ...ask, input: 'My cat is called Momo.' })
-      const second = await client.responses.create({
-        ...ask,
-        input: 'My dog is called Rex.',
-        previous_response_id: first.id,
-      })
-      const third = await client.responses.create({
-        ...ask,
-        input: 'My bird is called Pip.',
-        previous_response_id: second.id,
-      })
-      assert.match(third.output_text, /I am Mia\./)
-      assert.match(third.output_text, /Momo.*Rex.*Pip/)
-      const kept = await client.responses.retrieve(third.id)
-      assert.equal([kept.model, kept.instructions], ['persona:Mia', null])
-      const { memories } = (await call('GET', `/api/personas/${mia}/memory`, { token: bob.token })).body
-      const labels = Object.fromEntries(
-        memories.map(({ content, metadata }: { content: string; metadata: object }) => [
-          content,
-          (metadata as { conversation?: string }).conversation,
-        ]),
-      )
-      assert.ok(labels['My dog is called Rex.'])
-      assert.is(labels['My bird is called Pip.'], labels['My dog is called Rex.'])
-      const foreign = await failureOf(() =>
-        other.responses.create({ model: 'persona:Leo', input: 'Hi', previous_response_id: third.id }),
-      )
-      assert.is(foreign['code'], 'previous_response_not_found')
-      assert.is((await failureOf(() => client.responses.create({ model: 'persona:Leo', input: 'Hi' })))['status'], 403)
-      assert.is((await failureOf(() => client.responses.create({ ...ask, input: 'Hi', store: true })))['status'], 400)
-      assert.is((await call('GET', `/api/personas/${leo}/memory`, { token: bob.token })).body.total, 0)
-    },
-    { provider: hearing() },
-  ))
+test('a persona goes on by the id too; her prompt is in no response, and her memories belong to one conversation', async () => {
+  await using daemon = await openKeyDaemon({ provider: hearing() })
+  const { bob, call, key } = daemon
+  const persona = async (name: string) => {
+    const memory_settings = { enabled: true }
+    const body = { name, model: 'm-one', system_prompt: `I am ${name}.`, memory_settings }
+    return (await call('POST', '/api/personas', { token: bob.token, body })).body.id as string
+  }
+  const mia = await persona('Mia')
+  const leo = await persona('Leo')
+  const client = clientOf(daemon, (await key(bob, { personas: ['Mia'] })).secret)
+  const other = clientOf(daemon, (await key(bob, { personas: ['Leo'] })).secret)
+  const ask = { model: 'persona:Mia' }
+  const first = await client.responses.create({ ...ask, input: 'My cat is called Momo.' })
+  const second = await client.responses.create({
+    ...ask,
+    input: 'My dog is called Rex.',
+    previous_response_id: first.id,
+  })
+  const third = await client.responses.create({
+    ...ask,
+    input: 'My bird is called Pip.',
+    previous_response_id: second.id,
+  })
+  assert.match(third.output_text, /I am Mia\./)
+  assert.match(third.output_text, /Momo.*Rex.*Pip/)
+  const kept = await client.responses.retrieve(third.id)
+  assert.equal([kept.model, kept.instructions], ['persona:Mia', null])
+  const { memories } = (await call('GET', `/api/personas/${mia}/memory`, { token: bob.token })).body
+  const labels = Object.fromEntries(
+    memories.map(({ content, metadata }: { content: string; metadata: object }) => [
+      content,
+      (metadata as { conversation?: string }).conversation,
+    ]),
+  )
+  assert.ok(labels['My dog is called Rex.'])
+  assert.is(labels['My bird is called Pip.'], labels['My dog is called Rex.'])
+  const foreign = await failureOf(() =>
+    other.responses.create({ model: 'persona:Leo', input: 'Hi', previous_response_id: third.id }),
+  )
+  assert.is(foreign['code'], 'previous_response_not_found')
+  assert.is((await failureOf(() => client.responses.create({ model: 'persona:Leo', input: 'Hi' })))['status'], 403)
+  assert.is((await failureOf(() => client.responses.create({ ...ask, input: 'Hi', store: true })))['status'], 400)
+  assert.is((await call('GET', `/api/personas/${leo}/memory`, { token: bob.token })).body.total, 0)
+})
 
-test('a removed user takes the responses along; a user removes all of one’s own', () =>
-  withKeyDaemon(
-    async (daemon) => {
-      const { ada, bob, call } = daemon
-      for (const { token } of [ada, bob])
-        for (const input of ['One', 'Two']) await clientOf(daemon, token).responses.create({ model: 'm-one', input })
-      const db = new BetterSqlite3(join(daemon.installation.home, 'aichat.db'))
-      const rows = () => db.prepare('SELECT count(*) FROM response').pluck().get()
-      assert.is(rows(), 4)
-      assert.is((await call('DELETE', `/api/users/${bob.id}`, { token: ada.token })).status, 200)
-      assert.is(db.prepare('SELECT count(*) FROM response_thread WHERE user_id = ?').pluck().get(bob.id), 0)
-      const extent = await call('GET', '/api/responses', { token: ada.token })
-      assert.equal([extent.body.responses, extent.body.keep_days], [2, 30])
-      assert.equal((await call('DELETE', '/api/responses', { token: ada.token })).body, { deleted: 2 })
-      // Hidden rows of both go with the next removal, which that was.
-      assert.is(rows(), 0)
-      db.close()
-    },
-    { provider: hearing() },
-  ))
+test('a removed user takes the responses along; a user removes all of one’s own', async () => {
+  await using daemon = await openKeyDaemon({ provider: hearing() })
+  const { ada, bob, call } = daemon
+  for (const { token } of [ada, bob])
+    for (const input of ['One', 'Two']) await clientOf(daemon, token).responses.create({ model: 'm-one', input })
+  const db = new BetterSqlite3(join(daemon.installation.home, 'aichat.db'))
+  const rows = () => db.prepare('SELECT count(*) FROM response').pluck().get()
+  assert.is(rows(), 4)
+  assert.is((await call('DELETE', `/api/users/${bob.id}`, { token: ada.token })).status, 200)
+  assert.is(db.prepare('SELECT count(*) FROM response_thread WHERE user_id = ?').pluck().get(bob.id), 0)
+  const extent = await call('GET', '/api/responses', { token: ada.token })
+  assert.equal([extent.body.responses, extent.body.keep_days], [2, 30])
+  assert.equal((await call('DELETE', '/api/responses', { token: ada.token })).body, { deleted: 2 })
+  // Hidden rows of both go with the next removal, which that was.
+  assert.is(rows(), 0)
+  db.close()
+})
 
 test('a provider of the Responses dialect gets the whole conversation, and is told to keep nothing', async () => {
-  const provider = await openStandIn(hearing('openai-responses' as DialectId))
-  try {
-    await withLibraries(hearing(), async ({ openai, app }) => {
-      const endpoint = `${provider.url}/v1/responses`
-      await app.plugins.install(pluginAt(provider.url, { id: 'own', endpoint, model_map: ['own-model'] }))
-      await app.plugins.activate('own')
-      const first = await openai.responses.create({ model: 'own-model', input: 'One' })
-      await openai.responses.create({ model: 'own-model', input: 'Two', previous_response_id: first.id })
-      const sent = JSON.parse(provider.received.at(-1)!.body)
-      assert.equal([sent.store, sent.previous_response_id, sent.background], [false, undefined, undefined])
-      assert.is(sent.input.length, 3)
-    })
-  } finally {
-    await provider.close()
-  }
+  await using provider = await openStandIn(hearing('openai-responses' as DialectId))
+  await withLibraries(hearing(), async ({ openai, app }) => {
+    const endpoint = `${provider.url}/v1/responses`
+    await app.plugins.install(pluginAt(provider.url, { id: 'own', endpoint, model_map: ['own-model'] }))
+    await app.plugins.activate('own')
+    const first = await openai.responses.create({ model: 'own-model', input: 'One' })
+    await openai.responses.create({ model: 'own-model', input: 'Two', previous_response_id: first.id })
+    const sent = JSON.parse(provider.received.at(-1)!.body)
+    assert.equal([sent.store, sent.previous_response_id, sent.background], [false, undefined, undefined])
+    assert.is(sent.input.length, 3)
+  })
 })
 
 test.run()

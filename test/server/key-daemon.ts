@@ -1,13 +1,11 @@
 import * as assert from 'uvu/assert'
-import { type CallApi, goodPassword, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
+import { closing } from '../helpers/disposal.ts'
+import { type CallApi, goodPassword, openDaemon, type TestDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 
 /** A user of the daemon under test, with the token of a login. */
-export interface TestUser {
-  readonly id: string
-  readonly token: string
-}
+export type TestUser = { readonly id: string; readonly token: string }
 
 /** The API with an administrator, a user, and two providers: `custom`, which is active and falls back to `second`. */
 export interface KeyDaemon extends TestDaemon {
@@ -34,43 +32,42 @@ const nobody: Answer = (_request, response) => {
 /** Does something with such a daemon and closes it. */
 export async function withKeyDaemon(
   work: (daemon: KeyDaemon) => Promise<void>,
-  { provider = nobody, second = nobody, runner = nobody, environment = {} }: KeyDaemonParts = {},
+  parts: KeyDaemonParts = {},
 ): Promise<void> {
+  await using daemon = await openKeyDaemon(parts)
+  await work(daemon)
+}
+
+export async function openKeyDaemon({
+  provider = nobody,
+  second = nobody,
+  runner = nobody,
+  environment = {},
+}: KeyDaemonParts = {}): Promise<KeyDaemon & AsyncDisposable> {
   const standIns = [await openStandIn(provider), await openStandIn(second), await openStandIn(runner)] as const
   const [first, other, local] = standIns
-  try {
-    await withDaemon(
-      async (daemon) => {
-        const { logins } = daemon.accounts
-        const ada = userOf(await logins.register({ username: 'ada', password: goodPassword }, undefined))
-        const bob = userOf(await logins.register({ username: 'bob', password: goodPassword }, undefined))
-        const { plugins } = daemon.installation.app
-        await plugins.install(
-          pluginAt(other.url, { id: 'second', model_map: ['m-two', 'other'], retry: { attempts: 1 } }),
-        )
-        await plugins.install(
-          pluginAt(first.url, {
-            model_map: ['m-one', 'm-two'],
-            fallback: ['second:m-two'],
-            retry: { attempts: 1 },
-          }),
-        )
-        await plugins.activate('custom')
-        await work({
-          ...daemon,
-          ada,
-          bob,
-          provider: first,
-          second: other,
-          runner: local,
-          key: (user, body = {}) => makeKey(daemon.call, user, body),
-        })
-      },
-      { CUSTOM_API_KEY: 'sk-test-123456', OLLAMA_HOST: local.host, ...environment },
-    )
-  } finally {
-    for (const standIn of standIns) await standIn.close()
-  }
+  const daemon = await openDaemon({ CUSTOM_API_KEY: 'sk-test-123456', OLLAMA_HOST: local.host, ...environment })
+  const { logins } = daemon.accounts
+  const ada = userOf(await logins.register({ username: 'ada', password: goodPassword }, undefined))
+  const bob = userOf(await logins.register({ username: 'bob', password: goodPassword }, undefined))
+  const { plugins } = daemon.installation.app
+  await plugins.install(pluginAt(other.url, { id: 'second', model_map: ['m-two', 'other'], retry: { attempts: 1 } }))
+  const fallback = ['second:m-two']
+  await plugins.install(pluginAt(first.url, { model_map: ['m-one', 'm-two'], fallback, retry: { attempts: 1 } }))
+  await plugins.activate('custom')
+  return closing({
+    ...daemon,
+    ada,
+    bob,
+    provider: first,
+    second: other,
+    runner: local,
+    key: (user: TestUser, body = {}) => makeKey(daemon.call, user, body),
+    async close() {
+      await daemon.close()
+      for (const standIn of standIns) await standIn.close()
+    },
+  })
 }
 
 async function makeKey(call: CallApi, { token }: TestUser, body: object) {

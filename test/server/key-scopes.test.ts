@@ -4,9 +4,10 @@ import { type Scope, scopes } from '../../src/accounts/keys/rights.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { mcpRoutes } from '../../src/server/mcp-routes.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { completion, json, localRunner } from '../helpers/providers/fake-provider.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
-import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
+import { type KeyDaemon, openKeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 type Decision = 'public' | 'closed' | readonly Scope[]
 
@@ -121,94 +122,79 @@ test.whole(
     ),
 )
 
-test('a key for some personas reaches no other, by no route', () =>
-  withKeyDaemon(
-    async ({ call, key, bob }) => {
-      const persona = async (name: string) =>
-        (
-          await call('POST', '/api/personas', {
-            ...bob,
-            body: { name, model: 'm-one', system_prompt: `I am ${name}.` },
-          })
-        ).body
-      const [mia, leo] = [await persona('Mia'), await persona('Leo')]
-      const session = async (body: object) => (await call('POST', '/api/sessions', { ...bob, body })).body
-      const talks = {
-        mia: await session({ persona: 'Mia' }),
-        leo: await session({ persona: 'Leo' }),
-        bare: await session({}),
-      }
-      const { secret: token } = await key(bob, { scopes: ['chat', 'personas', 'memory'], personas: ['Mia'] })
-      const status = async (method: string, path: string, body?: object) =>
-        (await call(method, path, { token, ...(body && { body }) })).status
+test('a key for some personas reaches no other, by no route', async () => {
+  await using daemon = await openKeyDaemon({ provider: (_, response) => json(response, 200, completion('Hello')) })
+  const { call, key, bob } = daemon
+  const persona = async (name: string) =>
+    (await call('POST', '/api/personas', { ...bob, body: { name, model: 'm-one', system_prompt: `I am ${name}.` } }))
+      .body
+  const [mia, leo] = [await persona('Mia'), await persona('Leo')]
+  const session = async (body: object) => (await call('POST', '/api/sessions', { ...bob, body })).body
+  const talks = {
+    mia: await session({ persona: 'Mia' }),
+    leo: await session({ persona: 'Leo' }),
+    bare: await session({}),
+  }
+  const { secret: token } = await key(bob, { scopes: ['chat', 'personas', 'memory'], personas: ['Mia'] })
+  const status = async (method: string, path: string, body?: object) =>
+    (await call(method, path, { token, ...(body && { body }) })).status
 
-      assert.equal(
-        (await call('GET', '/api/personas', { token })).body.personas.map(({ id }: { id: string }) => id),
-        [mia.id],
-      )
-      const memory = { content: 'The cat is afraid of thunder' }
-      assert.is(await status('POST', `/api/personas/${mia.id}/memory`, memory), 201)
-      for (const id of [leo.id, 'Leo']) {
-        for (const { method, path } of routes.filter((route) => route.path.startsWith('/api/personas/:id'))) {
-          const filled = path.replace(':id', id).replace(/:\w+/g, 'nope')
-          assert.is(await status(method, filled, method === 'GET' ? undefined : {}), 403, `${method} ${filled}`)
-        }
-      }
-      assert.is(await status('POST', '/api/personas', { name: 'New', model: 'm' }), 403)
-      assert.is(await status('POST', '/api/personas/import', {}), 403)
+  assert.equal(pluck((await call('GET', '/api/personas', { token })).body.personas, 'id'), [mia.id])
+  const memory = { content: 'The cat is afraid of thunder' }
+  assert.is(await status('POST', `/api/personas/${mia.id}/memory`, memory), 201)
+  for (const id of [leo.id, 'Leo']) {
+    for (const { method, path } of routes.filter((route) => route.path.startsWith('/api/personas/:id'))) {
+      const filled = path.replace(':id', id).replace(/:\w+/g, 'nope')
+      assert.is(await status(method, filled, method === 'GET' ? undefined : {}), 403, `${method} ${filled}`)
+    }
+  }
+  assert.is(await status('POST', '/api/personas', { name: 'New', model: 'm' }), 403)
+  assert.is(await status('POST', '/api/personas/import', {}), 403)
 
-      assert.is(await status('GET', `/api/sessions/${talks.mia.id}`), 200)
-      for (const { id } of [talks.leo, talks.bare])
-        for (const [method, body] of [['GET'], ['PUT', { name: 'mine' }], ['DELETE']] as const)
-          assert.is(await status(method, `/api/sessions/${id}`, body), 403)
-      const listed = await call('GET', '/api/sessions', { token })
-      assert.equal([listed.body.total, listed.body.sessions[0].id], [1, talks.mia.id])
-      assert.is((await call('GET', '/api/sessions?persona=Mia', { token })).body.total, 1)
-      assert.is(await status('GET', '/api/sessions?persona=Leo'), 403)
-      for (const body of [{}, { persona: 'Leo' }, { name: talks.leo.name, persona: 'Mia', reuse: true }])
-        assert.is(await status('POST', '/api/sessions', body), 403, JSON.stringify(body))
+  assert.is(await status('GET', `/api/sessions/${talks.mia.id}`), 200)
+  for (const { id } of [talks.leo, talks.bare])
+    for (const [method, body] of [['GET'], ['PUT', { name: 'mine' }], ['DELETE']] as const)
+      assert.is(await status(method, `/api/sessions/${id}`, body), 403)
+  const listed = await call('GET', '/api/sessions', { token })
+  assert.equal([listed.body.total, listed.body.sessions[0].id], [1, talks.mia.id])
+  assert.is((await call('GET', '/api/sessions?persona=Mia', { token })).body.total, 1)
+  assert.is(await status('GET', '/api/sessions?persona=Leo'), 403)
+  for (const body of [{}, { persona: 'Leo' }, { name: talks.leo.name, persona: 'Mia', reuse: true }])
+    assert.is(await status('POST', '/api/sessions', body), 403, JSON.stringify(body))
 
-      const messages = [{ role: 'user', content: 'Hi' }]
-      for (const path of ['/api/chat', '/api/chat/preview']) {
-        assert.is(await status('POST', path, { messages, persona: 'Mia' }), 200)
-        assert.is(await status('POST', path, { messages, persona: 'Mia', session: talks.mia.id }), 200)
-        for (const who of [
-          { persona: 'Leo' },
-          { session: talks.leo.id },
-          { session: talks.bare.id },
-          { persona: 'Mia', session: talks.leo.id },
-          { persona: 'Leo', session: talks.mia.id },
-        ]) {
-          const answer = await call('POST', path, { token, body: { messages, ...who } })
-          assert.equal([answer.status, answer.body.code], [403, 'key_scope'], JSON.stringify(who))
-          assert.not(JSON.stringify(answer.body).includes('I am Leo'))
-        }
-      }
-    },
-    { provider: (_, response) => json(response, 200, completion('Hello')) },
-  ))
+  const messages = [{ role: 'user', content: 'Hi' }]
+  for (const path of ['/api/chat', '/api/chat/preview']) {
+    assert.is(await status('POST', path, { messages, persona: 'Mia' }), 200)
+    assert.is(await status('POST', path, { messages, persona: 'Mia', session: talks.mia.id }), 200)
+    for (const who of [
+      { persona: 'Leo' },
+      { session: talks.leo.id },
+      { session: talks.bare.id },
+      { persona: 'Mia', session: talks.leo.id },
+      { persona: 'Leo', session: talks.mia.id },
+    ]) {
+      const answer = await call('POST', path, { token, body: { messages, ...who } })
+      assert.equal([answer.status, answer.body.code], [403, 'key_scope'], JSON.stringify(who))
+      assert.not(JSON.stringify(answer.body).includes('I am Leo'))
+    }
+  }
+})
 
-test('a key without the scope of personas chats with those that it names, and with no other', () =>
-  withKeyDaemon(
-    async ({ call, key, bob }) => {
-      for (const name of ['Mia', 'Leo']) await call('POST', '/api/personas', { ...bob, body: { name, model: 'm-one' } })
-      const plain = await key(bob)
-      const bot = await key(bob, { scopes: ['chat'], personas: ['Mia'] })
-      const status = async (token: string, more: object) =>
-        (await call('POST', '/api/chat', { token, body: { messages: [{ role: 'user', content: 'Hi' }], ...more } }))
-          .status
-      assert.equal(
-        [await status(plain.secret, { model: 'm-one' }), await status(plain.secret, { persona: 'Mia' })],
-        [200, 403],
-      )
-      assert.equal(
-        [await status(bot.secret, { persona: 'Mia' }), await status(bot.secret, { persona: 'Leo' })],
-        [200, 403],
-      )
-      assert.is((await call('GET', '/api/personas', { token: bot.secret })).status, 403)
-    },
-    { provider: (_, response) => json(response, 200, completion('Hello')) },
-  ))
+test('a key without the scope of personas chats with those that it names, and with no other', async () => {
+  await using daemon = await openKeyDaemon({ provider: (_, response) => json(response, 200, completion('Hello')) })
+  const { call, key, bob } = daemon
+  for (const name of ['Mia', 'Leo']) await call('POST', '/api/personas', { ...bob, body: { name, model: 'm-one' } })
+  const plain = await key(bob)
+  const bot = await key(bob, { scopes: ['chat'], personas: ['Mia'] })
+  const status = async (token: string, more: object) =>
+    (await call('POST', '/api/chat', { token, body: { messages: [{ role: 'user', content: 'Hi' }], ...more } })).status
+  assert.equal(
+    [await status(plain.secret, { model: 'm-one' }), await status(plain.secret, { persona: 'Mia' })],
+    [200, 403],
+  )
+  assert.equal([await status(bot.secret, { persona: 'Mia' }), await status(bot.secret, { persona: 'Leo' })], [200, 403])
+  assert.is((await call('GET', '/api/personas', { token: bot.secret })).status, 403)
+})
 
 test('the personas of a key are its owner’s, by id, also under a new name', () =>
   withKeyDaemon(async ({ call, key, ada, bob }) => {

@@ -7,10 +7,7 @@ import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('open streams and their API keys')
 
-interface Made {
-  readonly id: string
-  readonly secret: string
-}
+type Made = { readonly id: string; readonly secret: string }
 
 /** Everything that ends a key while its answer is being streamed, and the reason that the stream tells. */
 const endings: readonly (readonly [string, RegExp, (daemon: KeyDaemon, key: Made) => Promise<unknown>])[] = [

@@ -1,9 +1,10 @@
 import * as assert from 'uvu/assert'
 import { digestOfKey, makeKeyText } from '../../src/accounts/keys/key-text.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import { completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
-import { withKeyDaemon } from './key-daemon.ts'
+import { openKeyDaemon, withKeyDaemon } from './key-daemon.ts'
 
 const test = suite('API keys over HTTP')
 const chat = { model: 'm-one', messages: [{ role: 'user', content: 'Hi' }] }
@@ -102,32 +103,24 @@ test('users see and change their own keys; administrators all, and make keys for
     assert.is((await call('DELETE', `/api/keys/${his.id}`, ada)).status, 200)
   }))
 
-test('a rotation gives a new secret under the same id, and both work', () =>
-  withKeyDaemon(
-    async ({ call, key, bob }) => {
-      const { id, secret } = await key(bob)
-      const { body } = await call('POST', `/api/keys/${id}/rotate`, { ...bob, body: { overlap: '1h' } })
-      assert.is(body.id, id)
-      assert.not(body.secret === secret)
-      for (const token of [secret, body.secret])
-        assert.is((await call('POST', '/v1/chat/completions', { token, body: chat })).status, 200)
-      const { body: shown } = await call('GET', `/api/keys/${id}`, bob)
-      assert.equal(
-        shown.secrets.map(({ last4, valid_until }: { last4: string; valid_until: number | null }) => [
-          last4,
-          valid_until,
-        ]),
-        [
-          [body.secret.slice(-4), null],
-          [secret.slice(-4), shown.secrets[0].created_at + 3_600_000],
-        ],
-      )
-      assert.ok(shown.last_used_at > 0)
-      await call('POST', `/api/keys/${id}/rotate`, { ...bob, body: { overlap: 0 } })
-      assert.is((await call('POST', '/v1/chat/completions', { token: body.secret, body: chat })).status, 401)
-    },
-    { provider: (_, response) => json(response, 200, completion('Hello')) },
-  ))
+test('a rotation gives a new secret under the same id, and both work', async () => {
+  await using daemon = await openKeyDaemon({ provider: (_, response) => json(response, 200, completion('Hello')) })
+  const { call, key, bob } = daemon
+  const { id, secret } = await key(bob)
+  const { body } = await call('POST', `/api/keys/${id}/rotate`, { ...bob, body: { overlap: '1h' } })
+  assert.is(body.id, id)
+  assert.not(body.secret === secret)
+  for (const token of [secret, body.secret])
+    assert.is((await call('POST', '/v1/chat/completions', { token, body: chat })).status, 200)
+  const { body: shown } = await call('GET', `/api/keys/${id}`, bob)
+  assert.equal(pluck(shown.secrets, 'last4', 'valid_until'), [
+    [body.secret.slice(-4), null],
+    [secret.slice(-4), shown.secrets[0].created_at + 3_600_000],
+  ])
+  assert.ok(shown.last_used_at > 0)
+  await call('POST', `/api/keys/${id}/rotate`, { ...bob, body: { overlap: 0 } })
+  assert.is((await call('POST', '/v1/chat/completions', { token: body.secret, body: chat })).status, 401)
+})
 
 test('every text that is no live key is 401 with OpenAI’s code, and does not come back in the answer', () =>
   withKeyDaemon(async ({ call, key, ada, bob, accounts, installation }) => {
@@ -168,40 +161,36 @@ test('every text that is no live key is 401 with OpenAI’s code, and does not c
     assert.is((await call('POST', '/v1/chat/completions', { body: chat })).body.error.code, 'invalid_api_key')
   }))
 
-test('a key is a bearer, or x-api-key for Anthropic’s clients: not in a query, a cookie or on other routes', () =>
-  withKeyDaemon(
-    async ({ call, key, bob }) => {
-      const { secret } = await key(bob)
-      const message = { ...chat, max_tokens: 10 }
-      const status = async (path: string, headers: Record<string, string>, body?: object) =>
-        (await call(body ? 'POST' : 'GET', path, { headers, ...(body && { body }) })).status
-      assert.is(await status('/v1/models', { 'x-api-key': secret }), 200)
-      assert.is(await status('/v1/messages', { 'x-api-key': secret }, message), 200)
-      assert.is(await status('/v1/messages/count_tokens', { 'x-api-key': secret }, message), 200)
-      assert.is(await status('/v1/chat/completions', { 'x-api-key': secret }, chat), 401)
-      assert.is(await status('/api/chat/models', { 'x-api-key': secret }), 401)
-      assert.is(await status(`/v1/models?key=${secret}`, {}), 401)
-      assert.is(await status(`/v1/models?api_key=${secret}`, { cookie: `token=${secret}` }), 401)
-      assert.is(await status('/v1/models', { authorization: `Basic ${secret}` }), 401)
-      assert.is(await status('/v1/models', { authorization: `bearer ${secret}` }), 200)
-    },
-    { provider: (_, response) => json(response, 200, completion('Hello')) },
-  ))
+test('a key is a bearer, or x-api-key for Anthropic’s clients: not in a query, a cookie or on other routes', async () => {
+  await using daemon = await openKeyDaemon({ provider: (_, response) => json(response, 200, completion('Hello')) })
+  const { call, key, bob } = daemon
+  const { secret } = await key(bob)
+  const message = { ...chat, max_tokens: 10 }
+  const status = async (path: string, headers: Record<string, string>, body?: object) =>
+    (await call(body ? 'POST' : 'GET', path, { headers, ...(body && { body }) })).status
+  assert.is(await status('/v1/models', { 'x-api-key': secret }), 200)
+  assert.is(await status('/v1/messages', { 'x-api-key': secret }, message), 200)
+  assert.is(await status('/v1/messages/count_tokens', { 'x-api-key': secret }, message), 200)
+  assert.is(await status('/v1/chat/completions', { 'x-api-key': secret }, chat), 401)
+  assert.is(await status('/api/chat/models', { 'x-api-key': secret }), 401)
+  assert.is(await status(`/v1/models?key=${secret}`, {}), 401)
+  assert.is(await status(`/v1/models?api_key=${secret}`, { cookie: `token=${secret}` }), 401)
+  assert.is(await status('/v1/models', { authorization: `Basic ${secret}` }), 401)
+  assert.is(await status('/v1/models', { authorization: `bearer ${secret}` }), 200)
+})
 
-test('in single-user mode a key works for the default administrator alone', () =>
-  withKeyDaemon(
-    async ({ call, accounts, installation }) => {
-      const keys = await installation.app.apiKeys()
-      const other = await accounts.users.create({ username: 'eve', password: goodPassword, role: 'admin' })
-      const own = (await accounts.local())!.user
-      const [hers, his] = [await keys.create({ owner: own.id }), await keys.create({ owner: other.id })]
-      assert.is((await call('GET', '/v1/models', { token: hers.secret })).status, 200)
-      const refused = await call('GET', '/v1/models', { token: his.secret })
-      assert.is(refused.status, 403)
-      assert.match(JSON.stringify(refused.body), /single-user mode/)
-    },
-    { environment: { SINGLE_USER_MODE: 'true', DEFAULT_ADMIN_USERNAME: 'ada' } },
-  ))
+test('in single-user mode a key works for the default administrator alone', async () => {
+  await using daemon = await openKeyDaemon({ environment: { SINGLE_USER_MODE: 'true', DEFAULT_ADMIN_USERNAME: 'ada' } })
+  const { call, accounts, installation } = daemon
+  const keys = await installation.app.apiKeys()
+  const other = await accounts.users.create({ username: 'eve', password: goodPassword, role: 'admin' })
+  const own = (await accounts.local())!.user
+  const [hers, his] = [await keys.create({ owner: own.id }), await keys.create({ owner: other.id })]
+  assert.is((await call('GET', '/v1/models', { token: hers.secret })).status, 200)
+  const refused = await call('GET', '/v1/models', { token: his.secret })
+  assert.is(refused.status, 403)
+  assert.match(JSON.stringify(refused.body), /single-user mode/)
+})
 
 test('a demoted owner’s key has the new role at the next request', () =>
   withKeyDaemon(async ({ call, key, ada, bob, accounts, installation }) => {

@@ -88,48 +88,44 @@ test('what is no HTTP is 400, and headers without end are 431', () =>
   }))
 
 test('requests in a row on one connection are begun one after the other, and none for a client that has gone', async () => {
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const begun: string[] = []
   let answer = () => {}
   const gate = new Promise<void>((resolve) => {
     answer = resolve
   })
-  try {
-    const { mount } = await import('../../src/server/http-server.ts')
-    const handler = mount({ app: installation.app, observe: () => {} }, [
-      {
-        method: 'GET',
-        path: '/slow',
-        handle: async ({ response, query }) => {
-          begun.push(query.get('n') ?? '')
-          if (query.get('n') === 'b') await gate
-          response.end(query.get('n'))
-        },
+  const { mount } = await import('../../src/server/http-server.ts')
+  const handler = mount({ app: installation.app, observe: () => {} }, [
+    {
+      method: 'GET',
+      path: '/slow',
+      handle: async ({ response, query }) => {
+        begun.push(query.get('n') ?? '')
+        if (query.get('n') === 'b') await gate
+        response.end(query.get('n'))
       },
-    ])
-    const server = createServer(handler).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const socket = connect((server.address() as { port: number }).port, '127.0.0.1')
-    const ask = (name: string) => `GET /slow?n=${name} HTTP/1.1\r\nHost: localhost\r\n\r\n`
-    socket.write(['a', 'b', 'c', 'd'].map(ask).join(''))
-    while (begun.length < 2) await new Promise(setImmediate)
-    assert.equal(begun, ['a', 'b'])
-    const closed = once(server, 'connection').catch(() => {})
-    socket.destroy()
-    // The end of the first connection has been seen once another one is served.
-    const other = connect((server.address() as { port: number }).port, '127.0.0.1')
-    other.write('GET /slow?n=e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
-    await closed
-    await toTheEnd(other)
-    answer()
-    await new Promise(setImmediate)
-    await new Promise(setImmediate)
-    assert.equal(begun, ['a', 'b', 'e'])
-    server.close()
-    server.closeAllConnections()
-  } finally {
-    await installation.close()
-  }
+    },
+  ])
+  const server = createServer(handler).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as { port: number }).port, '127.0.0.1')
+  const ask = (name: string) => `GET /slow?n=${name} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+  socket.write(['a', 'b', 'c', 'd'].map(ask).join(''))
+  while (begun.length < 2) await new Promise(setImmediate)
+  assert.equal(begun, ['a', 'b'])
+  const closed = once(server, 'connection').catch(() => {})
+  socket.destroy()
+  // The end of the first connection has been seen once another one is served.
+  const other = connect((server.address() as { port: number }).port, '127.0.0.1')
+  other.write('GET /slow?n=e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  await closed
+  await toTheEnd(other)
+  answer()
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  assert.equal(begun, ['a', 'b', 'e'])
+  server.close()
+  server.closeAllConnections()
 })
 
 test.run()

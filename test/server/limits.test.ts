@@ -1,9 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { withLibraries } from '../helpers/program/client-libraries.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { openLibraries } from '../helpers/program/client-libraries.ts'
 import { withDaemon } from '../helpers/program/daemon.ts'
-import { type As, withUsers } from '../helpers/program/user-daemon.ts'
+import { type As, openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -29,10 +30,7 @@ test('an administrator sets, shows, resets and removes limits; others see their 
     assert.is((await as('PUT', `/api/limits/${encodeURIComponent(`user:${bob.user.id}`)}`, { rpm: 30 })).body.rpm, 30)
     assert.is((await as('PUT', '/api/limits/all', { tpd: 1_000_000, parallel: 5 })).status, 200)
     const listed = await as('GET', '/api/limits')
-    assert.equal(
-      listed.body.limits.map(({ subject }: { subject: string }) => subject),
-      ['all', 'user:bob'],
-    )
+    assert.equal(pluck(listed.body.limits, 'subject'), ['all', 'user:bob'])
     const own = await call('GET', '/api/limits', { token: bob.token })
     assert.equal(own.body, { limits: [{ subject: 'user:bob', rpm: 30, budgets: [] }] })
     for (const [method, path] of [
@@ -67,10 +65,7 @@ test('a change leaves limits that it does not name, where a PUT replaces all of 
     assert.is((await ada('PUT', '/api/limits/all', { rpm: 5, tpm: 100 })).status, 200)
     const budgets = [{ amount_usd: 5, period: 'day' }]
     const both = await Promise.all([change({ parallel: 2, rpm: null }), change({ budgets, tpd: 900 })])
-    assert.equal(
-      both.map(({ status }) => status),
-      [200, 200],
-    )
+    assert.equal(pluck(both, 'status'), [200, 200])
     const { body } = await change({ warn: 90, hard: true, timezone: 'europe/berlin' })
     assert.equal([body.rpm, body.tpm, body.tpd, body.parallel, body.budgets.length], [undefined, 100, 900, 2, 1])
     const [{ amount_usd, warn, hard, timezone }] = body.budgets
@@ -132,40 +127,36 @@ test('limits that make no sense are refused by their fields', () =>
 const chat = { messages: [{ role: 'user', content: 'Hi' }] }
 const answers: Answer = (_request, response) => json(response, 200, completion('Hello there'))
 
-test('a request too many is refused with its wait in every dialect, and the next passes when it may', () =>
-  withUsers(
-    async ({ ada, bob, url }) => {
-      assert.is((await ada('PUT', '/api/limits/user:local', { rpm: 1 })).status, 200)
-      await setFor(ada, { rpm: 2, tpm: 100_000 })
-      const first = await bob('POST', '/api/chat', chat)
-      assert.is(first.status, 200)
-      assert.is(first.headers.get('x-ratelimit-remaining-requests'), '1')
-      assert.match(first.headers.get('x-ratelimit-reset-tokens') ?? '', /^(1m)?\d/)
-      const answer = await ask(url, '/v1/messages', { ...chat, model: 'custom-model', max_tokens: 50 })
-      assert.is(answer.status, 200)
-      assert.is(answer.headers.get('anthropic-ratelimit-requests-remaining'), '0')
-      assert.is(answer.headers.get('x-ratelimit-limit-requests'), null)
-      for (const [path, type] of [
-        ['/v1/messages', 'rate_limit_error'],
-        ['/v1/chat/completions', 'requests'],
-      ] as const) {
-        const refused = await ask(url, path, { ...chat, model: 'custom-model', max_tokens: 50 })
-        assert.is(refused.status, 429)
-        const { error } = (await refused.json()) as { error: { type: string; code?: string } }
-        assert.is(error.type, type)
-        if (type === 'requests') assert.is(error.code, 'rate_limit_exceeded')
-        const wait = Number(refused.headers.get('retry-after'))
-        assert.ok(wait >= 1 && wait <= 61, String(wait))
-        assert.is(refused.headers.get('x-should-retry'), wait > 60 ? 'false' : null)
-        assert.is(refused.headers.get('x-ratelimit-remaining-requests'), '0')
-      }
-      const refused = await bob('POST', '/api/chat', chat)
-      assert.equal([refused.status, refused.body.code, refused.body.type], [429, 'rate_limit_exceeded', 'requests'])
-      assert.is((await ada('DELETE', '/api/limits/all')).status, 200)
-      assert.is((await bob('POST', '/api/chat', chat)).status, 200)
-    },
-    { provider: answers },
-  ))
+test('a request too many is refused with its wait in every dialect, and the next passes when it may', async () => {
+  await using users = await openUsers({ provider: answers })
+  const { ada, bob, url } = users
+  assert.is((await ada('PUT', '/api/limits/user:local', { rpm: 1 })).status, 200)
+  await setFor(ada, { rpm: 2, tpm: 100_000 })
+  const first = await bob('POST', '/api/chat', chat)
+  assert.equal([first.status, first.headers.get('x-ratelimit-remaining-requests')], [200, '1'])
+  assert.match(first.headers.get('x-ratelimit-reset-tokens') ?? '', /^(1m)?\d/)
+  const answer = await ask(url, '/v1/messages', { ...chat, model: 'custom-model', max_tokens: 50 })
+  assert.equal([answer.status, answer.headers.get('anthropic-ratelimit-requests-remaining')], [200, '0'])
+  assert.is(answer.headers.get('x-ratelimit-limit-requests'), null)
+  for (const [path, type] of [
+    ['/v1/messages', 'rate_limit_error'],
+    ['/v1/chat/completions', 'requests'],
+  ] as const) {
+    const refused = await ask(url, path, { ...chat, model: 'custom-model', max_tokens: 50 })
+    assert.is(refused.status, 429)
+    const { error } = (await refused.json()) as { error: { type: string; code?: string } }
+    assert.is(error.type, type)
+    if (type === 'requests') assert.is(error.code, 'rate_limit_exceeded')
+    const wait = Number(refused.headers.get('retry-after'))
+    assert.ok(wait >= 1 && wait <= 61, String(wait))
+    assert.is(refused.headers.get('x-should-retry'), wait > 60 ? 'false' : null)
+    assert.is(refused.headers.get('x-ratelimit-remaining-requests'), '0')
+  }
+  const refused = await bob('POST', '/api/chat', chat)
+  assert.equal([refused.status, refused.body.code, refused.body.type], [429, 'rate_limit_exceeded', 'requests'])
+  assert.is((await ada('DELETE', '/api/limits/all')).status, 200)
+  assert.is((await bob('POST', '/api/chat', chat)).status, 200)
+})
 
 test("a provider's own rate headers do not reach the client", () =>
   withUsers(
@@ -204,62 +195,59 @@ test("a plugin's limit sends the request on to its fallback, and is told where t
     { provider: answers },
   ))
 
-test('both libraries see a rate limit, repeat it after Retry-After and succeed by themselves', () =>
-  withLibraries(
+test('both libraries see a rate limit, repeat it after Retry-After and succeed by themselves', async () => {
+  await using libraries = await openLibraries(
     (request, response) => held(request.body, () => answers(request, response)),
-    async ({ app, openai, anthropic, provider }) => {
-      const limits = await (await app.usage()).limits()
-      await limits.set('all', { parallel: 1 })
-      const messages = [{ role: 'user' as const, content: 'Hi' }]
-      for (const ask of [
-        () => openai.chat.completions.create({ model: 'custom-model', messages }),
-        () => anthropic.messages.create({ model: 'custom-model', max_tokens: 9, messages }),
-      ]) {
-        const before = provider.received.length
-        const free = hold()
-        const first = openai.chat.completions.create({
-          model: 'custom-model',
-          messages: [{ role: 'user', content: 'hold' }],
-        })
-        await reached(() => provider.received.length > before)
-        const second = ask()
-        free()
-        await first
-        await second
-        assert.is(provider.received.length, before + 2)
-      }
-    },
     {},
-  ))
+  )
+  const { app, openai, anthropic, provider } = libraries
+  const limits = await (await app.usage()).limits()
+  await limits.set('all', { parallel: 1 })
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  for (const ask of [
+    () => openai.chat.completions.create({ model: 'custom-model', messages }),
+    () => anthropic.messages.create({ model: 'custom-model', max_tokens: 9, messages }),
+  ]) {
+    const before = provider.received.length
+    const free = hold()
+    const first = openai.chat.completions.create({
+      model: 'custom-model',
+      messages: [{ role: 'user', content: 'hold' }],
+    })
+    await reached(() => provider.received.length > before)
+    const second = ask()
+    free()
+    await first
+    await second
+    assert.is(provider.received.length, before + 2)
+  }
+})
 
-test('both libraries stop after one request that can never pass', () =>
-  withLibraries(
-    answers,
-    async ({ app, openai, anthropic, provider }) => {
-      const limits = await (await app.usage()).limits()
-      await limits.set('all', { tpm: 100, rpm: 10 })
-      const messages = [{ role: 'user' as const, content: 'Hi' }]
-      const failures = [
-        await openai.chat.completions
-          .create({ model: 'custom-model', messages, max_tokens: 500 })
-          .catch((reason: unknown) => reason),
-        await anthropic.messages
-          .create({ model: 'custom-model', max_tokens: 500, messages })
-          .catch((reason: unknown) => reason),
-      ]
-      assert.instance(failures[0], OpenAI.RateLimitError)
-      assert.instance(failures[1], Anthropic.RateLimitError)
-      assert.is(provider.received.length, 0)
-      // A refusal counts for nothing, so that all requests are still there.
-      const [view] = await limits.list()
-      assert.is(view?.rpm, 10)
-      const { response } = await openai.chat.completions
-        .create({ model: 'custom-model', messages, max_tokens: 5 })
-        .withResponse()
-      assert.is(response.headers.get('x-ratelimit-remaining-requests'), '9')
-    },
-    {},
-  ))
+test('both libraries stop after one request that can never pass', async () => {
+  await using libraries = await openLibraries(answers, {})
+  const { app, openai, anthropic, provider } = libraries
+  const limits = await (await app.usage()).limits()
+  await limits.set('all', { tpm: 100, rpm: 10 })
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const failures = [
+    await openai.chat.completions
+      .create({ model: 'custom-model', messages, max_tokens: 500 })
+      .catch((reason: unknown) => reason),
+    await anthropic.messages
+      .create({ model: 'custom-model', max_tokens: 500, messages })
+      .catch((reason: unknown) => reason),
+  ]
+  assert.instance(failures[0], OpenAI.RateLimitError)
+  assert.instance(failures[1], Anthropic.RateLimitError)
+  assert.is(provider.received.length, 0)
+  // A refusal counts for nothing, so that all requests are still there.
+  const [view] = await limits.list()
+  assert.is(view?.rpm, 10)
+  const { response } = await openai.chat.completions
+    .create({ model: 'custom-model', messages, max_tokens: 5 })
+    .withResponse()
+  assert.is(response.headers.get('x-ratelimit-remaining-requests'), '9')
+})
 
 test.run()
 

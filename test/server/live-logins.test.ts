@@ -82,52 +82,48 @@ async function withStream(
 ): Promise<void> {
   const [first, second, ...rest] = completionEvents(['one ', 'two'])
   let waiting: ServerResponse | undefined
-  const provider = await openStandIn((_, response) => {
+  await using provider = await openStandIn((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(`${first}${second}`)
     waiting = response
   })
-  try {
-    await withDaemon(
-      async (daemon) => {
-        const admin = await daemon.register('admin')
-        const { token, user } = await daemon.register('ada')
-        await daemon.call('POST', '/api/plugins/install', { token: admin.token, body: pluginAt(provider.url) })
-        await daemon.call('POST', '/api/plugins/activate/custom', { token: admin.token })
-        const response = await fetch(`${daemon.url}${path}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-          body: JSON.stringify({
-            model: 'custom-model',
-            messages: [{ role: 'user', content: 'Hi' }],
-            stream: true,
-            ...more,
-          }),
-        })
-        assert.is(response.status, 200)
-        const reader = response.body!.getReader()
-        await reader.read()
-        await work(
-          daemon,
-          {
-            provider,
-            finish: () => void waiting?.end(rest.join('')),
-            async rest() {
-              let text = ''
-              for (let piece = await reader.read(); !piece.done; piece = await reader.read())
-                text += Buffer.from(piece.value).toString('utf8')
-              return text
-            },
+  await withDaemon(
+    async (daemon) => {
+      const admin = await daemon.register('admin')
+      const { token, user } = await daemon.register('ada')
+      await daemon.call('POST', '/api/plugins/install', { token: admin.token, body: pluginAt(provider.url) })
+      await daemon.call('POST', '/api/plugins/activate/custom', { token: admin.token })
+      const response = await fetch(`${daemon.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({
+          model: 'custom-model',
+          messages: [{ role: 'user', content: 'Hi' }],
+          stream: true,
+          ...more,
+        }),
+      })
+      assert.is(response.status, 200)
+      const reader = response.body!.getReader()
+      await reader.read()
+      await work(
+        daemon,
+        {
+          provider,
+          finish: () => void waiting?.end(rest.join('')),
+          async rest() {
+            let text = ''
+            for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+              text += Buffer.from(piece.value).toString('utf8')
+            return text
           },
-          user.id,
-          token,
-        )
-      },
-      { CUSTOM_API_KEY: 'sk-test-123456' },
-    )
-  } finally {
-    await provider.close()
-  }
+        },
+        user.id,
+        token,
+      )
+    },
+    { CUSTOM_API_KEY: 'sk-test-123456' },
+  )
 }
 
 /** Removes the user over a connection to the database that the daemon knows nothing of. */

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import * as assert from 'uvu/assert'
 import { type ClientKind, clientKinds, openHttpClient } from '../helpers/mcp/clients.ts'
 import { callTool, failing, readingTools, toolNames, tourTools } from '../helpers/mcp/tool-tour.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { suite } from '../helpers/suite.ts'
 import { type KeyDaemon, type TestUser, withKeyDaemon } from './key-daemon.ts'
 
@@ -64,10 +65,7 @@ test('a key for one persona has her at /mcp, by the scope `memory` alone, and no
     await personaOf(daemon, bob, { name: 'Leo', model: 'm-one' })
     const { secret } = await key(bob, { scopes: ['memory'], personas: ['Mia'] })
     const client = await openHttpClient('v2', `${url}/mcp`, secret)
-    assert.equal(
-      (await client.listTools()).tools.map(({ name }) => name),
-      toolNames,
-    )
+    assert.equal(pluck((await client.listTools()).tools, 'name'), toolNames)
     const { memory } = await callTool(client, 'memory_add', { content: 'The boat is called Nele' })
     assert.is((await callTool(client, 'persona_state')).name, 'Mia')
     assert.not.match(JSON.stringify(await client.readResource({ uri: 'persona://profile' })), /You are Mia/)
@@ -103,10 +101,7 @@ test('read-only, there are the tools that change nothing', () =>
     const { token } = daemon.bob
     for (const kind of ['v1', 'v2 in 2026'] as const satisfies readonly ClientKind[]) {
       const client = await openHttpClient(kind, `${daemon.url}/mcp/Mia?read_only=1`, token)
-      assert.equal(
-        (await client.listTools()).tools.map(({ name }) => name),
-        readingTools,
-      )
+      assert.equal(pluck((await client.listTools()).tools, 'name'), readingTools)
       const refused = await client.callTool({ name: 'memory_add', arguments: { content: 'x' } }).catch(String)
       assert.match(JSON.stringify(refused), /memory_add not found/)
       await client.close()

@@ -1,5 +1,6 @@
 // Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { type As, withUsers } from '../helpers/program/user-daemon.ts'
 import { anyCharacter, fc } from '../helpers/properties.ts'
 import { suite } from '../helpers/suite.ts'
@@ -70,10 +71,7 @@ test('a list is newest first, in pages, and by category', () =>
   withUsers(async ({ ada, persona }) => {
     const path = `${await persona()}/memory`
     for (let count = 0; count < 7; count++)
-      await ada('POST', path, {
-        content: `Memory ${count}`,
-        metadata: count % 2 ? { category: 'Odd & "one"' } : {},
-      })
+      await ada('POST', path, { content: `Memory ${count}`, metadata: count % 2 ? { category: 'Odd & "one"' } : {} })
     const contents = async (query: string) => {
       const { status, body } = await ada('GET', `${path}?${query}`)
       assert.is(status, 200, JSON.stringify(body))
@@ -198,10 +196,7 @@ test('a search finds by words, stops at its limit under each of its names, and e
     }
     const [best, second] = body.results
     const above = { query: 'What is the name of my cat?', min_score: (best.score + second.score) / 2 }
-    assert.equal(
-      (await ada('POST', `${path}/search`, above)).body.results.map(({ id }: { id: string }) => id),
-      [best.id],
-    )
+    assert.equal(pluck((await ada('POST', `${path}/search`, above)).body.results, 'id'), [best.id])
     assert.is((await ada('POST', `${path}/search`, { query: 'cat', min_score: 'x' })).status, 400)
   }))
 
@@ -210,8 +205,7 @@ test('a search finds what is meant in other words, and importance decides betwee
     const path = `${await persona()}/memory`
     for (const content of facts) await ada('POST', path, { content })
     const { results } = (await ada('POST', `${path}/search`, { query: 'Which automobile does he drive?' })).body
-    assert.is(results[0].content, 'He bought a red car in May.')
-    assert.is(results[0].parts.lexical, 0)
+    assert.equal([results[0].content, results[0].parts.lexical], ['He bought a red car in May.', 0])
     assert.ok(results[0].parts.vector > 0)
     await ada('POST', path, { content: 'Anna plays the violin on Monday.', importance_score: 0.1 })
     await ada('POST', path, { content: 'Anna plays the violin on Sunday.', importance_score: 1 })
@@ -274,8 +268,7 @@ test.whole('no text, kept or asked, is ever an error of the index', () =>
         const added = await ada('POST', path, { content })
         assert.ok([201, 400].includes(added.status), `${added.status}`)
         if (added.status === 400) assert.is(content.trim(), '')
-        // U+0000, which no PostgreSQL keeps, is replaced in every storage.
-        else assert.is(added.body.content, Buffer.from(content).toString().replaceAll('\0', '\ufffd').trim())
+        else assert.is(added.body.content, Buffer.from(content).toString().trim())
         const found = await ada('POST', `${path}/search`, { query })
         assert.is(found.status, query.trim() === '' ? 400 : 200, JSON.stringify(found.body))
         if (found.status === 200) explains(found.body.results)
@@ -367,10 +360,7 @@ test('what has been here longer than its days is shown by no read, and the next 
     assert.equal((await ada('GET', `${path}/memory/evictions`)).body.evictions, [])
     assert.is((await stores.memories.list(scope, { limit: 10, offset: 0 })).total, 3)
     const { body } = await ada('POST', `${path}/memory`, { content: 'New coffee' })
-    assert.equal(
-      body.evicted.map(({ reason, timestamp }: { reason: string; timestamp: number }) => [reason, timestamp]),
-      [['retention_days', old]],
-    )
+    assert.equal(pluck(body.evicted, 'reason', 'timestamp'), [['retention_days', old]])
     assert.is((await ada('GET', `${path}/memory`)).body.total, 3)
     // A service removes it now and then, too.
     await stores.memories.add(scope, [memory('Old cocoa', old)], keepAll)

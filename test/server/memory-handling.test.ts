@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { withUsers } from '../helpers/program/user-daemon.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('one memory over HTTP')
@@ -26,10 +27,7 @@ test('a memory is shown, edited and removed by its id, and found by its new word
       metadata: { category: 'dogs', speaker: 'Ada' },
     })
     const search = async (query: string) => (await ada('POST', `${path}/search`, { query })).body.results
-    assert.equal(
-      (await search('dog Rex')).map(({ content }: { content: string }) => content),
-      [change.content.trim()],
-    )
+    assert.equal(pluck(await search('dog Rex'), 'content'), [change.content.trim()])
     assert.is((await search('tuna'))[0]?.parts.lexical ?? 0, 0)
     const after = (await ada('GET', `${path}/${entry.id}?include=embedding`)).body
     assert.equal([after.embedding_status, after.embedding.length], ['ready', embedding.length])
@@ -171,35 +169,29 @@ test('a batch is added whole, renews what is there, and evicts what is beyond th
     assert.is((await bob('POST', `${path}/batch`, { memories: lines(1) })).status, 403)
   }))
 
-test('a batch that breaks a rule or a limit stores nothing and evicts nothing', () =>
-  withUsers(
-    async ({ ada, persona }) => {
-      const home = await persona({ memory_settings: { max_memories: 40, auto_cleanup: false } })
-      const path = `${home}/memory`
-      await ada('POST', path, { content: 'there before' })
-      const refused = async (memories: readonly unknown[], status: number, reason: RegExp) => {
-        const { status: answered, body } = await ada('POST', `${path}/batch`, { memories })
-        assert.is(answered, status, JSON.stringify(body))
-        assert.match([body.error, ...body.details].join(), reason)
-        assert.is((await ada('GET', path)).body.total, 1)
-      }
-      const lines = (count: number, metadata = {}) =>
-        Array.from({ length: count }, (_, at) => ({ content: `thing ${at}`, metadata }))
-      await refused(
-        [...lines(3), { content: '' }, { text: 'x' }],
-        400,
-        /memories\.3\.content: .*memories\.4\.content: /,
-      )
-      await refused([], 400, /memories: /)
-      await refused(lines(1001), 400, /memories: /)
-      await refused(lines(60), 400, /may hold 40 memories/)
-      await ada('PUT', home, { memory_settings: { auto_cleanup: true } })
-      await refused(lines(60, { pinned: true }), 400, /pinned ones are never removed/)
-      await ada('PUT', home, { memory_settings: { max_memories: 1000 } })
-      await refused(lines(200), 413, /stored_memories_per_user/)
-    },
-    { environment: { AICHAT_LIMIT_STORED_MEMORIES_PER_USER: '100' } },
-  ))
+test('a batch that breaks a rule or a limit stores nothing and evicts nothing', async () => {
+  await using users = await openUsers({ environment: { AICHAT_LIMIT_STORED_MEMORIES_PER_USER: '100' } })
+  const { ada, persona } = users
+  const home = await persona({ memory_settings: { max_memories: 40, auto_cleanup: false } })
+  const path = `${home}/memory`
+  await ada('POST', path, { content: 'there before' })
+  const refused = async (memories: readonly unknown[], status: number, reason: RegExp) => {
+    const { status: answered, body } = await ada('POST', `${path}/batch`, { memories })
+    assert.is(answered, status, JSON.stringify(body))
+    assert.match([body.error, ...body.details].join(), reason)
+    assert.is((await ada('GET', path)).body.total, 1)
+  }
+  const lines = (count: number, metadata = {}) =>
+    Array.from({ length: count }, (_, at) => ({ content: `thing ${at}`, metadata }))
+  await refused([...lines(3), { content: '' }, { text: 'x' }], 400, /memories\.3\.content: .*memories\.4\.content: /)
+  await refused([], 400, /memories: /)
+  await refused(lines(1001), 400, /memories: /)
+  await refused(lines(60), 400, /may hold 40 memories/)
+  await ada('PUT', home, { memory_settings: { auto_cleanup: true } })
+  await refused(lines(60, { pinned: true }), 400, /pinned ones are never removed/)
+  await ada('PUT', home, { memory_settings: { max_memories: 1000 } })
+  await refused(lines(200), 413, /stored_memories_per_user/)
+})
 
 test('a time in the words of a query favours memories of that time and shuts out none', () =>
   withUsers(async ({ ada, persona }) => {

@@ -1,7 +1,6 @@
 // Some with --all only: a whole sample.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +8,8 @@ import * as assert from 'uvu/assert'
 import { createLineWriter } from '../../src/server/line-writer.ts'
 import { createLog, type LogFormat } from '../../src/server/log.ts'
 import { haveProgram } from '../helpers/debian.ts'
-import { goodPassword, removeHome, type ServingDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { goodPassword, type ServingDaemon, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, completion, completionEvents, json, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -42,8 +42,8 @@ test('a line for each answer names route, status, client, user, plugin, model an
 
 test.whole('a service that nobody asks sleeps; only a reader of its metrics has it watch its event loop', async () => {
   if (process.platform !== 'linux') return
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
-  const daemon = await spawnDaemon({}, home)
+  const home = temporaryFolder()
+  await using daemon = await spawnDaemon({}, home)
   /** How often its main thread has gone to sleep. */
   const sleeps = () =>
     Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(`/proc/${daemon.child.pid}/status`, 'utf8'))![1])
@@ -52,16 +52,11 @@ test.whole('a service that nobody asks sleeps; only a reader of its metrics has 
     await sleep(250)
     return sleeps() - before
   }
-  try {
-    // The work after a start ends first.
-    while ((await inQuarter()) > 3);
-    assert.is((await daemon.call('GET', '/metrics')).status, 200)
-    while ((await inQuarter()) < 6);
-    assert.match(await metricsOf(daemon), /^nodejs_eventloop_lag_p50_seconds 0\.0/m)
-  } finally {
-    await daemon.stop()
-    removeHome(daemon)
-  }
+  // The work after a start ends first.
+  while ((await inQuarter()) > 3);
+  assert.is((await daemon.call('GET', '/metrics')).status, 200)
+  while ((await inQuarter()) < 6);
+  assert.match(await metricsOf(daemon), /^nodejs_eventloop_lag_p50_seconds 0\.0/m)
 })
 
 test('behind a named proxy the line names the client', () =>
@@ -201,24 +196,20 @@ test('every metric that the dashboard and the alerts name is there, and promtool
       [],
     )
     if (!haveProgram('promtool', 'prometheus')) return
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-rules-'))
-    try {
-      const file = join(folder, 'dashboard.yml')
-      const rule = (expr: string, at: number) => ({
-        record: `panel:${at}`,
-        expr: expr.replaceAll('$__rate_interval', '5m'),
-      })
-      writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: expressions.map(rule) }] }))
-      for (const path of [file, shipped('prometheus-rules.yml')]) {
-        const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' })
-        assert.is(status, 0, stdout + stderr)
-      }
-      const read = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
-      const complaints = (read.stdout + read.stderr).split('\n').filter((line) => /aichat_|gen_ai_|error/.test(line))
-      assert.equal(complaints, [])
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+    const folder = temporaryFolder()
+    const file = join(folder, 'dashboard.yml')
+    const rule = (expr: string, at: number) => ({
+      record: `panel:${at}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    })
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: expressions.map(rule) }] }))
+    for (const path of [file, shipped('prometheus-rules.yml')]) {
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' })
+      assert.is(status, 0, stdout + stderr)
     }
+    const read = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+    const complaints = (read.stdout + read.stderr).split('\n').filter((line) => /aichat_|gen_ai_|error/.test(line))
+    assert.equal(complaints, [])
   }))
 
 for (const format of ['json', 'journal'] as const satisfies readonly LogFormat[])
@@ -300,19 +291,13 @@ async function withChats(
   environment: Record<string, string>,
   work: (daemon: ServingDaemon, token: string, user: string, url: string) => Promise<void>,
 ): Promise<void> {
-  const provider = await openStandIn(answer)
-  const daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
-  try {
-    const { body } = await daemon.call('POST', '/api/auth/register', {
-      body: { username: 'ada', password: goodPassword },
-    })
-    const { token, user } = body
-    await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
-    await daemon.call('POST', '/api/plugins/activate/custom', { token })
-    await work(daemon, token, user.id, provider.url)
-  } finally {
-    await daemon.stop()
-    await provider.close()
-    removeHome(daemon)
-  }
+  await using provider = await openStandIn(answer)
+  await using daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
+  const { body } = await daemon.call('POST', '/api/auth/register', {
+    body: { username: 'ada', password: goodPassword },
+  })
+  const { token, user } = body
+  await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
+  await daemon.call('POST', '/api/plugins/activate/custom', { token })
+  await work(daemon, token, user.id, provider.url)
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { withDaemon } from '../helpers/program/daemon.ts'
 import { withUsers } from '../helpers/program/user-daemon.ts'
 import { json } from '../helpers/providers/fake-provider.ts'
@@ -78,9 +79,7 @@ test('a change leaves what it does not name, merges settings and removes what it
       memory_settings: { retention_days: 7 },
       mutation_settings: { enabled: false },
     })
-    assert.is(changed.status, 200)
-    assert.is(changed.body.name, 'Nia')
-    assert.is(changed.body.system_prompt, 'Be kind.')
+    assert.equal([changed.status, changed.body.name, changed.body.system_prompt], [200, 'Nia', 'Be kind.'])
     assert.not.ok('description' in changed.body)
     assert.equal(changed.body.parameters, { temperature: 1 })
     assert.equal(changed.body.memory_settings, {
@@ -239,10 +238,7 @@ test('a persona belongs to its user alone, and nobody learns more of it', () =>
     const bobs = await bob('POST', '/api/personas', { name: 'His', model: 'm' })
     assert.is((await ada('GET', `/api/personas/${bobs.body.id}`)).status, 403)
     assert.is((await ada('GET', '/api/personas/His')).status, 404, 'a name is looked up among one’s own')
-    assert.equal(
-      (await ada('GET', '/api/personas')).body.personas.map(({ name }: { name: string }) => name),
-      ['Mia'],
-    )
+    assert.equal(pluck((await ada('GET', '/api/personas')).body.personas, 'name'), ['Mia'])
     assert.is((await ada('GET', path)).status, 200)
   }))
 

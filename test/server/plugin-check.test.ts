@@ -43,9 +43,7 @@ test('a text that is no JSON has the line of its fault', () =>
 test('a valid document is told with its id, and nothing is installed', () =>
   withUsers(async ({ ada }) => {
     const { body } = await ada('POST', '/api/plugins/validate', { text: JSON.stringify({ ...valid, extra: 1 }) })
-    assert.is(body.valid, true)
-    assert.is(body.id, 'mine')
-    assert.is(body.installed, false)
+    assert.equal([body.valid, body.id, body.installed], [true, 'mine', false])
     assert.is(body.warnings.length, 1)
     assert.is((await ada('GET', '/api/plugins/mine')).status, 404)
     assert.is((await ada('POST', '/api/plugins/validate', { text: 'x'.repeat(300_000) })).status, 400)

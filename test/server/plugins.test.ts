@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readSettings } from '../../src/settings/settings.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -12,21 +13,18 @@ test('list shows the ten bundled plugins with what this installation knows of th
     const { status, body } = await get('/api/plugins')
     assert.is(status, 200)
     const { plugins } = body as { plugins: { id: string; state: string; source: string; active: boolean }[] }
-    assert.equal(
-      plugins.map(({ id }) => id),
-      [
-        'anthropic',
-        'gemini',
-        'github',
-        'groq',
-        'mistral',
-        'openai',
-        'openrouter',
-        'voxa-tts',
-        'voxb-tts-1.6b',
-        'voxb-tts',
-      ],
-    )
+    assert.equal(pluck(plugins, 'id'), [
+      'anthropic',
+      'gemini',
+      'github',
+      'groq',
+      'mistral',
+      'openai',
+      'openrouter',
+      'voxa-tts',
+      'voxb-tts-1.6b',
+      'voxb-tts',
+    ])
     assert.is(plugins.find(({ id }) => id === 'github')!.state, 'retired')
     assert.is(plugins.find(({ id }) => id === 'openai')!.state, 'key_missing')
     assert.is(plugins.find(({ id }) => id === 'voxa-tts')!.state, 'ready')
@@ -234,10 +232,7 @@ test('a broken file in the data folder is reported and stops no other plugin', (
     writeFileSync(join(home, 'plugins', 'wrong.json'), '{"id": "wrong"}')
     const { plugins, broken } = (await get('/api/plugins')).body as { plugins: unknown[]; broken: { id: string }[] }
     assert.is(plugins.length, 11)
-    assert.equal(
-      broken.map(({ id }) => id),
-      ['broken', 'wrong'],
-    )
+    assert.equal(pluck(broken, 'id'), ['broken', 'wrong'])
   }))
 
 test('the file before a change is kept, and no temporary file is left', () =>
@@ -250,11 +245,7 @@ test('the file before a change is kept, and no temporary file is left', () =>
 
 test.run()
 
-interface Reply {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: unknown
-}
+type Reply = { readonly status: number; readonly headers: Headers; readonly body: unknown }
 
 async function withApi(
   run: (api: {
@@ -265,18 +256,14 @@ async function withApi(
   }) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const installation = openInstallation(environment)
-  try {
-    const url = await installation.serve()
-    const send = async (method: string, path: string, body?: unknown): Promise<Reply> => {
-      const response = await fetch(`${url}${path}`, {
-        method,
-        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-      })
-      return { status: response.status, headers: response.headers, body: await response.json() }
-    }
-    await run({ url, home: installation.home, get: (path) => send('GET', path), send })
-  } finally {
-    await installation.close()
+  await using installation = openInstallation(environment)
+  const url = await installation.serve()
+  const send = async (method: string, path: string, body?: unknown): Promise<Reply> => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    return { status: response.status, headers: response.headers, body: await response.json() }
   }
+  await run({ url, home: installation.home, get: (path) => send('GET', path), send })
 }

@@ -1,11 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import {
   type DialectId,
   eventStream,
   failureOf,
   namedStream,
+  openLibraries,
   withLibraries,
 } from '../helpers/program/client-libraries.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
@@ -27,20 +29,18 @@ const message = {
   usage: { input_tokens: 3, output_tokens: 1 },
 }
 
-test('why Anthropic refused is the refusal of OpenAI’s message, and stays beside the answer for its own clients', () =>
-  withLibraries(
-    (_request, response) => json(response, 200, message),
-    async ({ openai, anthropic }) => {
-      const [choice] = (await openai.chat.completions.create(ask)).choices
-      assert.is(choice!.message.refusal, details.explanation)
-      assert.is(choice!.message.content, null)
-      assert.is(choice!.finish_reason, 'content_filter')
-      const own = await anthropic.messages.create({ ...ask, max_tokens: 9 })
-      assert.equal(own.content, [])
-      assert.equal(own.stop_details, details)
-    },
-    { plugin: { api: 'anthropic-messages' } },
-  ))
+test('why Anthropic refused is the refusal of OpenAI’s message, and stays beside the answer for its own clients', async () => {
+  await using libraries = await openLibraries((_request, response) => json(response, 200, message), {
+    plugin: { api: 'anthropic-messages' },
+  })
+  const { openai, anthropic } = libraries
+  const [choice] = (await openai.chat.completions.create(ask)).choices
+  assert.is(choice!.message.refusal, details.explanation)
+  assert.equal([choice!.message.content, choice!.finish_reason], [null, 'content_filter'])
+  const own = await anthropic.messages.create({ ...ask, max_tokens: 9 })
+  assert.equal(own.content, [])
+  assert.equal(own.stop_details, details)
+})
 
 test('the same in a stream', () => {
   const answer = namedStream([
@@ -116,10 +116,7 @@ test('an answer that names no model carries the one that was asked, whole and st
 const failedCall: Anthropic.MessageParam[] = [
   { role: 'user', content: 'Weather?' },
   { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }] },
-  {
-    role: 'user',
-    content: [{ type: 'tool_result', tool_use_id: 'toolu_1', is_error: true, content: 'no such city' }],
-  },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', is_error: true, content: 'no such city' }] },
 ]
 
 const said: Record<DialectId, (body: ReturnType<typeof JSON.parse>) => unknown> = {
@@ -158,103 +155,87 @@ const picture = (width: number, height: number, bytes: number) => {
   return Buffer.concat([header, Buffer.alloc(bytes, 7)]).toString('base64')
 }
 
-test('a picture is counted by its size, not by the length of its bytes', () =>
-  withLibraries(
-    (_request, response) => json(response, 500, {}),
-    async ({ anthropic, provider }) => {
-      const count = async (source: Anthropic.ImageBlockParam['source'] | undefined) => {
-        const image = source ? [{ type: 'image' as const, source }] : []
-        const { input_tokens } = await anthropic.messages.countTokens({
-          model: 'custom-model',
-          messages: [{ role: 'user', content: [...image, { type: 'text', text: 'What is this?' }] }],
-        })
-        return input_tokens
-      }
-      const png = (data: string) => ({ type: 'base64' as const, media_type: 'image/png' as const, data })
-      const bare = await count(undefined)
-      // 200 × 200 ÷ 750, however many bytes it has.
-      assert.is((await count(png(picture(200, 200, 10)))) - bare, 54)
-      assert.is((await count(png(picture(200, 200, 900_000)))) - bare, 54)
-      // Shrunk to 1,568 pixels, and never more than 1,600 tokens.
-      assert.is((await count(png(picture(3136, 100, 10)))) - bare, 105)
-      assert.is((await count(png(picture(8000, 8000, 10)))) - bare, 1600)
-      assert.is((await count({ type: 'url', url: 'https://example.org/a.png' })) - bare, 1600)
-      assert.is(provider.received.length, 0)
-    },
-  ))
+test('a picture is counted by its size, not by the length of its bytes', async () => {
+  await using libraries = await openLibraries((_request, response) => json(response, 500, {}))
+  const { anthropic, provider } = libraries
+  const count = async (source: Anthropic.ImageBlockParam['source'] | undefined) => {
+    const image = source ? [{ type: 'image' as const, source }] : []
+    const { input_tokens } = await anthropic.messages.countTokens({
+      model: 'custom-model',
+      messages: [{ role: 'user', content: [...image, { type: 'text', text: 'What is this?' }] }],
+    })
+    return input_tokens
+  }
+  const png = (data: string) => ({ type: 'base64' as const, media_type: 'image/png' as const, data })
+  const bare = await count(undefined)
+  // 200 × 200 ÷ 750, however many bytes it has.
+  assert.is((await count(png(picture(200, 200, 10)))) - bare, 54)
+  assert.is((await count(png(picture(200, 200, 900_000)))) - bare, 54)
+  // Shrunk to 1,568 pixels, and never more than 1,600 tokens.
+  assert.is((await count(png(picture(3136, 100, 10)))) - bare, 105)
+  assert.is((await count(png(picture(8000, 8000, 10)))) - bare, 1600)
+  assert.is((await count({ type: 'url', url: 'https://example.org/a.png' })) - bare, 1600)
+  assert.is(provider.received.length, 0)
+})
 
 const models = ['a/one', 'b/two:free', 'three', 'four', 'five']
 
-test('Anthropic’s client lists models in pages and fetches one, whose name may hold a slash', () =>
-  withLibraries(
-    (_request, response) => json(response, 500, {}),
-    async ({ anthropic, openai, url }) => {
-      const all = []
-      for await (const model of anthropic.models.list({ limit: 2 })) all.push(model)
-      assert.equal(
-        all.map(({ id }) => id),
-        models,
-      )
-      assert.equal(Object.keys(all[0]!).sort(), [
-        ...['capabilities', 'created_at', 'display_name', 'id', 'max_input_tokens', 'max_tokens', 'type'],
-      ])
-      assert.is(all[0]!.max_input_tokens, 9000)
-      assert.is(all[1]!.max_input_tokens, null)
-      const back = await anthropic.models.list({ limit: 2, before_id: 'five' })
-      assert.equal(
-        back.data.map(({ id }) => id),
-        ['three', 'four'],
-      )
-      assert.is(back.has_more, true)
-      const last = await anthropic.models.list({ after_id: 'five' })
-      assert.equal([last.data, last.has_more, last.first_id, last.last_id], [[], false, null, null])
-      assert.is((await anthropic.models.retrieve('a/one')).type, 'model')
-      assert.is((await openai.models.retrieve('b/two:free')).object, 'model')
-      const plain = await fetch(`${url}/v1/models/a/one`)
-      assert.is(((await plain.json()) as { id: string }).id, 'a/one')
-      const ids = []
-      for await (const model of openai.models.list()) ids.push(model.id)
-      assert.equal(ids, models)
-      const rows = ((await (await fetch(`${url}/api/chat/models`)).json()) as { models: unknown[] }).models
-      assert.equal(rows.slice(0, 2), [
-        { id: 'a/one', plugin: 'custom', context_window: 9000 },
-        { id: 'b/two:free', plugin: 'custom' },
-      ])
-      for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after_id=none', 'before_id=none']) {
-        const response = await fetch(`${url}/v1/models?${query}`, { headers: { 'anthropic-version': '2023-06-01' } })
-        assert.is(response.status, 400, query)
-        assert.is(((await response.json()) as { type: string }).type, 'error')
-      }
-      assert.instance(await failureOf(() => anthropic.models.retrieve('x/none')), Anthropic.NotFoundError)
-      assert.instance(await failureOf(() => openai.models.retrieve('x/none')), OpenAI.NotFoundError)
-    },
-    { plugin: { model_map: models, models: { 'a/one': { context_window: 9000 } } } },
-  ))
+test('Anthropic’s client lists models in pages and fetches one, whose name may hold a slash', async () => {
+  await using libraries = await openLibraries((_request, response) => json(response, 500, {}), {
+    plugin: { model_map: models, models: { 'a/one': { context_window: 9000 } } },
+  })
+  const { anthropic, openai, url } = libraries
+  const all = []
+  for await (const model of anthropic.models.list({ limit: 2 })) all.push(model)
+  assert.equal(pluck(all, 'id'), models)
+  assert.equal(Object.keys(all[0]!).sort(), [
+    ...['capabilities', 'created_at', 'display_name', 'id', 'max_input_tokens', 'max_tokens', 'type'],
+  ])
+  assert.equal([all[0]!.max_input_tokens, all[1]!.max_input_tokens], [9000, null])
+  const back = await anthropic.models.list({ limit: 2, before_id: 'five' })
+  assert.equal(pluck(back.data, 'id'), ['three', 'four'])
+  assert.is(back.has_more, true)
+  const last = await anthropic.models.list({ after_id: 'five' })
+  assert.equal([last.data, last.has_more, last.first_id, last.last_id], [[], false, null, null])
+  assert.is((await anthropic.models.retrieve('a/one')).type, 'model')
+  assert.is((await openai.models.retrieve('b/two:free')).object, 'model')
+  const plain = await fetch(`${url}/v1/models/a/one`)
+  assert.is(((await plain.json()) as { id: string }).id, 'a/one')
+  const ids = []
+  for await (const model of openai.models.list()) ids.push(model.id)
+  assert.equal(ids, models)
+  const rows = ((await (await fetch(`${url}/api/chat/models`)).json()) as { models: unknown[] }).models
+  assert.equal(rows.slice(0, 2), [
+    { id: 'a/one', plugin: 'custom', context_window: 9000 },
+    { id: 'b/two:free', plugin: 'custom' },
+  ])
+  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after_id=none', 'before_id=none']) {
+    const response = await fetch(`${url}/v1/models?${query}`, { headers: { 'anthropic-version': '2023-06-01' } })
+    assert.is(response.status, 400, query)
+    assert.is(((await response.json()) as { type: string }).type, 'error')
+  }
+  assert.instance(await failureOf(() => anthropic.models.retrieve('x/none')), Anthropic.NotFoundError)
+  assert.instance(await failureOf(() => openai.models.retrieve('x/none')), OpenAI.NotFoundError)
+})
 
-test('an unknown address under /v1/ is refused in the words of its client, and names what there is', () =>
-  withLibraries(
-    (_request, response) => json(response, 500, {}),
-    async ({ anthropic, openai, url }) => {
-      const batches = await failureOf(() => anthropic.messages.batches.list())
-      assert.instance(batches, Anthropic.NotFoundError)
-      assert.is((batches['error'] as { error: { type: string } }).error.type, 'not_found_error')
-      assert.match(batches.message, /POST \/v1\/messages\/count_tokens/)
-      const files = await failureOf(() => openai.files.list())
-      assert.instance(files, OpenAI.NotFoundError)
-      assert.match(files.message, /POST \/v1\/chat\/completions.+GET \/v1\/models\/:id/)
-      const wrong = await fetch(`${url}/v1/messages`)
-      assert.is(wrong.status, 405)
-      assert.is(wrong.headers.get('allow'), 'POST')
-      assert.match(
-        JSON.stringify(await wrong.json()),
-        /^\{"type":"error","error":\{"type":"invalid_request_error".+POST/,
-      )
-      const other = await fetch(`${url}/v1/chat/completions`)
-      assert.is(other.status, 405)
-      assert.match(JSON.stringify(await other.json()), /"error":\{"message":"Method not allowed .+POST/)
-      const house = await fetch(`${url}/api/nothing`)
-      assert.is(((await house.json()) as { error: string }).error, 'Not found')
-    },
-  ))
+test('an unknown address under /v1/ is refused in the words of its client, and names what there is', async () => {
+  await using libraries = await openLibraries((_request, response) => json(response, 500, {}))
+  const { anthropic, openai, url } = libraries
+  const batches = await failureOf(() => anthropic.messages.batches.list())
+  assert.instance(batches, Anthropic.NotFoundError)
+  assert.is((batches['error'] as { error: { type: string } }).error.type, 'not_found_error')
+  assert.match(batches.message, /POST \/v1\/messages\/count_tokens/)
+  const files = await failureOf(() => openai.files.list())
+  assert.instance(files, OpenAI.NotFoundError)
+  assert.match(files.message, /POST \/v1\/chat\/completions.+GET \/v1\/models\/:id/)
+  const wrong = await fetch(`${url}/v1/messages`)
+  assert.equal([wrong.status, wrong.headers.get('allow')], [405, 'POST'])
+  assert.match(JSON.stringify(await wrong.json()), /^\{"type":"error","error":\{"type":"invalid_request_error".+POST/)
+  const other = await fetch(`${url}/v1/chat/completions`)
+  assert.is(other.status, 405)
+  assert.match(JSON.stringify(await other.json()), /"error":\{"message":"Method not allowed .+POST/)
+  const house = await fetch(`${url}/api/nothing`)
+  assert.is(((await house.json()) as { error: string }).error, 'Not found')
+})
 
 test.run()

@@ -14,15 +14,9 @@ import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite('client libraries and recorded answers of every provider')
 
-interface Call {
-  readonly name: string
-  readonly input: unknown
-}
+type Call = { readonly name: string; readonly input: unknown }
 
-interface Told {
-  readonly text: string
-  readonly calls: readonly Call[]
-}
+type Told = { readonly text: string; readonly calls: readonly Call[] }
 
 interface Asked {
   readonly model: string
@@ -148,38 +142,33 @@ async function replaying(
   ) => Promise<void>,
 ): Promise<void> {
   let playing: Exchange | undefined
-  const provider = await openStandIn((_request, response) => {
+  await using provider = await openStandIn((_request, response) => {
     const type = playing!.headers['content-type'] ?? 'application/json'
     response.writeHead(playing!.status, { 'content-type': type }).end(playing!.answer)
   })
-  const installation = openInstallation()
-  try {
-    const { plugins } = installation.app
-    const url = await installation.serve()
-    await work(async (exchange, ask) => {
-      playing = exchange
-      const id = `played-${provider.received.length}`
-      const { pathname, search } = new URL(exchange.url)
-      await plugins.install({
-        id,
-        name: 'Played',
-        type: 'chat',
-        endpoint: `${provider.url}${pathname}${search}`,
-        auth: { header: '', key_env: '' },
-        model_map: ['a-model'],
-        api: dialectOf(exchange).id,
-        retry: { attempts: 1 },
-      })
-      try {
-        return await ask(url, `${id}:a-model`)
-      } finally {
-        await plugins.remove(id)
-      }
+  await using installation = openInstallation()
+  const { plugins } = installation.app
+  const url = await installation.serve()
+  await work(async (exchange, ask) => {
+    playing = exchange
+    const id = `played-${provider.received.length}`
+    const { pathname, search } = new URL(exchange.url)
+    await plugins.install({
+      id,
+      name: 'Played',
+      type: 'chat',
+      endpoint: `${provider.url}${pathname}${search}`,
+      auth: { header: '', key_env: '' },
+      model_map: ['a-model'],
+      api: dialectOf(exchange).id,
+      retry: { attempts: 1 },
     })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+    try {
+      return await ask(url, `${id}:a-model`)
+    } finally {
+      await plugins.remove(id)
+    }
+  })
 }
 
 /** Calls of tools that OpenAI runs itself are none of the user's. The input of a custom tool is a text. */

@@ -1,6 +1,6 @@
 import { generateText } from 'ai'
 import * as assert from 'uvu/assert'
-import { type DialectId, failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
+import { type DialectId, failureOf, openLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
 import { type Answer, json, localRunner, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -112,49 +112,46 @@ for (const { status, body, api = 'openai-chat', code, param, anthropic: type } o
     ))
 }
 
-test('a provider that asks to wait is 429, with its wait and its names', () =>
-  withLibraries(
+test('a provider that asks to wait is 429, with its wait and its names', async () => {
+  await using libraries = await openLibraries(
     refusing(429, openaiError('Slow down', 'rate_limit_exceeded', null, 'tokens'), { 'retry-after': '77' }),
-    async ({ openai, anthropic }) => {
-      const failure = await failureOf(() => openai.chat.completions.create(ask))
-      assert.is(failure['status'], 429)
-      assert.is(failure['code'], 'rate_limit_exceeded')
-      assert.is(failure['type'], 'tokens')
-      assert.is((failure['headers'] as Headers).get('retry-after'), '77')
-      const again = await failureOf(() => anthropic.messages.create({ ...ask, max_tokens: 9 }))
-      assert.is(again['status'], 429)
-      const rest = Number((again['headers'] as Headers).get('retry-after'))
-      assert.ok(rest > 0 && rest <= 77, String(rest))
-    },
     { maxRetries: 0 },
-  ))
+  )
+  const { openai, anthropic } = libraries
+  const failure = await failureOf(() => openai.chat.completions.create(ask))
+  assert.equal([failure['status'], failure['code']], [429, 'rate_limit_exceeded'])
+  assert.is(failure['type'], 'tokens')
+  assert.is((failure['headers'] as Headers).get('retry-after'), '77')
+  const again = await failureOf(() => anthropic.messages.create({ ...ask, max_tokens: 9 }))
+  assert.is(again['status'], 429)
+  const rest = Number((again['headers'] as Headers).get('retry-after'))
+  assert.ok(rest > 0 && rest <= 77, String(rest))
+})
 
-test('a spent budget is 429 with its code, and no library asks again', () =>
-  withLibraries(
+test('a spent budget is 429 with its code, and no library asks again', async () => {
+  await using libraries = await openLibraries(
     refusing(429, openaiError('You exceeded your current quota', 'insufficient_quota', null, 'insufficient_quota')),
-    async ({ openai, provider }) => {
-      const failure = await failureOf(() => openai.chat.completions.create(ask))
-      assert.is(failure['status'], 429)
-      assert.is(failure['code'], 'insufficient_quota')
-      assert.is((failure['headers'] as Headers).get('x-should-retry'), 'false')
-      assert.is(provider.received.length, 1)
-    },
-  ))
+  )
+  const { openai, provider } = libraries
+  const failure = await failureOf(() => openai.chat.completions.create(ask))
+  assert.equal([failure['status'], failure['code']], [429, 'insufficient_quota'])
+  assert.is((failure['headers'] as Headers).get('x-should-retry'), 'false')
+  assert.is(provider.received.length, 1)
+})
 
-test('a key that the provider refuses is 503 provider_auth, and no library asks again', () =>
-  withLibraries(
+test('a key that the provider refuses is 503 provider_auth, and no library asks again', async () => {
+  await using libraries = await openLibraries(
     refusing(401, openaiError('Incorrect API key provided: sk-test-123456', 'invalid_api_key', null)),
-    async ({ openai, anthropic, provider }) => {
-      const failure = await failureOf(() => openai.chat.completions.create(ask))
-      assert.is(failure['status'], 503)
-      assert.is(failure['code'], 'provider_auth')
-      assert.not.match(JSON.stringify(failure), /sk-test-123456/)
-      const claude = await failureOf(() => anthropic.messages.create({ ...ask, max_tokens: 9 }))
-      assert.is(claude['status'], 503)
-      assert.is((claude['headers'] as Headers).get('x-should-retry'), 'false')
-      assert.is(provider.received.length, 1)
-    },
-  ))
+  )
+  const { openai, anthropic, provider } = libraries
+  const failure = await failureOf(() => openai.chat.completions.create(ask))
+  assert.equal([failure['status'], failure['code']], [503, 'provider_auth'])
+  assert.not.match(JSON.stringify(failure), /sk-test-123456/)
+  const claude = await failureOf(() => anthropic.messages.create({ ...ask, max_tokens: 9 }))
+  assert.is(claude['status'], 503)
+  assert.is((claude['headers'] as Headers).get('x-should-retry'), 'false')
+  assert.is(provider.received.length, 1)
+})
 
 test('without fallback it is the same, and the house’s own route has the names too', () =>
   withLibraries(refusing(400, refused[0]!.body), async ({ url, provider }) => {
@@ -179,63 +176,56 @@ test('a provider that is down stays 503: its reason first, each try, and advice 
     assert.match(String((body['details'] as string[])[0]), /^custom custom-model: server error \(status 500\): Oops/)
   }))
 
-test('what the asked provider has no words for is the caller’s 400 when nobody else can answer', () =>
-  withLibraries(
-    refusing(500, {}),
-    async ({ openai, provider }) => {
-      const failure = await failureOf(() => openai.chat.completions.create({ ...ask, n: 2 }))
-      assert.is(failure['status'], 400)
-      assert.match(failure.message, /n: 1/)
-      assert.is(provider.received.length, 0)
-    },
-    { plugin: { api: 'anthropic-messages' } },
-  ))
+test('what the asked provider has no words for is the caller’s 400 when nobody else can answer', async () => {
+  await using libraries = await openLibraries(refusing(500, {}), { plugin: { api: 'anthropic-messages' } })
+  const { openai, provider } = libraries
+  const failure = await failureOf(() => openai.chat.completions.create({ ...ask, n: 2 }))
+  assert.is(failure['status'], 400)
+  assert.match(failure.message, /n: 1/)
+  assert.is(provider.received.length, 0)
+})
 
-test('embeddings are refused in the same way', () =>
-  withLibraries(
+test('embeddings are refused in the same way', async () => {
+  await using libraries = await openLibraries(
     refusing(400, openaiError('Too many dimensions', 'bad_dimensions', 'dimensions')),
-    async ({ openai, app, provider }) => {
-      await app.plugins.install({
-        id: 'vectors',
-        name: 'Vectors',
-        type: 'embedding',
-        endpoint: `${provider.url}/v1/embeddings`,
-        auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'CUSTOM_API_KEY' },
-        model_map: ['vectors-1'],
-      })
-      const failure = await failureOf(() => openai.embeddings.create({ model: 'vectors:vectors-1', input: 'Hi' }))
-      assert.equal(
-        [failure['status'], failure['code'], failure['type'], failure['param']],
-        [400, 'bad_dimensions', 'invalid_request_error', 'dimensions'],
-      )
-      assert.is(provider.received.length, 1)
-    },
-  ))
+  )
+  const { openai, app, provider } = libraries
+  await app.plugins.install({
+    id: 'vectors',
+    name: 'Vectors',
+    type: 'embedding',
+    endpoint: `${provider.url}/v1/embeddings`,
+    auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'CUSTOM_API_KEY' },
+    model_map: ['vectors-1'],
+  })
+  const failure = await failureOf(() => openai.embeddings.create({ model: 'vectors:vectors-1', input: 'Hi' }))
+  assert.equal(
+    [failure['status'], failure['code'], failure['type'], failure['param']],
+    [400, 'bad_dimensions', 'invalid_request_error', 'dimensions'],
+  )
+  assert.is(provider.received.length, 1)
+})
 
 test('the advice names neither what has just failed nor a key that is set', async () => {
-  const runner = await openStandIn((request, response) =>
+  await using runner = await openStandIn((request, response) =>
     request.url === '/api/chat' ? json(response, 500, { error: 'out of memory' }) : localRunner()(request, response),
   )
   const environment = { OPENAI_API_KEY: 'sk-openai-is-set-too', OLLAMA_HOST: runner.host }
-  try {
-    await withLibraries(
-      refusing(500, {}),
-      async ({ app, url }) => {
-        const advice = async () => {
-          const { body } = await askHouse(url, ask)
-          return (body['details'] as string[]).filter((line) => /^[A-Z]|^or /.test(line)).join('\n')
-        }
-        const first = await advice()
-        assert.match(first, /aichat plugin activate openai/)
-        assert.not.match(first, /OPENAI_API_KEY|activate custom|Ollama/)
-        for (const { id } of app.plugins.list()) if (id !== 'custom') await app.plugins.remove(id)
-        assert.not.match(await advice(), /activate|API_KEY/)
-      },
-      { environment },
-    )
-  } finally {
-    await runner.close()
-  }
+  await withLibraries(
+    refusing(500, {}),
+    async ({ app, url }) => {
+      const advice = async () => {
+        const { body } = await askHouse(url, ask)
+        return (body['details'] as string[]).filter((line) => /^[A-Z]|^or /.test(line)).join('\n')
+      }
+      const first = await advice()
+      assert.match(first, /aichat plugin activate openai/)
+      assert.not.match(first, /OPENAI_API_KEY|activate custom|Ollama/)
+      for (const { id } of app.plugins.list()) if (id !== 'custom') await app.plugins.remove(id)
+      assert.not.match(await advice(), /activate|API_KEY/)
+    },
+    { environment },
+  )
 })
 
 test.run()

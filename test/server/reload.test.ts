@@ -1,9 +1,9 @@
 // Some with --all only: many processes.
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { runMain } from '../helpers/program/terminal.ts'
@@ -73,41 +73,37 @@ test.whole(
   'a key in a file is another after a reload, over the API too, and a plugin that breaks keeps its version before',
   async () => {
     const keys: unknown[] = []
-    const provider = await openStandIn((request, response) => {
+    await using provider = await openStandIn((request, response) => {
       keys.push(request.headers.authorization)
       response.writeHead(200, { 'content-type': 'application/json' })
       const message = { role: 'assistant', content: 'Hi' }
       response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }))
     })
-    try {
-      await withService({ CUSTOM_API_KEY_FILE: 'key' }, async ({ daemon, home, reload }) => {
-        const { token } = await register(daemon, 'ada', 201)
-        const ask = (method: string, path: string, body?: unknown) => daemon.call(method, path, { token, body })
-        assert.is((await ask('POST', '/api/plugins/install', pluginAt(provider.url))).status, 201)
-        assert.is((await ask('POST', '/api/plugins/activate/custom')).status, 200)
-        const chat = async () => {
-          const { status } = await ask('POST', '/api/chat', { messages: [{ role: 'user', content: 'x' }] })
-          assert.is(status, 200)
-          return keys.at(-1)
-        }
-        assert.is(await chat(), 'Bearer sk-first-123456')
-        writeFileSync(join(home, 'key'), 'sk-second-123456')
-        assert.is(await chat(), 'Bearer sk-first-123456')
-        const reloaded = await ask('POST', '/api/service/reload')
-        assert.equal([reloaded.status, reloaded.body.secrets], [200, ['CUSTOM_API_KEY']])
-        assert.is(await chat(), 'Bearer sk-second-123456')
-        writeFileSync(join(home, 'plugins', 'custom.json'), '{')
-        const { code, stdout } = await reload()
-        assert.is(code, 1)
-        assert.match(stdout, /invalid plugin "custom"/)
-        assert.is(await chat(), 'Bearer sk-second-123456')
-        writeFileSync(join(home, 'key'), 'two words')
-        assert.is((await ask('POST', '/api/service/reload')).status, 503)
-        assert.is((await ask('GET', '/api/service')).body.last_reload.outcome, 'refused')
-      })
-    } finally {
-      await provider.close()
-    }
+    await withService({ CUSTOM_API_KEY_FILE: 'key' }, async ({ daemon, home, reload }) => {
+      const { token } = await register(daemon, 'ada', 201)
+      const ask = (method: string, path: string, body?: unknown) => daemon.call(method, path, { token, body })
+      assert.is((await ask('POST', '/api/plugins/install', pluginAt(provider.url))).status, 201)
+      assert.is((await ask('POST', '/api/plugins/activate/custom')).status, 200)
+      const chat = async () => {
+        const { status } = await ask('POST', '/api/chat', { messages: [{ role: 'user', content: 'x' }] })
+        assert.is(status, 200)
+        return keys.at(-1)
+      }
+      assert.is(await chat(), 'Bearer sk-first-123456')
+      writeFileSync(join(home, 'key'), 'sk-second-123456')
+      assert.is(await chat(), 'Bearer sk-first-123456')
+      const reloaded = await ask('POST', '/api/service/reload')
+      assert.equal([reloaded.status, reloaded.body.secrets], [200, ['CUSTOM_API_KEY']])
+      assert.is(await chat(), 'Bearer sk-second-123456')
+      writeFileSync(join(home, 'plugins', 'custom.json'), '{')
+      const { code, stdout } = await reload()
+      assert.is(code, 1)
+      assert.match(stdout, /invalid plugin "custom"/)
+      assert.is(await chat(), 'Bearer sk-second-123456')
+      writeFileSync(join(home, 'key'), 'two words')
+      assert.is((await ask('POST', '/api/service/reload')).status, 503)
+      assert.is((await ask('GET', '/api/service')).body.last_reload.outcome, 'refused')
+    })
   },
 )
 
@@ -151,7 +147,7 @@ interface Service {
 
 /** Runs work on a daemon; values of `_FILE` variables are names in its folder. */
 async function withService(files: Record<string, string>, work: (service: Service) => Promise<void>): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const contents: Record<string, string> = { jwt: secret('a'), key: 'sk-first-123456', 'jwt-before': secret('z') }
   for (const name of Object.values(files)) writeFileSync(join(home, name), contents[name]!)
   const paths = Object.fromEntries(Object.entries(files).map(([variable, name]) => [variable, join(home, name)]))

@@ -6,12 +6,7 @@ import { piecesOf } from '../helpers/chat/arbitraries.ts'
 import { encode } from '../helpers/chat/exchange-checks.ts'
 import { type Answer, json } from '../helpers/providers/fake-provider.ts'
 
-const usage = {
-  prompt_tokens: 20,
-  completion_tokens: 8,
-  total_tokens: 28,
-  prompt_tokens_details: { cached_tokens: 4 },
-}
+const usage = { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28, prompt_tokens_details: { cached_tokens: 4 } }
 
 /** A provider of one dialect that gives these answers one after the other, whole or streamed as it is asked. */
 export function providerOf(api: Dialect['id'], answers: readonly Partial<Message>[]): Answer {

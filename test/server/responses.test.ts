@@ -10,6 +10,7 @@ import {
   endpoints,
   eventStream,
   failureOf,
+  openLibraries,
   withLibraries,
 } from '../helpers/program/client-libraries.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -112,8 +113,7 @@ for (const api of Object.keys(endpoints) as DialectId[]) {
       async ({ openai, provider, url }) => {
         const reply = await openai.responses.stream(first).finalResponse()
         const last = await openai.responses.stream({ ...first, input: goOn(reply.output) }).finalResponse()
-        assert.is(last.output_text, 'It rains in Bern.')
-        assert.is(last.usage?.output_tokens, 8)
+        assert.equal([last.output_text, last.usage?.output_tokens], ['It rains in Bern.', 8])
         assert.match(provider.received.at(-1)!.body, thoughts[api].sent)
         const headers = { authorization: 'Bearer ours', 'content-type': 'application/json' }
         const body = JSON.stringify({ model: 'custom-model', input: 'x', stream: true })
@@ -195,17 +195,16 @@ test('OpenAI’s library parses an answer in a given shape', () =>
     assert.equal(asked.response_format, { type: 'json_schema', json_schema: { name: 'weather', schema, strict: true } })
   }))
 
-test('a client that stores its answers is not sent the sealed reasoning unless it asks for it', () =>
-  withLibraries(
-    providerOf('anthropic-messages', answers('anthropic-messages')),
-    async ({ openai }) => {
-      const { output } = await openai.responses.create({ model: 'custom-model', input: 'x' })
-      const [item] = output
-      assert.is(item?.type, 'reasoning')
-      assert.not.ok('encrypted_content' in item!)
-    },
-    { plugin: { api: 'anthropic-messages' } },
-  ))
+test('a client that stores its answers is not sent the sealed reasoning unless it asks for it', async () => {
+  await using libraries = await openLibraries(providerOf('anthropic-messages', answers('anthropic-messages')), {
+    plugin: { api: 'anthropic-messages' },
+  })
+  const { openai } = libraries
+  const { output } = await openai.responses.create({ model: 'custom-model', input: 'x' })
+  const [item] = output
+  assert.is(item?.type, 'reasoning')
+  assert.not.ok('encrypted_content' in item!)
+})
 
 test('tools that only another provider runs are named and left out, and refused where they are forced', () =>
   withLibraries(providerOf('openai-chat', [{ content: 'x' }]), async ({ openai, provider }) => {
@@ -220,24 +219,23 @@ test('tools that only another provider runs are named and left out, and refused 
     assert.match(failure.message, /forces web_search_preview/)
   }))
 
-test('a provider of this API is told what to include, keeps nothing, and its hosted tools are its own', () =>
-  withLibraries(
-    providerOf('openai-responses', [{ content: 'x' }]),
-    async ({ openai, provider }) => {
-      const tools = [{ type: 'web_search' as const }]
-      await openai.responses.create({
-        ...{ model: 'custom-model', input: 'x', tools, tool_choice: { type: 'web_search_preview' as const } },
-        include: ['web_search_call.action.sources'],
-      })
-      const body = JSON.parse(provider.received[0]!.body)
-      assert.equal(body.tools, tools)
-      assert.equal(body.tool_choice, { type: 'web_search_preview' })
-      assert.equal(body.include, ['web_search_call.action.sources', 'reasoning.encrypted_content'])
-      assert.is(body.store, false)
-      for (const name of ['sealed', 'previous_response_id', 'background']) assert.not.ok(name in body, name)
-    },
-    { plugin: { api: 'openai-responses' } },
-  ))
+test('a provider of this API is told what to include, keeps nothing, and its hosted tools are its own', async () => {
+  await using libraries = await openLibraries(providerOf('openai-responses', [{ content: 'x' }]), {
+    plugin: { api: 'openai-responses' },
+  })
+  const { openai, provider } = libraries
+  const tools = [{ type: 'web_search' as const }]
+  await openai.responses.create({
+    ...{ model: 'custom-model', input: 'x', tools, tool_choice: { type: 'web_search_preview' as const } },
+    include: ['web_search_call.action.sources'],
+  })
+  const body = JSON.parse(provider.received[0]!.body)
+  assert.equal(body.tools, tools)
+  assert.equal(body.tool_choice, { type: 'web_search_preview' })
+  assert.equal(body.include, ['web_search_call.action.sources', 'reasoning.encrypted_content'])
+  assert.is(body.store, false)
+  for (const name of ['sealed', 'previous_response_id', 'background']) assert.not.ok(name in body, name)
+})
 
 test('a failure before the first piece is a plain error with its status and the code that clients act on', async () => {
   const tooLong = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }

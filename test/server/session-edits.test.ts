@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -10,104 +11,86 @@ const echo: Answer = (request, response) => {
   return json(response, 200, completion(`heard: ${messages.at(-1).content}`))
 }
 
-test('a question and a cut answer are added; the next model is told that the answer was cut', () =>
-  withUsers(
-    async (all) => {
-      const { body: session } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      const added = await all.ada('POST', '/api/sessions/Talk/messages', {
-        messages: [
-          { role: 'user', content: [{ type: 'text', text: 'Count.' }] },
-          { role: 'assistant', content: 'One, two, ', cut: true },
-        ],
-        expected_messages: 0,
-      })
-      assert.equal([added.status, added.body.message_count], [200, 2])
-      assert.is(all.provider.received.length, 0)
-      const { body } = await all.ada('GET', '/api/sessions/Talk')
-      assert.equal(shown(body.messages), [
-        { role: 'user', content: 'Count.' },
-        { role: 'assistant', content: 'One, two, ', cut: true },
-      ])
-      await say(all, { session: session.id }, 'Go on.')
-      assert.equal(JSON.parse(all.provider.received[0]!.body).messages, [
-        { role: 'user', content: 'Count.' },
-        { role: 'assistant', content: 'One, two,\n\n[The answer was cut off here.]' },
-        { role: 'user', content: 'Go on.' },
-      ])
-    },
-    { provider: echo },
-  ))
+test('a question and a cut answer are added; the next model is told that the answer was cut', async () => {
+  await using all = await openUsers({ provider: echo })
+  const { body: session } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  const added = await all.ada('POST', '/api/sessions/Talk/messages', {
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Count.' }] },
+      { role: 'assistant', content: 'One, two, ', cut: true },
+    ],
+    expected_messages: 0,
+  })
+  assert.equal([added.status, added.body.message_count], [200, 2])
+  assert.is(all.provider.received.length, 0)
+  const { body } = await all.ada('GET', '/api/sessions/Talk')
+  assert.equal(shown(body.messages), [
+    { role: 'user', content: 'Count.' },
+    { role: 'assistant', content: 'One, two, ', cut: true },
+  ])
+  await say(all, { session: session.id }, 'Go on.')
+  assert.equal(JSON.parse(all.provider.received[0]!.body).messages, [
+    { role: 'user', content: 'Count.' },
+    { role: 'assistant', content: 'One, two,\n\n[The answer was cut off here.]' },
+    { role: 'user', content: 'Go on.' },
+  ])
+})
 
-test('the last exchange is taken back whole, again and again, until there is none', () =>
-  withUsers(
-    async (all) => {
-      await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      for (const content of ['one', 'two']) await say(all, { session: 'Talk' }, content)
-      await all.ada('POST', '/api/sessions/Talk/end')
-      const undone = await all.ada('POST', '/api/sessions/Talk/undo', { expected_messages: 4 })
-      assert.equal([undone.status, undone.body.message_count, undone.body.summary], [200, 2, undefined])
-      assert.equal(shown(undone.body.taken), [
-        { role: 'user', content: 'two' },
-        { role: 'assistant', content: 'heard: two' },
-      ])
-      await say(all, { session: 'Talk' }, 'three')
-      const sent = JSON.parse(all.provider.received.at(-1)!.body).messages as { content: string }[]
-      assert.equal(
-        sent.map(({ content }) => content),
-        ['one', 'heard: one', 'three'],
-      )
-      for (const left of [2, 0])
-        assert.is((await all.ada('POST', '/api/sessions/Talk/undo', {})).body.message_count, left)
-      const none = await all.ada('POST', '/api/sessions/Talk/undo', {})
-      assert.equal([none.status, none.body.error], [400, 'Nothing was asked in the session "Talk" yet'])
-    },
-    { provider: echo },
-  ))
+test('the last exchange is taken back whole, again and again, until there is none', async () => {
+  await using all = await openUsers({ provider: echo })
+  await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  for (const content of ['one', 'two']) await say(all, { session: 'Talk' }, content)
+  await all.ada('POST', '/api/sessions/Talk/end')
+  const undone = await all.ada('POST', '/api/sessions/Talk/undo', { expected_messages: 4 })
+  assert.equal([undone.status, undone.body.message_count, undone.body.summary], [200, 2, undefined])
+  assert.equal(shown(undone.body.taken), [
+    { role: 'user', content: 'two' },
+    { role: 'assistant', content: 'heard: two' },
+  ])
+  await say(all, { session: 'Talk' }, 'three')
+  const sent = JSON.parse(all.provider.received.at(-1)!.body).messages as { content: string }[]
+  assert.equal(pluck(sent, 'content'), ['one', 'heard: one', 'three'])
+  for (const left of [2, 0]) assert.is((await all.ada('POST', '/api/sessions/Talk/undo', {})).body.message_count, left)
+  const none = await all.ada('POST', '/api/sessions/Talk/undo', {})
+  assert.equal([none.status, none.body.error], [400, 'Nothing was asked in the session "Talk" yet'])
+})
 
-test('what an undone exchange added to the memory goes with it; what was known before stays', () =>
-  withUsers(
-    async (all) => {
-      const path = await all.persona({ memory_settings: { enabled: true } })
-      const memories = async () =>
-        (await all.ada('GET', `${path}/memory`)).body.memories.map(({ content }: { content: string }) => content).sort()
-      await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
-      await say(all, { session: 'Talk' }, 'I play the cello.')
-      const before = await memories()
-      assert.ok(before.includes('I play the cello.'))
-      await say(all, { session: 'Talk' }, 'I live in Lisbon.')
-      assert.ok((await memories()).includes('I live in Lisbon.'))
-      await all.ada('POST', '/api/sessions/Talk/undo', {})
-      assert.equal(await memories(), before)
-      await say(all, { session: 'Talk' }, 'I play the cello.')
-      await all.ada('POST', '/api/sessions/Talk/undo', {})
-      assert.equal(await memories(), before, 'said a second time, it was there before')
-      await all.ada('DELETE', path)
-      assert.is((await all.ada('POST', '/api/sessions/Talk/undo', {})).status, 200)
-    },
-    { provider: echo },
-  ))
+test('what an undone exchange added to the memory goes with it; what was known before stays', async () => {
+  await using all = await openUsers({ provider: echo })
+  const path = await all.persona({ memory_settings: { enabled: true } })
+  const memories = async () =>
+    (await all.ada('GET', `${path}/memory`)).body.memories.map(({ content }: { content: string }) => content).sort()
+  await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+  await say(all, { session: 'Talk' }, 'I play the cello.')
+  const before = await memories()
+  assert.ok(before.includes('I play the cello.'))
+  await say(all, { session: 'Talk' }, 'I live in Lisbon.')
+  assert.ok((await memories()).includes('I live in Lisbon.'))
+  await all.ada('POST', '/api/sessions/Talk/undo', {})
+  assert.equal(await memories(), before)
+  await say(all, { session: 'Talk' }, 'I play the cello.')
+  await all.ada('POST', '/api/sessions/Talk/undo', {})
+  assert.equal(await memories(), before, 'said a second time, it was there before')
+  await all.ada('DELETE', path)
+  assert.is((await all.ada('POST', '/api/sessions/Talk/undo', {})).status, 200)
+})
 
-test('a session that holds other messages than expected is a conflict, and stays as it is', () =>
-  withUsers(
-    async (all) => {
-      await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      await say(all, { session: 'Talk' }, 'one')
-      const messages = [{ role: 'user', content: 'late' }]
-      for (const [path, body] of [
-        ['messages', { messages, expected_messages: 0 }],
-        ['undo', { expected_messages: 4 }],
-      ] as const) {
-        const refused = await all.ada('POST', `/api/sessions/Talk/${path}`, body)
-        assert.equal([refused.status, refused.body.code], [409, 'conflict'])
-        assert.match(refused.body.error, 'it holds 2 messages')
-      }
-      const both = await Promise.all(
-        [1, 2].map(() => all.ada('POST', '/api/sessions/Talk/undo', { expected_messages: 2 })),
-      )
-      assert.equal(both.map(({ status }) => status).sort(), [200, 409])
-    },
-    { provider: echo },
-  ))
+test('a session that holds other messages than expected is a conflict, and stays as it is', async () => {
+  await using all = await openUsers({ provider: echo })
+  await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  await say(all, { session: 'Talk' }, 'one')
+  const messages = [{ role: 'user', content: 'late' }]
+  for (const [path, body] of [
+    ['messages', { messages, expected_messages: 0 }],
+    ['undo', { expected_messages: 4 }],
+  ] as const) {
+    const refused = await all.ada('POST', `/api/sessions/Talk/${path}`, body)
+    assert.equal([refused.status, refused.body.code], [409, 'conflict'])
+    assert.match(refused.body.error, 'it holds 2 messages')
+  }
+  const both = await Promise.all([1, 2].map(() => all.ada('POST', '/api/sessions/Talk/undo', { expected_messages: 2 })))
+  assert.equal(both.map(({ status }) => status).sort(), [200, 409])
+})
 
 test('messages are checked, and a session is changed by its user alone', () =>
   withUsers(async ({ ada, bob }) => {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { type As, withUsers } from '../helpers/program/user-daemon.ts'
 import { suite } from '../helpers/suite.ts'
 import { withKeyDaemon } from './key-daemon.ts'
@@ -86,10 +87,7 @@ test('a key for some personas finds their conversations alone, and removes none 
     }
     const { secret: token } = await key(bob, { scopes: ['personas'], personas: ['Mia'] })
     const { body } = await call('GET', '/api/sessions/search?q=train', { token })
-    assert.equal(
-      body.hits.map(({ snippet }: Hit) => snippet),
-      ['train with Mia'],
-    )
+    assert.equal(pluck(body.hits, 'snippet'), ['train with Mia'])
     assert.is((await call('DELETE', '/api/sessions?all=true', { token })).status, 403)
   }))
 

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
+import { pluck } from '../helpers/pluck.ts'
+import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -58,43 +59,41 @@ test('a field that sessions do not know is refused by its name, and nothing is m
     assert.equal([sessions.length, sessions[0].name, sessions[0].message_count], [1, 'Kept', 0])
   }))
 
-test('a session ends by hand or with the next one, with a line that says what it was about', () =>
-  withUsers(
-    async ({ ada, bob }) => {
-      const begin = async (name: string) => (await ada('POST', '/api/sessions', { name })).body.id as string
-      const say = (session: string, content: string) =>
-        ada('POST', '/api/chat', { session, model: 'custom-model', messages: [{ role: 'user', content }] })
-      const summary = async (session: string) => (await ada('GET', `/api/sessions/${session}`)).body.summary
-      const garden = await begin('Garden')
-      for (const content of [
-        'What should I plant in the garden in May?',
-        'The garden gets sun until noon, tomatoes?',
-        'thanks!',
-        'My password is hunter2-9x, remember it.',
-        'Would Grace like the tomatoes?',
-      ])
-        assert.is((await say(garden, content)).status, 200)
-      assert.is(await summary(garden), undefined, 'it goes on')
-      const ended = await ada('POST', `/api/sessions/${garden}/end`)
-      assert.is(ended.status, 200)
-      assert.match(
-        ended.body.summary,
-        /^\d{4}-\d\d-\d\d, 5 turns: tomatoes, garden, .*; "What should I plant in the garden in May\?"$/,
-      )
-      assert.not.match(ended.body.summary, /hunter2|thanks/)
-      assert.ok(ended.body.ended_at >= ended.body.updated_at)
-      assert.is(await summary(garden), ended.body.summary)
-      assert.equal((await ada('GET', '/api/sessions')).body.sessions[0], ended.body)
-      await say(garden, 'One more thing about the garden fence.')
-      assert.is(await summary(garden), undefined)
-      const trip = await begin('Trip')
-      assert.match(await summary(garden), /^\d{4}-\d\d-\d\d, 6 turns: garden, /)
-      assert.is((await ada('POST', `/api/sessions/${trip}/end`)).body.summary, undefined, 'nothing was said')
-      assert.is((await bob('POST', `/api/sessions/${garden}/end`)).status, 403)
-      assert.is((await ada('POST', '/api/sessions/nothing/end')).status, 404)
-    },
-    { provider: counting },
-  ))
+test('a session ends by hand or with the next one, with a line that says what it was about', async () => {
+  await using users = await openUsers({ provider: counting })
+  const { ada, bob } = users
+  const begin = async (name: string) => (await ada('POST', '/api/sessions', { name })).body.id as string
+  const say = (session: string, content: string) =>
+    ada('POST', '/api/chat', { session, model: 'custom-model', messages: [{ role: 'user', content }] })
+  const summary = async (session: string) => (await ada('GET', `/api/sessions/${session}`)).body.summary
+  const garden = await begin('Garden')
+  for (const content of [
+    'What should I plant in the garden in May?',
+    'The garden gets sun until noon, tomatoes?',
+    'thanks!',
+    'My password is hunter2-9x, remember it.',
+    'Would Grace like the tomatoes?',
+  ])
+    assert.is((await say(garden, content)).status, 200)
+  assert.is(await summary(garden), undefined, 'it goes on')
+  const ended = await ada('POST', `/api/sessions/${garden}/end`)
+  assert.is(ended.status, 200)
+  assert.match(
+    ended.body.summary,
+    /^\d{4}-\d\d-\d\d, 5 turns: tomatoes, garden, .*; "What should I plant in the garden in May\?"$/,
+  )
+  assert.not.match(ended.body.summary, /hunter2|thanks/)
+  assert.ok(ended.body.ended_at >= ended.body.updated_at)
+  assert.is(await summary(garden), ended.body.summary)
+  assert.equal((await ada('GET', '/api/sessions')).body.sessions[0], ended.body)
+  await say(garden, 'One more thing about the garden fence.')
+  assert.is(await summary(garden), undefined)
+  const trip = await begin('Trip')
+  assert.match(await summary(garden), /^\d{4}-\d\d-\d\d, 6 turns: garden, /)
+  assert.is((await ada('POST', `/api/sessions/${trip}/end`)).body.summary, undefined, 'nothing was said')
+  assert.is((await bob('POST', `/api/sessions/${garden}/end`)).status, 403)
+  assert.is((await ada('POST', '/api/sessions/nothing/end')).status, 404)
+})
 
 test('a name is the user’s own, once; without one a session is named after its time', () =>
   withUsers(async ({ ada, bob }) => {
@@ -136,238 +135,203 @@ test('whoever begins one of the same name at the same time gets the same one', (
     assert.is(new Set(begun.map(({ body }) => body.id)).size, 1)
   }))
 
-test('a session belongs to its user alone', () =>
-  withUsers(
-    async ({ ada, bob, provider, persona }) => {
-      const mia = (await persona()).split('/').at(-1)
-      const { body } = await ada('POST', '/api/sessions', { name: 'Secret' })
-      const path = `/api/sessions/${body.id}`
-      for (const [method, given] of [
-        ['GET', undefined],
-        ['PUT', { name: 7 }],
-        ['DELETE', undefined],
-      ] as const) {
-        assert.is((await bob(method, path, given)).status, 403, method)
-        assert.is((await bob(method, '/api/sessions/nobody', given)).status, 404, method)
-        assert.is((await bob(method, '/api/sessions/Secret', given)).status, 404, method)
-      }
-      assert.is((await bob('POST', '/api/sessions', { persona: mia })).status, 403)
-      const messages = [{ role: 'user', content: 'Hello there' }]
-      assert.is((await bob('POST', '/api/chat', { session: body.id, messages })).status, 403)
-      assert.is((await bob('POST', '/api/chat', { session: 'Secret', messages })).status, 404)
-      assert.is(provider.received.length, 0)
-      assert.equal((await bob('GET', '/api/sessions')).body, { sessions: [], total: 0 })
-    },
-    { provider: counting },
-  ))
+test('a session belongs to its user alone', async () => {
+  await using users = await openUsers({ provider: counting })
+  const { ada, bob, provider, persona } = users
+  const mia = (await persona()).split('/').at(-1)
+  const { body } = await ada('POST', '/api/sessions', { name: 'Secret' })
+  const path = `/api/sessions/${body.id}`
+  for (const [method, given] of [
+    ['GET', undefined],
+    ['PUT', { name: 7 }],
+    ['DELETE', undefined],
+  ] as const) {
+    assert.is((await bob(method, path, given)).status, 403, method)
+    assert.is((await bob(method, '/api/sessions/nobody', given)).status, 404, method)
+    assert.is((await bob(method, '/api/sessions/Secret', given)).status, 404, method)
+  }
+  assert.is((await bob('POST', '/api/sessions', { persona: mia })).status, 403)
+  const messages = [{ role: 'user', content: 'Hello there' }]
+  assert.is((await bob('POST', '/api/chat', { session: body.id, messages })).status, 403)
+  assert.is((await bob('POST', '/api/chat', { session: 'Secret', messages })).status, 404)
+  assert.is(provider.received.length, 0)
+  assert.equal((await bob('GET', '/api/sessions')).body, { sessions: [], total: 0 })
+})
 
-test('each turn is sent with what was said before, streamed or not, and is kept', () =>
-  withUsers(
-    async (all) => {
-      const { body: session } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      assert.is(await say(all, { session: 'Talk' }, 'one'), '1: one')
-      await all.stream('ada', { session: session.id, stream: true, messages: [{ role: 'user', content: 'two' }] })
-      assert.is(await say(all, { session: session.id }, 'three'), '5: three')
-      assert.equal(
-        sentTo(all).map(({ content }) => content),
-        ['one', '1: one', 'two', '3: two', 'three'],
-      )
-      const { body } = await all.ada('GET', '/api/sessions/Talk')
-      assert.is(body.message_count, 6)
-      assert.equal(
-        body.messages.map(({ role, content }: Sent) => [role, content]),
-        [
-          ['user', 'one'],
-          ['assistant', '1: one'],
-          ['user', 'two'],
-          ['assistant', '3: two'],
-          ['user', 'three'],
-          ['assistant', '5: three'],
-        ],
-      )
-      const times: number[] = body.messages.map(({ timestamp }: { timestamp: number }) => timestamp)
-      assert.equal(times, [...times].sort())
-      assert.is(body.updated_at, times.at(-1))
-      assert.is(await say(all, {}, 'apart'), '1: apart', 'a chat without a session has no past')
-    },
-    { provider: counting },
-  ))
+test('each turn is sent with what was said before, streamed or not, and is kept', async () => {
+  await using all = await openUsers({ provider: counting })
+  const { body: session } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  assert.is(await say(all, { session: 'Talk' }, 'one'), '1: one')
+  await all.stream('ada', { session: session.id, stream: true, messages: [{ role: 'user', content: 'two' }] })
+  assert.is(await say(all, { session: session.id }, 'three'), '5: three')
+  assert.equal(pluck(sentTo(all), 'content'), ['one', '1: one', 'two', '3: two', 'three'])
+  const { body } = await all.ada('GET', '/api/sessions/Talk')
+  assert.is(body.message_count, 6)
+  assert.equal(pluck(body.messages, 'role', 'content'), [
+    ['user', 'one'],
+    ['assistant', '1: one'],
+    ['user', 'two'],
+    ['assistant', '3: two'],
+    ['user', 'three'],
+    ['assistant', '5: three'],
+  ])
+  const times: number[] = body.messages.map(({ timestamp }: { timestamp: number }) => timestamp)
+  assert.equal(times, [...times].sort())
+  assert.is(body.updated_at, times.at(-1))
+  assert.is(await say(all, {}, 'apart'), '1: apart', 'a chat without a session has no past')
+})
 
-test('the one spoken in last comes first in the list, in pages', () =>
-  withUsers(
-    async (all) => {
-      for (const name of ['a', 'b', 'c']) {
-        await all.ada('POST', '/api/sessions', { name })
-        await new Promise((resolve) => setTimeout(resolve, 2))
-      }
-      await say(all, { session: 'a' }, 'hello')
-      const names = async (query: string) => {
-        const { body } = await all.ada('GET', `/api/sessions${query}`)
-        return [body.sessions.map(({ name }: { name: string }) => name).join(''), body.total]
-      }
-      assert.equal(await names(''), ['acb', 3])
-      assert.equal(await names('?limit=1&offset=1'), ['c', 3])
-      for (const query of ['?limit=0', '?limit=1001', '?offset=-1', '?limit=x'])
-        assert.is((await all.ada('GET', `/api/sessions${query}`)).status, 400, query)
-    },
-    { provider: counting },
-  ))
+test('the one spoken in last comes first in the list, in pages', async () => {
+  await using all = await openUsers({ provider: counting })
+  for (const name of ['a', 'b', 'c']) {
+    await all.ada('POST', '/api/sessions', { name })
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  await say(all, { session: 'a' }, 'hello')
+  const names = async (query: string) => {
+    const { body } = await all.ada('GET', `/api/sessions${query}`)
+    return [body.sessions.map(({ name }: { name: string }) => name).join(''), body.total]
+  }
+  assert.equal(await names(''), ['acb', 3])
+  assert.equal(await names('?limit=1&offset=1'), ['c', 3])
+  for (const query of ['?limit=0', '?limit=1001', '?offset=-1', '?limit=x'])
+    assert.is((await all.ada('GET', `/api/sessions${query}`)).status, 400, query)
+})
 
-test('the persona of a session answers in it, unless a request names another', () =>
-  withUsers(
-    async (all) => {
-      await all.persona({ system_prompt: 'You are Mia.' })
-      await all.persona({ name: 'Nia', system_prompt: 'You are Nia.' })
-      await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
-      await say(all, { session: 'Talk' }, 'one')
-      assert.equal(sentTo(all)[0], { role: 'system', content: 'You are Mia.' })
-      await say(all, { session: 'Talk', persona: 'Nia' }, 'two')
-      assert.equal(
-        sentTo(all).map(({ role, content }) => (role === 'system' ? content : role)),
-        ['You are Nia.', 'user', 'assistant', 'user'],
-        'a prompt is no part of what is kept',
-      )
-    },
-    { provider: counting },
-  ))
+test('the persona of a session answers in it, unless a request names another', async () => {
+  await using all = await openUsers({ provider: counting })
+  await all.persona({ system_prompt: 'You are Mia.' })
+  await all.persona({ name: 'Nia', system_prompt: 'You are Nia.' })
+  await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+  await say(all, { session: 'Talk' }, 'one')
+  assert.equal(sentTo(all)[0], { role: 'system', content: 'You are Mia.' })
+  await say(all, { session: 'Talk', persona: 'Nia' }, 'two')
+  assert.equal(
+    sentTo(all).map(({ role, content }) => (role === 'system' ? content : role)),
+    ['You are Nia.', 'user', 'assistant', 'user'],
+    'a prompt is no part of what is kept',
+  )
+})
 
-test('a prompt of the request stands before what was said, and is not kept', () =>
-  withUsers(
-    async (all) => {
-      await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      for (const content of ['one', 'two'])
-        await all.ada('POST', '/api/chat', {
-          session: 'Talk',
-          messages: [
-            { role: 'system', content: 'Be brief.' },
-            { role: 'user', content },
-          ],
-        })
-      assert.equal(
-        sentTo(all).map(({ role }) => role),
-        ['system', 'user', 'assistant', 'user'],
-      )
-      assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 4)
-    },
-    { provider: counting },
-  ))
+test('a prompt of the request stands before what was said, and is not kept', async () => {
+  await using all = await openUsers({ provider: counting })
+  await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  for (const content of ['one', 'two'])
+    await all.ada('POST', '/api/chat', {
+      session: 'Talk',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content },
+      ],
+    })
+  assert.equal(pluck(sentTo(all), 'role'), ['system', 'user', 'assistant', 'user'])
+  assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 4)
+})
 
-test('a conversation longer than its window loses its middle and says how much, never the prompt, the first or the last turn', () =>
-  withUsers(
-    async (all) => {
-      await all.persona({ model: 'custom-model', system_prompt: `You are Mia. ${'Be kind. '.repeat(20)}` })
-      await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
-      const long = (word: string) => `${word} ${'blah '.repeat(60)}`.trim()
-      for (const word of ['one', 'two', 'three', 'four', 'five', 'six']) await say(all, { session: 'Talk' }, long(word))
-      const sent = sentTo(all)
-      assert.match(sent[0]!.content, 'You are Mia.')
-      assert.is(sent.filter(({ role }) => role === 'system').length, 1)
-      assert.is(sent.at(-1)!.content, long('six'))
-      assert.ok(sent.length < 12 && sent.length > 2, `${sent.length} messages`)
-      assert.is(sent.length % 2, 0, 'whole turns go')
-      assert.is(sent.at(-3)!.content, long('five'))
-      assert.is(sent[1]!.content, long('one'))
-      assert.not.ok(sent.some(({ content }) => content.startsWith('two')))
-      const characters = sent.reduce((sum, { content }) => sum + content.length, 0)
-      assert.ok(characters / 3 <= 1_500, 'it fits at three characters a token')
-      assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 12, 'nothing is forgotten')
-      // The newest message is sent even if it exceeds the context.
-      const huge = 'word '.repeat(2_000).trim()
-      const ask = { session: 'Talk', messages: [{ role: 'user', content: huge }] }
-      const response = await all.ada('POST', '/api/chat', ask)
-      const warning = /^12 earlier messages \(about 1\d\d\d tokens\) left out: custom-model takes 1500 tokens at once$/
-      assert.match(response.headers.get('x-aichat-warnings')!, warning)
-      assert.match(response.body.aichat.warnings[0], warning)
-      assert.match(await all.stream('ada', { ...ask, stream: true }), /"warnings":\["14 earlier messages \(about /)
-      assert.equal(
-        sentTo(all).map(({ role, content }) => [role, content.length]),
-        [
-          ['system', sent[0]!.content.length],
-          ['user', huge.length],
-        ],
-      )
-    },
-    { provider: counting, plugin: { models: { 'custom-model': { context_window: 1_500 } } } },
-  ))
+test('a conversation longer than its window loses its middle and says how much, never the prompt, the first or the last turn', async () => {
+  await using all = await openUsers({
+    provider: counting,
+    plugin: { models: { 'custom-model': { context_window: 1_500 } } },
+  })
+  await all.persona({ model: 'custom-model', system_prompt: `You are Mia. ${'Be kind. '.repeat(20)}` })
+  await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+  const long = (word: string) => `${word} ${'blah '.repeat(60)}`.trim()
+  for (const word of ['one', 'two', 'three', 'four', 'five', 'six']) await say(all, { session: 'Talk' }, long(word))
+  const sent = sentTo(all)
+  assert.match(sent[0]!.content, 'You are Mia.')
+  assert.is(sent.filter(({ role }) => role === 'system').length, 1)
+  assert.is(sent.at(-1)!.content, long('six'))
+  assert.ok(sent.length < 12 && sent.length > 2, `${sent.length} messages`)
+  assert.is(sent.length % 2, 0, 'whole turns go')
+  assert.is(sent.at(-3)!.content, long('five'))
+  assert.is(sent[1]!.content, long('one'))
+  assert.not.ok(sent.some(({ content }) => content.startsWith('two')))
+  const characters = sent.reduce((sum, { content }) => sum + content.length, 0)
+  assert.ok(characters / 3 <= 1_500, 'it fits at three characters a token')
+  assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 12, 'nothing is forgotten')
+  // The newest message is sent even if it exceeds the context.
+  const huge = 'word '.repeat(2_000).trim()
+  const ask = { session: 'Talk', messages: [{ role: 'user', content: huge }] }
+  const response = await all.ada('POST', '/api/chat', ask)
+  const warning = /^12 earlier messages \(about 1\d\d\d tokens\) left out: custom-model takes 1500 tokens at once$/
+  assert.match(response.headers.get('x-aichat-warnings')!, warning)
+  assert.match(response.body.aichat.warnings[0], warning)
+  assert.match(await all.stream('ada', { ...ask, stream: true }), /"warnings":\["14 earlier messages \(about /)
+  assert.equal(
+    sentTo(all).map(({ role, content }) => [role, content.length]),
+    [
+      ['system', sent[0]!.content.length],
+      ['user', huge.length],
+    ],
+  )
+})
 
-test('a conversation goes out whole to a model whose window is unknown, and is cut for the local runner', () =>
-  withUsers(
-    async (all) => {
-      const text = 'All that I know of the matter. '.repeat(5_700)
-      const again = { session: 'Talk', messages: [{ role: 'user', content: 'And again?' }] }
-      for (const persona of [undefined, (await all.persona({ model: 'custom-model' })).split('/').at(-1)]) {
-        await all.ada('POST', '/api/sessions', { name: 'Talk', ...(persona && { persona }) })
-        await say(all, { session: 'Talk' }, text)
-        for (const turn of [1, 2]) {
-          await all.stream('ada', { ...again, stream: turn === 2 })
-          const spoken = sentTo(all).filter(({ role }) => role !== 'system')
-          assert.equal([spoken.length, spoken[0]!.content.length], [1 + 2 * turn, text.length])
-        }
-        if (!persona) await all.ada('DELETE', '/api/sessions/Talk')
-      }
-      const own = { model: 'local:llama3', messages: [{ role: 'user', content: text }] }
-      assert.match(
-        (await all.ada('POST', '/v1/chat/completions', own)).headers.get('x-aichat-warnings')!,
-        /^llama3:latest takes 4096 tokens at once: of the request, about \d+, its runner may leave out the beginning$/,
-      )
-      const { headers, body } = await all.ada('POST', '/api/chat', { ...again, model: 'local:llama3' })
-      assert.match(
-        headers.get('x-aichat-warnings')!,
-        /^2 earlier messages .* left out: llama3:latest takes 4096 tokens/,
-      )
-      assert.is(body.aichat.warnings.length, 1)
-      const { messages } = JSON.parse(all.runner.received.at(-1)!.body)
-      assert.equal(
-        messages.map(({ content }: Sent) => content).filter((content: string) => content === 'And again?').length,
-        3,
-      )
-    },
-    { provider: counting, runner: localRunner() },
-  ))
+test('a conversation goes out whole to a model whose window is unknown, and is cut for the local runner', async () => {
+  await using all = await openUsers({ provider: counting, runner: localRunner() })
+  const text = 'All that I know of the matter. '.repeat(5_700)
+  const again = { session: 'Talk', messages: [{ role: 'user', content: 'And again?' }] }
+  for (const persona of [undefined, (await all.persona({ model: 'custom-model' })).split('/').at(-1)]) {
+    await all.ada('POST', '/api/sessions', { name: 'Talk', ...(persona && { persona }) })
+    await say(all, { session: 'Talk' }, text)
+    for (const turn of [1, 2]) {
+      await all.stream('ada', { ...again, stream: turn === 2 })
+      const spoken = sentTo(all).filter(({ role }) => role !== 'system')
+      assert.equal([spoken.length, spoken[0]!.content.length], [1 + 2 * turn, text.length])
+    }
+    if (!persona) await all.ada('DELETE', '/api/sessions/Talk')
+  }
+  const own = { model: 'local:llama3', messages: [{ role: 'user', content: text }] }
+  assert.match(
+    (await all.ada('POST', '/v1/chat/completions', own)).headers.get('x-aichat-warnings')!,
+    /^llama3:latest takes 4096 tokens at once: of the request, about \d+, its runner may leave out the beginning$/,
+  )
+  const { headers, body } = await all.ada('POST', '/api/chat', { ...again, model: 'local:llama3' })
+  assert.match(headers.get('x-aichat-warnings')!, /^2 earlier messages .* left out: llama3:latest takes 4096 tokens/)
+  assert.is(body.aichat.warnings.length, 1)
+  const { messages } = JSON.parse(all.runner.received.at(-1)!.body)
+  assert.equal(
+    messages.map(({ content }: Sent) => content).filter((content: string) => content === 'And again?').length,
+    3,
+  )
+})
 
-test('turns that are spoken at the same time are kept whole, one after the other', () =>
-  withUsers(
-    async (all) => {
-      await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      const words = Array.from({ length: 8 }, (_, index) => `word ${index}`)
-      await Promise.all(words.map((word) => say(all, { session: 'Talk' }, word)))
-      const { messages } = (await all.ada('GET', '/api/sessions/Talk')).body
-      assert.is(messages.length, 16)
-      for (let at = 0; at < messages.length; at += 2) {
-        assert.equal([messages[at].role, messages[at + 1].role], ['user', 'assistant'])
-        assert.ok(messages[at + 1].content.endsWith(`: ${messages[at].content}`))
-      }
-      assert.equal(
-        messages
-          .filter(({ role }: Sent) => role === 'user')
-          .map(({ content }: Sent) => content)
-          .sort(),
-        words,
-      )
-    },
-    { provider: counting },
-  ))
+test('turns that are spoken at the same time are kept whole, one after the other', async () => {
+  await using all = await openUsers({ provider: counting })
+  await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  const words = Array.from({ length: 8 }, (_, index) => `word ${index}`)
+  await Promise.all(words.map((word) => say(all, { session: 'Talk' }, word)))
+  const { messages } = (await all.ada('GET', '/api/sessions/Talk')).body
+  assert.is(messages.length, 16)
+  for (let at = 0; at < messages.length; at += 2) {
+    assert.equal([messages[at].role, messages[at + 1].role], ['user', 'assistant'])
+    assert.ok(messages[at + 1].content.endsWith(`: ${messages[at].content}`))
+  }
+  assert.equal(
+    messages
+      .filter(({ role }: Sent) => role === 'user')
+      .map(({ content }: Sent) => content)
+      .sort(),
+    words,
+  )
+})
 
-test('an answer that breaks off leaves the conversation as it was', () =>
-  withUsers(
-    async (all) => {
-      await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      await say(all, { session: 'Talk' }, 'one')
-      const before = (await all.ada('GET', '/api/sessions/Talk')).body
-      const messages = [{ role: 'user', content: 'BREAK' }]
-      assert.match(await all.stream('ada', { session: 'Talk', stream: true, messages }), 'event: error')
-      assert.is((await all.ada('POST', '/api/chat', { session: 'Talk', messages, fallback: false })).status, 503)
-      assert.equal((await all.ada('GET', '/api/sessions/Talk')).body, before)
-      assert.is(await say(all, { session: 'Talk' }, 'two'), '3: two')
+test('an answer that breaks off leaves the conversation as it was', async () => {
+  await using all = await openUsers({
+    provider(request, response) {
+      if (!request.body.includes('BREAK')) return counting(request, response)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''), () => response.destroy())
     },
-    {
-      provider(request, response) {
-        if (!request.body.includes('BREAK')) return counting(request, response)
-        response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''), () => response.destroy())
-      },
-    },
-  ))
+  })
+  await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  await say(all, { session: 'Talk' }, 'one')
+  const before = (await all.ada('GET', '/api/sessions/Talk')).body
+  const messages = [{ role: 'user', content: 'BREAK' }]
+  assert.match(await all.stream('ada', { session: 'Talk', stream: true, messages }), 'event: error')
+  assert.is((await all.ada('POST', '/api/chat', { session: 'Talk', messages, fallback: false })).status, 503)
+  assert.equal((await all.ada('GET', '/api/sessions/Talk')).body, before)
+  assert.is(await say(all, { session: 'Talk' }, 'two'), '3: two')
+})
 
 for (const streamed of [false, true]) {
   const how = streamed ? 'streamed' : 'whole'
@@ -379,10 +343,7 @@ for (const streamed of [false, true]) {
         await all.stream('ada', { ...body, messages: [{ role: 'user', content: 'What is the time?' }] })
         await all.stream('ada', { ...body, messages: [{ role: 'tool', tool_call_id: 'call_1', content: '12:00' }] })
         const sent = sentTo(all)
-        assert.equal(
-          sent.map(({ role }) => role),
-          ['user', 'assistant', 'tool'],
-        )
+        assert.equal(pluck(sent, 'role'), ['user', 'assistant', 'tool'])
         assert.equal(sent[1]!.tool_calls?.[0]?.function, { name: 'clock', arguments: '{"zone":"UTC"}' })
         assert.is(sent[1]!.tool_calls?.[0]?.id, 'call_1')
       },
@@ -390,29 +351,26 @@ for (const streamed of [false, true]) {
     ))
 }
 
-test('pictures are named in what is kept, not kept', () =>
-  withUsers(
-    async (all) => {
-      await all.ada('POST', '/api/sessions', { name: 'Talk' })
-      const url = `data:image/png;base64,${'A'.repeat(1000)}`
-      await all.ada('POST', '/api/chat', {
-        session: 'Talk',
-        messages: [
-          {
-            role: 'user',
-            content: [
-              { type: 'image_url', image_url: { url } },
-              { type: 'text', text: 'What is this?' },
-            ],
-          },
+test('pictures are named in what is kept, not kept', async () => {
+  await using all = await openUsers({ provider: (_request, response) => json(response, 200, completion('A dot.')) })
+  await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  const url = `data:image/png;base64,${'A'.repeat(1000)}`
+  await all.ada('POST', '/api/chat', {
+    session: 'Talk',
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url } },
+          { type: 'text', text: 'What is this?' },
         ],
-      })
-      assert.match(JSON.stringify(sentTo(all)), 'AAAA')
-      const [first] = (await all.ada('GET', '/api/sessions/Talk')).body.messages
-      assert.is(first.content, '[image_url]\nWhat is this?')
-    },
-    { provider: (_request, response) => json(response, 200, completion('A dot.')) },
-  ))
+      },
+    ],
+  })
+  assert.match(JSON.stringify(sentTo(all)), 'AAAA')
+  const [first] = (await all.ada('GET', '/api/sessions/Talk')).body.messages
+  assert.is(first.content, '[image_url]\nWhat is this?')
+})
 
 test('a session that is removed while an answer comes is a warning beside the answer', () => {
   let remove: () => Promise<unknown> = async () => {}

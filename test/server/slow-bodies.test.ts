@@ -113,13 +113,9 @@ test('a speech server is as patient, and no more', async () => {
 test.run()
 
 async function withServer(run: (port: number, url: string) => Promise<void>, timeouts = bodyTimeouts): Promise<void> {
-  const installation = openInstallation()
-  try {
-    const url = await installation.serve(undefined, { bodyTimeouts: timeouts })
-    await run(Number(new URL(url).port), url)
-  } finally {
-    await installation.close()
-  }
+  await using installation = openInstallation()
+  const url = await installation.serve(undefined, { bodyTimeouts: timeouts })
+  await run(Number(new URL(url).port), url)
 }
 
 /** A request with an open body. */

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { runMain } from '../helpers/program/terminal.ts'
 import { suite } from '../helpers/suite.ts'
 import { openCollector } from './otlp-collector.ts'
@@ -10,7 +8,7 @@ const test = suite('what a speech server tells of itself')
 
 test('its port has log lines, metrics of queue and chunks, and traces, all without the text', async () => {
   const collector = await openCollector()
-  const home = mkdtempSync(join(tmpdir(), 'aichat-speech-'))
+  const home = temporaryFolder()
   const stopping = new AbortController()
   let stderr = ''
   let told: (url: string) => void = () => {}
@@ -58,7 +56,6 @@ test('its port has log lines, metrics of queue and chunks, and traces, all witho
     stopping.abort()
     await ended
     await collector.close()
-    rmSync(home, { recursive: true, force: true })
   }
 })
 

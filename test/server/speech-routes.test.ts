@@ -155,20 +155,16 @@ interface Server {
 }
 
 async function withServer(work: (server: Server) => Promise<void>): Promise<void> {
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const { plugins } = installation.app
-  try {
-    // Keeps these tests off the default ports of this machine.
-    for (const id of ['voxa-tts', 'voxb-tts', 'voxb-tts-1.6b']) await plugins.install(moved(id), { replace: true })
-    const url = await installation.serve()
-    await work({
-      url,
-      install: (document) => plugins.install(document, { replace: true }),
-      activate: (id) => plugins.activate(id),
-    })
-  } finally {
-    await installation.close()
-  }
+  // Keeps these tests off the default ports of this machine.
+  for (const id of ['voxa-tts', 'voxb-tts', 'voxb-tts-1.6b']) await plugins.install(moved(id), { replace: true })
+  const url = await installation.serve()
+  await work({
+    url,
+    install: (document) => plugins.install(document, { replace: true }),
+    activate: (id) => plugins.activate(id),
+  })
 }
 
 function post(url: string, body: object, path = '/v1/audio/speech'): Promise<Response> {

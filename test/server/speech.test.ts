@@ -5,6 +5,8 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../speech/audio/wav.ts'
 import type { ServerId } from '../../speech/servers/manifest.ts'
+import { closing } from '../helpers/disposal.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { openSpeech, type SpeechServer } from '../helpers/speech/speech-server.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
 
@@ -61,10 +63,7 @@ test('health says who really speaks, and that no model is loaded', async () => {
 test('models are listed as OpenAI’s are', async () => {
   const { object, data } = await json((await server(a)).url, '/v1/models')
   assert.is(object, 'list')
-  assert.equal(
-    data.map((model: { id: string }) => model.id),
-    ['voxa-tts', 'voxa-tts-customvoice', 'voxa-tts-voicedesign', 'voxa-tts-clone'],
-  )
+  assert.equal(pluck(data, 'id'), ['voxa-tts', 'voxa-tts-customvoice', 'voxa-tts-voicedesign', 'voxa-tts-clone'])
 })
 
 test('speech is one WAV file with its length, and headers that say who spoke', async () => {
@@ -75,8 +74,7 @@ test('speech is one WAV file with its length, and headers that say who spoke', a
       speed: 2,
       model: 'tts-1',
     })
-    assert.is(response.status, 200)
-    assert.is(response.headers.get('content-type'), 'audio/wav')
+    assert.equal([response.status, response.headers.get('content-type')], [200, 'audio/wav'])
     assert.is(response.headers.get('x-speech-engine'), 'embedded')
     assert.is(response.headers.get('x-speech-chunks'), '1/1')
     const bytes = Buffer.from(await response.arrayBuffer())
@@ -202,8 +200,7 @@ for (const [name, id, path, body, status, says] of refusals)
 
 test('a wrong method is 405 and says what is allowed', async () => {
   const response = await fetch(`${(await server(a)).url}${speech}`)
-  assert.is(response.status, 405)
-  assert.is(response.headers.get('allow'), 'POST')
+  assert.equal([response.status, response.headers.get('allow')], [405, 'POST'])
   await response.text()
 })
 
@@ -240,15 +237,11 @@ test('the variant decides: voicedesign opens design, base opens cloning, on A', 
     ['base-0.6b', '/v1/audio/voice-clone', form('Hello there.', await voiceClip(4))],
   ] as const
   for (const [variant, path, body] of isWholeRun ? variants : variants.slice(0, 1)) {
-    const opened = await openSpeech(a, { variant })
-    try {
-      const response = await opened.post(path, body)
-      assert.is(response.status, 200)
-      assert.ok(parseWav(new Uint8Array(await response.arrayBuffer())).samples.length > 12_000)
-      assert.is((await opened.post(speech, { input: 'Hello.' })).status, 200)
-    } finally {
-      await opened.close()
-    }
+    await using opened = closing(await openSpeech(a, { variant }))
+    const response = await opened.post(path, body)
+    assert.is(response.status, 200)
+    assert.ok(parseWav(new Uint8Array(await response.arrayBuffer())).samples.length > 12_000)
+    assert.is((await opened.post(speech, { input: 'Hello.' })).status, 200)
   }
 })
 
@@ -278,27 +271,23 @@ test('OpenAI’s client library speaks', async () => {
 test.whole(
   'killing the engine in the middle of a text costs one chunk, is told, and the next request works',
   async () => {
-    const opened = await openSpeech(b)
-    try {
-      const { pid } = opened.service
-      const response = await raw(opened.url, speech, JSON.stringify({ input: long.repeat(20), stream: true }))
-      // The first audio is there and the chunk not yet at its end.
-      let size = 0
-      for await (const piece of response) {
-        if (size === 0) process.kill(pid!, 'SIGKILL')
-        size += (piece as Buffer).length
-      }
-      assert.is(response.trailers['x-speech-chunks'], '3/4')
-      assert.ok(size > 3 * 24_000 * 2 * 10)
-      assert.ok(opened.events.some((event) => event.includes('the speech engine ended') && event.includes('SIGKILL')))
-      assert.ok(opened.events.some((event) => event.includes('a chunk was skipped')))
-      const next = await opened.post(speech, { input: 'Hello.' })
-      assert.is(next.headers.get('x-speech-chunks'), '1/1')
-      assert.is(Buffer.from(await next.arrayBuffer()).readUInt32LE(24), 24_000)
-      assert.is.not(opened.service.pid, pid)
-    } finally {
-      await opened.close()
+    await using opened = closing(await openSpeech(b))
+    const { pid } = opened.service
+    const response = await raw(opened.url, speech, JSON.stringify({ input: long.repeat(20), stream: true }))
+    // The first audio is there and the chunk not yet at its end.
+    let size = 0
+    for await (const piece of response) {
+      if (size === 0) process.kill(pid!, 'SIGKILL')
+      size += (piece as Buffer).length
     }
+    assert.is(response.trailers['x-speech-chunks'], '3/4')
+    assert.ok(size > 3 * 24_000 * 2 * 10)
+    assert.ok(opened.events.some((event) => event.includes('the speech engine ended') && event.includes('SIGKILL')))
+    assert.ok(opened.events.some((event) => event.includes('a chunk was skipped')))
+    const next = await opened.post(speech, { input: 'Hello.' })
+    assert.is(next.headers.get('x-speech-chunks'), '1/1')
+    assert.is(Buffer.from(await next.arrayBuffer()).readUInt32LE(24), 24_000)
+    assert.is.not(opened.service.pid, pid)
   },
 )
 

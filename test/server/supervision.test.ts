@@ -1,13 +1,14 @@
 // Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { passedSockets } from '../../src/server/activation.ts'
 import { cheapHashes } from '../helpers/cheap-bcrypt.ts'
 import { haveProgram } from '../helpers/debian.ts'
+import { closing } from '../helpers/disposal.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
 import { removeHome, spawnDaemon } from '../helpers/program/daemon.ts'
@@ -20,7 +21,7 @@ const notified = haveProgram('systemd-notify', 'systemd') && haveProgram('python
 const activated = haveProgram('systemd-socket-activate', 'systemd') ? inner.whole : inner.skip
 
 notified('says that it is ready, alive, reloading and stopping, in that order', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const receiver = await openNotifyReceiver(join(home, 'notify'))
   const daemon = await spawnDaemon({ NOTIFY_SOCKET: receiver.path, WATCHDOG_USEC: '400000' }, home)
   try {
@@ -44,21 +45,15 @@ notified('says that it is ready, alive, reloading and stopping, in that order', 
 })
 
 notified('sends no sign of life to the watchdog of another process', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
-  const receiver = await openNotifyReceiver(join(home, 'notify'))
+  const home = temporaryFolder()
+  await using receiver = closing(await openNotifyReceiver(join(home, 'notify')))
   const environment = { NOTIFY_SOCKET: receiver.path, WATCHDOG_USEC: '20000', WATCHDOG_PID: '1' }
-  const daemon = await spawnDaemon(environment, home)
-  try {
-    await receiver.next('READY')
-    daemon.child.kill('SIGHUP')
-    await receiver.next('RELOADING')
-    await receiver.next('READY')
-    assert.not.ok(receiver.messages.some((message) => 'WATCHDOG' in message))
-  } finally {
-    await daemon.stop()
-    await receiver.close()
-    removeHome(daemon)
-  }
+  await using daemon = await spawnDaemon(environment, home)
+  await receiver.next('READY')
+  daemon.child.kill('SIGHUP')
+  await receiver.next('RELOADING')
+  await receiver.next('READY')
+  assert.not.ok(receiver.messages.some((message) => 'WATCHDOG' in message))
 })
 
 inner.whole('a supervisor that hears nothing stops nothing, and is named once', async () => {
@@ -73,7 +68,7 @@ inner.whole('a supervisor that hears nothing stops nothing, and is named once', 
 })
 
 activated('takes the sockets that systemd listens on, by the names of the servers', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const home = temporaryFolder()
   const [api, voice] = [await freePort(), await freePort()]
   const environment = ['HOME', 'AICHAT_HOME'].map((name) => `--setenv=${name}=${home}`)
   const hashes = Object.entries(cheapHashes).map(([name, value]) => `--setenv=${name}=${value}`)
@@ -104,7 +99,6 @@ activated('takes the sockets that systemd listens on, by the names of the server
     assert.is(code, 0)
   } finally {
     child.kill('SIGKILL')
-    rmSync(home, { recursive: true, force: true })
   }
 })
 

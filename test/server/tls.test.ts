@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import * as assert from 'uvu/assert'
 import { readTls } from '../../src/server/tls.ts'
 import { haveProgram } from '../helpers/debian.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { openHome } from '../helpers/program/command.ts'
 import { removeHome, serveHere, spawnDaemon } from '../helpers/program/daemon.ts'
 import { runMain } from '../helpers/program/terminal.ts'
@@ -38,18 +38,14 @@ test('answers over TLS 1.2 and 1.3 alone, in HTTP/1.1, and tells browsers to sta
 
 test('commands reach it with the authority in NODE_EXTRA_CA_CERTS, and say so without', () =>
   withHttps(async ({ url, folder }) => {
-    const home = openHome()
-    try {
-      const strange = await home.aichat(['--server', url, 'status'])
-      assert.is(strange.code, 69)
-      assert.match(strange.stderr, /signed by no authority[\s\S]*NODE_EXTRA_CA_CERTS/)
-      const environment = { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
-      const known = await home.aichat(['--server', url, 'status'], { environment })
-      assert.is(known.code, 77)
-      assert.match(known.stderr, /A token is missing/)
-    } finally {
-      home.remove()
-    }
+    using home = openHome()
+    const strange = await home.aichat(['--server', url, 'status'])
+    assert.is(strange.code, 69)
+    assert.match(strange.stderr, /signed by no authority[\s\S]*NODE_EXTRA_CA_CERTS/)
+    const environment = { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }
+    const known = await home.aichat(['--server', url, 'status'], { environment })
+    assert.is(known.code, 77)
+    assert.match(known.stderr, /A token is missing/)
   }))
 
 test('a new certificate is used from the reload on, and a bad pair leaves the old one', () =>
@@ -69,39 +65,35 @@ test('a new certificate is used from the reload on, and a bad pair leaves the ol
   }, spawnDaemon))
 
 test('files that cannot be used are refused with all problems, and a key that others can read is named', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-tls-'))
-  try {
-    makeCertificate(folder, 'cert')
-    const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'cert-key.pem') }
-    chmodSync(files.key, 0o600)
-    assert.equal(readTls(files).warnings, [])
-    chmodSync(files.key, 0o644)
-    assert.match(readTls(files).warnings.join(), /chmod 600/)
-    assert.match(readTls(files, Date.now() + 400 * 86_400_000).warnings.join(), /expired/)
-    assert.match(readTls(files, Date.now() - 400 * 86_400_000).warnings.join(), /not valid before/)
-    const bad = (cert: string, key: string, reason: RegExp) =>
-      rejects(
-        Promise.resolve().then(() => readTls({ cert, key })),
-        'configuration',
-        reason,
-      )
-    await bad('/nowhere/a', '/nowhere/b', /nowhere\/a cannot be read: ENOENT\n.*nowhere\/b cannot/)
-    await bad(folder, files.key, /EISDIR/)
-    await bad(files.key, files.key, /no usable PEM certificate/)
-    await bad(files.cert, files.cert, /no usable PEM key/)
-    writeFileSync(join(folder, 'empty'), '')
-    await bad(files.cert, join(folder, 'empty'), /no usable PEM key/)
-    for (const words of [
-      ['--tls-cert', files.cert],
-      ['--tls-key', files.key],
-    ]) {
-      const { code, stderr } = await runMain(['serve', 'api', '--port', '0', ...words], {
-        environment: { AICHAT_HOME: folder, HOME: folder },
-      })
-      assert.equal([code, stderr], [64, 'aichat: --tls-cert and --tls-key belong together\n'])
-    }
-  } finally {
-    removeHome({ home: folder })
+  const folder = temporaryFolder()
+  makeCertificate(folder, 'cert')
+  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'cert-key.pem') }
+  chmodSync(files.key, 0o600)
+  assert.equal(readTls(files).warnings, [])
+  chmodSync(files.key, 0o644)
+  assert.match(readTls(files).warnings.join(), /chmod 600/)
+  assert.match(readTls(files, Date.now() + 400 * 86_400_000).warnings.join(), /expired/)
+  assert.match(readTls(files, Date.now() - 400 * 86_400_000).warnings.join(), /not valid before/)
+  const bad = (cert: string, key: string, reason: RegExp) =>
+    rejects(
+      Promise.resolve().then(() => readTls({ cert, key })),
+      'configuration',
+      reason,
+    )
+  await bad('/nowhere/a', '/nowhere/b', /nowhere\/a cannot be read: ENOENT\n.*nowhere\/b cannot/)
+  await bad(folder, files.key, /EISDIR/)
+  await bad(files.key, files.key, /no usable PEM certificate/)
+  await bad(files.cert, files.cert, /no usable PEM key/)
+  writeFileSync(join(folder, 'empty'), '')
+  await bad(files.cert, join(folder, 'empty'), /no usable PEM key/)
+  for (const words of [
+    ['--tls-cert', files.cert],
+    ['--tls-key', files.key],
+  ]) {
+    const { code, stderr } = await runMain(['serve', 'api', '--port', '0', ...words], {
+      environment: { AICHAT_HOME: folder, HOME: folder },
+    })
+    assert.equal([code, stderr], [64, 'aichat: --tls-cert and --tls-key belong together\n'])
   }
 })
 
@@ -120,7 +112,7 @@ async function withHttps(
   work: (https: Https) => Promise<void>,
   start: typeof serveHere | typeof spawnDaemon = serveHere,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  const folder = temporaryFolder()
   makeCertificate(folder, 'cert')
   writeFileSync(join(folder, 'key.pem'), readFileSync(join(folder, 'cert-key.pem')), { mode: 0o600 })
   const daemon = await start(

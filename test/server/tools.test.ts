@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { pinOf } from '../../src/chat/tools/pins.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { resigned } from '../helpers/personas/package-forge.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { resultsIn, scripted, sent, type Turn } from '../helpers/providers/scripted-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -73,10 +74,7 @@ test('streamed, the client sees one answer: texts, no calls, one end', () =>
     assert.is(new Set(chunks.map((chunk) => chunk.id)).size, 1)
     assert.match(text, /data: \[DONE\]\n\n$/)
     const { messages } = (await ada('GET', `/api/sessions/${id}`)).body
-    assert.equal(
-      messages.map(({ content }: { content: string }) => content),
-      ['I live in Ulm', 'Done.'],
-    )
+    assert.equal(pluck(messages, 'content'), ['I live in Ulm', 'Done.'])
   }))
 
 for (const streamed of [false, true])
@@ -161,10 +159,7 @@ test('what is asked in rounds by a client of its own is kept as one turn', () =>
     await ada('POST', '/api/chat', { persona: 'Mia', session: id, messages, tools, tool_turn: true })
     assert.is((provider.received[0] && JSON.parse(provider.received[0].body).tool_turn) ?? 'absent', 'absent')
     const saved = (await ada('GET', `/api/sessions/${id}`)).body.messages
-    assert.equal(
-      saved.map(({ content }: { content: string }) => content),
-      ['I live in Ulm', 'Ulm is nice.'],
-    )
+    assert.equal(pluck(saved, 'content'), ['I live in Ulm', 'Ulm is nice.'])
     const { memories } = (await ada('GET', '/api/personas/Mia/memory')).body
     assert.ok(memories.some(({ content }: { content: string }) => content === 'I live in Ulm'))
   }))

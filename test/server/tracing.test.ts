@@ -59,8 +59,7 @@ for (const protocol of ['http/protobuf', 'http/json'])
       assert.is(headers['tracestate'], caller.tracestate)
       for (const { path, headers } of collector.requests) {
         assert.match(path, /^\/v1\/(?:traces|metrics)$/)
-        assert.is(headers['x-tenant'], 'a b')
-        assert.is(headers.authorization, 'Bearer of-the-collector')
+        assert.equal([headers['x-tenant'], headers.authorization], ['a b', 'Bearer of-the-collector'])
       }
       for (const secret of ['secret-of-the-prompt', 'Hello', token, 'sk-test-123456'])
         assert.not(
@@ -96,8 +95,7 @@ test.whole('each attempt, the search of memories and speech have spans of their 
     const parts = collector.spans.filter(({ parent }) => parent === request.id)
     assert.equal(parts.map(({ name }) => name).sort(), ['chat custom-model', 'chat custom-model', 'search_memory'])
     const failed = parts.find(({ error }) => error)!
-    assert.is(failed.attributes['aichat.plugin'], 'first')
-    assert.is(failed.attributes['error.type'], 'down')
+    assert.equal([failed.attributes['aichat.plugin'], failed.attributes['error.type']], ['first', 'down'])
     assert.is(failed.attributes['http.request.resend_count'], 1)
     const answered = parts.find(({ attributes }) => attributes['aichat.plugin'] === 'custom')!
     assert.is(answered.attributes['gen_ai.request.stream'], true)
@@ -115,8 +113,7 @@ test('metrics have the names of the conventions, and are the counts that Prometh
     const input = await collector.until(({ metrics }) =>
       metrics.find(({ name }) => name === 'gen_ai.client.inference.usage.input_tokens'),
     )
-    assert.is(input.type, 'sum')
-    assert.is(input.unit, '{token}')
+    assert.equal([input.type, input.unit], ['sum', '{token}'])
     assert.equal(input.points[0]!.attributes, {
       'gen_ai.provider.name': 'custom',
       'gen_ai.request.model': 'custom-model',
@@ -124,8 +121,7 @@ test('metrics have the names of the conventions, and are the counts that Prometh
     })
     assert.is(input.points[0]!.value, 5)
     const duration = collector.metrics.find(({ name }) => name === 'gen_ai.client.inference.duration')!
-    assert.is(duration.type, 'histogram')
-    assert.is(duration.points[0]!.count, 1)
+    assert.equal([duration.type, duration.points[0]!.count], ['histogram', 1])
     assert.is(duration.points[0]!.bucketCounts!.length, duration.points[0]!.explicitBounds!.length + 1)
     assert.ok(collector.metrics.some(({ name, type }) => name === 'aichat_http_requests_in_flight' && type === 'gauge'))
     assert.ok(collector.requests.every(({ headers }) => headers['content-encoding'] === 'gzip'))
@@ -267,19 +263,13 @@ async function withChats(
     url: string,
   ) => Promise<void>,
 ): Promise<void> {
-  const provider = await openStandIn(answer)
-  const daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
-  try {
-    const { body } = await daemon.call('POST', '/api/auth/register', {
-      body: { username: 'ada', password: goodPassword },
-    })
-    const { token } = body
-    await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
-    await daemon.call('POST', '/api/plugins/activate/custom', { token })
-    await work(daemon, provider.received, token, provider.url)
-  } finally {
-    await daemon.stop()
-    await provider.close()
-    removeHome(daemon)
-  }
+  await using provider = await openStandIn(answer)
+  await using daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
+  const { body } = await daemon.call('POST', '/api/auth/register', {
+    body: { username: 'ada', password: goodPassword },
+  })
+  const { token } = body
+  await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
+  await daemon.call('POST', '/api/plugins/activate/custom', { token })
+  await work(daemon, provider.received, token, provider.url)
 }

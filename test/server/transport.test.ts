@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
-import { removeHome, serveHere } from '../helpers/program/daemon.ts'
+import { serveHere } from '../helpers/program/daemon.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -22,12 +22,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const refusals: readonly {
-  name: string
-  request: Asked
-  status: number
-  error?: RegExp
-}[] = [
+const refusals: readonly { name: string; request: Asked; status: number; error?: RegExp }[] = [
   { name: 'an unknown path', request: { method: 'GET', path: '/api/nope' }, status: 404, error: /^Not found$/ },
   { name: 'a wrong method', request: { method: 'PUT', path: '/api/chat' }, status: 405, error: /Method not allowed/ },
   { name: 'a body that is no JSON', request: chat('{"messages": '), status: 400, error: /not JSON/ },
@@ -134,30 +129,25 @@ for (const { name, request, status, error } of refusals) {
 }
 
 test('an unknown expectation is answered 417 in the shape of its route, and logged', async () => {
-  const daemon = await serveHere()
-  try {
-    const ask = async (target: string, expected: string) => {
-      const socket = connect(Number(new URL(daemon.url).port), '127.0.0.1')
-      socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nExpect: ${expected}\r\nConnection: close\r\n\r\n`)
-      let text = ''
-      for await (const piece of socket) text += piece
-      return text
-    }
-    const ours = await ask('/api/plugins', '200-ok')
-    assert.match(ours, /^HTTP\/1\.1 417 /)
-    const { error, details, code, request_id } = JSON.parse(ours.slice(ours.indexOf('{')))
-    assert.match(error, /Expect/)
-    assert.equal([code, details.length], ['expectation', 1])
-    assert.match(ours, new RegExp(`x-request-id: ${request_id}`, 'i'))
-    while (!daemon.output.stderr.includes(request_id)) await new Promise((resolve) => setTimeout(resolve, 5))
-    const openai = await ask('/v1/models', 'magic')
-    assert.match(openai, /^HTTP\/1\.1 417 /)
-    assert.is(JSON.parse(openai.slice(openai.indexOf('{'))).error.type, 'invalid_request_error')
-    assert.match(await ask('/health', '100-continue'), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
-  } finally {
-    await daemon.stop()
-    removeHome(daemon)
+  await using daemon = await serveHere()
+  const ask = async (target: string, expected: string) => {
+    const socket = connect(Number(new URL(daemon.url).port), '127.0.0.1')
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nExpect: ${expected}\r\nConnection: close\r\n\r\n`)
+    let text = ''
+    for await (const piece of socket) text += piece
+    return text
   }
+  const ours = await ask('/api/plugins', '200-ok')
+  assert.match(ours, /^HTTP\/1\.1 417 /)
+  const { error, details, code, request_id } = JSON.parse(ours.slice(ours.indexOf('{')))
+  assert.match(error, /Expect/)
+  assert.equal([code, details.length], ['expectation', 1])
+  assert.match(ours, new RegExp(`x-request-id: ${request_id}`, 'i'))
+  while (!daemon.output.stderr.includes(request_id)) await new Promise((resolve) => setTimeout(resolve, 5))
+  const openai = await ask('/v1/models', 'magic')
+  assert.match(openai, /^HTTP\/1\.1 417 /)
+  assert.is(JSON.parse(openai.slice(openai.indexOf('{'))).error.type, 'invalid_request_error')
+  assert.match(await ask('/health', '100-continue'), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
 })
 
 test('a target in absolute form is served for a name of this server alone, whatever its Host header says', () =>
@@ -217,19 +207,15 @@ test('every answer carries the safe headers and a request id', () =>
   }))
 
 test('only listed origins may read, and a preflight says so', async () => {
-  const installation = openInstallation({ CORS_ORIGIN: 'https://app.example' })
-  try {
-    const url = await installation.serve()
-    const preflight = (origin: string) =>
-      fetch(`${url}/api/chat`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } })
-    const listed = await preflight('https://app.example')
-    assert.is(listed.status, 204)
-    assert.is(listed.headers.get('access-control-allow-origin'), 'https://app.example')
-    for (const origin of ['https://evil.example', 'null', 'https://app.example.evil.example']) {
-      assert.is((await preflight(origin)).headers.get('access-control-allow-origin'), null)
-    }
-  } finally {
-    await installation.close()
+  await using installation = openInstallation({ CORS_ORIGIN: 'https://app.example' })
+  const url = await installation.serve()
+  const preflight = (origin: string) =>
+    fetch(`${url}/api/chat`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } })
+  const listed = await preflight('https://app.example')
+  assert.is(listed.status, 204)
+  assert.is(listed.headers.get('access-control-allow-origin'), 'https://app.example')
+  for (const origin of ['https://evil.example', 'null', 'https://app.example.evil.example']) {
+    assert.is((await preflight(origin)).headers.get('access-control-allow-origin'), null)
   }
 })
 
@@ -263,10 +249,9 @@ test('the metrics count answers by route pattern, for this machine and without n
       /aichat_http_requests_total\{method="GET",route="\/api\/plugins\/:id",server="api",status="404"\} 1/,
     )
     assert.match(text, /# TYPE aichat_http_requests_total counter/)
-    assert.match(
-      text,
-      /aichat_http_request_duration_seconds_bucket\{le="\+Inf",route="\/api\/plugins\/:id",server="api"\} 1/,
-    )
+    const bucket =
+      /aichat_http_request_duration_seconds_bucket\{le="(.+)",route="\/api\/plugins\/:id",server="api"\} 1$/gm
+    assert.equal([...text.matchAll(bucket)].map(([, bound]) => bound).slice(-5), ['2', '10', '60', '300', '+Inf'])
     assert.match(text, /aichat_http_request_duration_seconds_count\{route="\/api\/plugins\/:id",server="api"\} 1/)
     assert.match(text, /aichat_http_request_duration_seconds_sum\{route="\/api\/plugins\/:id",server="api"\} 0\.\d+/)
     assert.match(text, /^nodejs_eventloop_lag_seconds/m)
@@ -291,12 +276,8 @@ test('the OpenAPI document has every operation with its parameters, body and sta
 test.run()
 
 async function withServer(run: (url: string) => Promise<void>): Promise<void> {
-  const installation = openInstallation()
-  try {
-    await run(await installation.serve())
-  } finally {
-    await installation.close()
-  }
+  await using installation = openInstallation()
+  await run(await installation.serve())
 }
 
 /** An exchange with exactly these headers: fetch would not send a foreign Host or a fetch-metadata header. */

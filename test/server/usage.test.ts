@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { LedgerRow } from '../../src/usage/ledger/ledger.ts'
-import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
+import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -18,78 +18,69 @@ const paid: Answer = (request, response) => {
 const say = (as: UserDaemon['ada'], content: string) =>
   as('POST', '/api/chat', { messages: [{ role: 'user', content }] })
 
-test('each user sees what he used, and an administrator what all used', () =>
-  withUsers(
-    async ({ ada, bob }) => {
-      await say(ada, 'one')
-      await say(bob, 'FREE')
-      await say(bob, 'FAIL')
-      const all = await ada('GET', '/api/usage?by=user,model')
-      assert.is(all.status, 200)
-      assert.equal(
-        all.body.rows.map((row: Record<string, unknown>) => [
-          row['user'],
-          row['model'],
-          row['requests'],
-          row['unpriced'],
-        ]),
-        [
-          ['ada-1', 'custom-model', 1, 0],
-          ['bob-2', 'custom-model', 2, 1],
-        ],
-      )
-      const { rows, total, timezone } = (await bob('GET', '/api/usage?by=')).body
-      assert.equal([rows, timezone], [[], 'UTC'])
-      assert.equal(total, {
-        requests: 2,
-        failed: 1,
-        input_tokens: 12,
-        cached_tokens: 0,
-        cache_write_tokens: 0,
-        output_tokens: 5,
-        reasoning_tokens: 0,
-        characters: 0,
-        cost_nano: 0,
-        unpriced: 1,
-        estimated: 0,
-        cost_usd: '0',
-      })
-      assert.is((await bob('GET', '/api/usage?user=bob-2')).body.total.requests, 2)
-      assert.is((await ada('GET', '/api/usage?user=ada-1')).body.total.cost_usd, '0.25')
-      for (const path of ['/api/usage?user=ada-1', '/api/usage/export?user=ada-1'])
-        assert.is((await bob('GET', path)).status, 403, path)
-    },
-    { provider: paid },
-  ))
+test('each user sees what he used, and an administrator what all used', async () => {
+  await using users = await openUsers({ provider: paid })
+  const { ada, bob } = users
+  await say(ada, 'one')
+  await say(bob, 'FREE')
+  await say(bob, 'FAIL')
+  const all = await ada('GET', '/api/usage?by=user,model')
+  assert.is(all.status, 200)
+  assert.equal(
+    all.body.rows.map((row: Record<string, unknown>) => [row['user'], row['model'], row['requests'], row['unpriced']]),
+    [
+      ['ada-1', 'custom-model', 1, 0],
+      ['bob-2', 'custom-model', 2, 1],
+    ],
+  )
+  const { rows, total, timezone } = (await bob('GET', '/api/usage?by=')).body
+  assert.equal([rows, timezone], [[], 'UTC'])
+  assert.equal(total, {
+    requests: 2,
+    failed: 1,
+    input_tokens: 12,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    output_tokens: 5,
+    reasoning_tokens: 0,
+    characters: 0,
+    cost_nano: 0,
+    unpriced: 1,
+    estimated: 0,
+    cost_usd: '0',
+  })
+  assert.is((await bob('GET', '/api/usage?user=bob-2')).body.total.requests, 2)
+  assert.is((await ada('GET', '/api/usage?user=ada-1')).body.total.cost_usd, '0.25')
+  for (const path of ['/api/usage?user=ada-1', '/api/usage/export?user=ada-1'])
+    assert.is((await bob('GET', path)).status, 403, path)
+})
 
-test('usage is asked by columns, days, models and plugins; others are refused', () =>
-  withUsers(
-    async ({ ada }) => {
-      await say(ada, 'one')
-      const totalOf = async (query: string) => (await ada('GET', `/api/usage?${query}`)).body.total.requests
-      assert.is(await totalOf('plugin=custom&model=custom-model'), 1)
-      assert.is(await totalOf('model=other'), 0)
-      assert.is(await totalOf(`model=${encodeURIComponent("custom-model' OR 1=1 --")}`), 0)
-      assert.is(await totalOf('since=2020-01-01&until=2020-01-02'), 0)
-      assert.is(await totalOf(`since=${Date.now() - 3_600_000}&until=${Date.now()}`), 1)
-      const byDay = (await ada('GET', '/api/usage?since=2026-01-01')).body
-      assert.is(byDay.since, '2026-01-01')
-      assert.match(byDay.rows[0].day, /^\d{4}-\d\d-\d\d$/)
-      for (const query of [
-        'by=price',
-        'by=day;model',
-        'since=nonsense',
-        'since=2026-13-01',
-        'since=2026-02-30',
-        'until=1e99',
-        'key=',
-      ])
-        assert.is((await ada('GET', `/api/usage?${query}`)).status, 400, query)
-      const backwards = await ada('GET', '/api/usage?since=2026-02-01&until=2026-01-01')
-      assert.equal(backwards.body.details, ['until: 2026-01-01 is before since, 2026-02-01'])
-    },
-    { provider: paid },
-  ))
+test('usage is asked by columns, days, models and plugins; others are refused', async () => {
+  await using users = await openUsers({ provider: paid })
+  const { ada } = users
+  await say(ada, 'one')
+  const totalOf = async (query: string) => (await ada('GET', `/api/usage?${query}`)).body.total.requests
+  assert.is(await totalOf('plugin=custom&model=custom-model'), 1)
+  assert.is(await totalOf('model=other'), 0)
+  assert.is(await totalOf(`model=${encodeURIComponent("custom-model' OR 1=1 --")}`), 0)
+  assert.is(await totalOf('since=2020-01-01&until=2020-01-02'), 0)
+  assert.is(await totalOf(`since=${Date.now() - 3_600_000}&until=${Date.now()}`), 1)
+  const byDay = (await ada('GET', '/api/usage?since=2026-01-01')).body
+  assert.is(byDay.since, '2026-01-01')
+  assert.match(byDay.rows[0].day, /^\d{4}-\d\d-\d\d$/)
+  for (const query of [
+    'by=price',
+    'by=day;model',
+    'since=nonsense',
+    'since=2026-13-01',
+    'since=2026-02-30',
+    'until=1e99',
+    'key=',
+  ])
+    assert.is((await ada('GET', `/api/usage?${query}`)).status, 400, query)
+  const backwards = await ada('GET', '/api/usage?since=2026-02-01&until=2026-01-01')
+  assert.equal(backwards.body.details, ['until: 2026-01-01 is before since, 2026-02-01'])
+})
 
 test('an export has each attempt, names of users beside ids, and no formulas', () =>
   withUsers(async ({ bob, installation, url }) => {
@@ -124,27 +115,25 @@ test('an export has each attempt, names of users beside ids, and no formulas', (
     assert.is((await bob('GET', '/api/usage/export?format=xml')).status, 400)
   }))
 
-test('the metrics count tokens by provider and model, and name no user', () =>
-  withUsers(
-    async ({ ada, url }) => {
-      await say(ada, 'one')
-      await say(ada, 'FREE')
-      const text = await (await fetch(`${url}/metrics`)).text()
-      const labels = 'gen_ai_provider_name="custom",gen_ai_request_model="custom-model"'
-      const lines = text.split('\n').filter((line) => line.startsWith('gen_ai_'))
-      for (const line of [
-        `gen_ai_client_inference_usage_input_tokens_total{${labels},gen_ai_token_modality="text"} 24`,
-        `gen_ai_client_inference_usage_output_tokens_total{${labels},gen_ai_token_modality="text"} 10`,
-        `gen_ai_client_inference_operation_input_tokens_bucket{le="16",${labels}} 2`,
-        `gen_ai_client_inference_operation_input_tokens_bucket{le="4",${labels}} 0`,
-        `gen_ai_client_inference_operation_output_tokens_sum{${labels}} 10`,
-        `gen_ai_client_inference_operation_output_tokens_count{${labels}} 2`,
-      ])
-        assert.ok(lines.includes(line), line)
-      assert.not.match(lines.join('\n'), 'ada')
-    },
-    { provider: paid },
-  ))
+test('the metrics count tokens by provider and model, and name no user', async () => {
+  await using users = await openUsers({ provider: paid })
+  const { ada, url } = users
+  await say(ada, 'one')
+  await say(ada, 'FREE')
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const labels = 'gen_ai_provider_name="custom",gen_ai_request_model="custom-model"'
+  const lines = text.split('\n').filter((line) => line.startsWith('gen_ai_'))
+  for (const line of [
+    `gen_ai_client_inference_usage_input_tokens_total{${labels},gen_ai_token_modality="text"} 24`,
+    `gen_ai_client_inference_usage_output_tokens_total{${labels},gen_ai_token_modality="text"} 10`,
+    `gen_ai_client_inference_operation_input_tokens_bucket{le="16",${labels}} 2`,
+    `gen_ai_client_inference_operation_input_tokens_bucket{le="4",${labels}} 0`,
+    `gen_ai_client_inference_operation_output_tokens_sum{${labels}} 10`,
+    `gen_ai_client_inference_operation_output_tokens_count{${labels}} 2`,
+  ])
+    assert.ok(lines.includes(line), line)
+  assert.not.match(lines.join('\n'), 'ada')
+})
 
 test('the ledger is checked, and single attempts are removed while their sums stay', () =>
   withUsers(async ({ ada, installation }) => {

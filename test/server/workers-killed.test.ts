@@ -1,9 +1,9 @@
 // With --all only: a killed process.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { DaemonEnded, spawnDaemon } from '../helpers/program/daemon.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -93,7 +93,7 @@ test('workers whose owner is killed finish their answers and end', () => {
 })
 
 test('a service whose workers end at their start again and again ends with the reason', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-dying-'))
+  const folder = temporaryFolder()
   const script = join(folder, 'dying.cjs')
   writeFileSync(script, "if (process.argv[2] === '__worker') process.kill(process.pid, 'SIGKILL')\n")
   try {
@@ -103,8 +103,6 @@ test('a service whose workers end at their start again and again ends with the r
     assert.instance(reason, DaemonEnded)
     assert.is((reason as DaemonEnded).code, 69)
     assert.match((reason as DaemonEnded).message, /Worker [12] ended at its start: SIGKILL/)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 

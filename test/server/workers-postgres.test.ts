@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
+import { pluck } from '../helpers/pluck.ts'
 import { ownPostgresSuite } from '../helpers/postgres/suite.ts'
 import { removeHome, serveHere } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -101,13 +102,10 @@ test('what one ends or changes is so for the other; a database that crashes unde
     load.isOn = false
     await Promise.all(chatting)
     assert.equal([...load.statuses], [200])
-    assert.equal(
-      (await workers()).map(({ phase, restarts }) => [phase, restarts]),
-      [
-        ['ready', 0],
-        ['ready', 0],
-      ],
-    )
+    assert.equal(pluck(await workers(), 'phase', 'restarts'), [
+      ['ready', 0],
+      ['ready', 0],
+    ])
   })
 })
 

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { eventually, until } from '../helpers/eventually.ts'
+import { pluck } from '../helpers/pluck.ts'
 import { openHome } from '../helpers/program/command.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { runMain } from '../helpers/program/terminal.ts'
@@ -36,13 +37,10 @@ test('both answer on one port, say so in their log lines, and status tells what 
       const now = await workers()
       return now.every(({ memory_bytes: bytes }) => bytes > 0) ? now : undefined
     })
-    assert.equal(
-      told.map(({ worker, phase, restarts }) => [worker, phase, restarts]),
-      [
-        [1, 'ready', 0],
-        [2, 'ready', 0],
-      ],
-    )
+    assert.equal(pluck(told, 'worker', 'phase', 'restarts'), [
+      [1, 'ready', 0],
+      [2, 'ready', 0],
+    ])
     for (const { memory_bytes: bytes, cpu_seconds: seconds } of told) {
       assert.ok(bytes > 10_000_000)
       assert.ok(seconds > 0)
@@ -289,14 +287,10 @@ test('wrong numbers of workers are refused, and a worker without a service', asy
     assert.is(code, 64, stderr)
     assert.match(stderr, expected)
   }
-  const home = openHome()
-  try {
-    const { code, stderr } = await home.aichat(['__worker', '1'])
-    assert.is(code, 64)
-    assert.match(stderr, 'aichat serve --workers')
-  } finally {
-    home.remove()
-  }
+  using home = openHome()
+  const { code, stderr } = await home.aichat(['__worker', '1'])
+  assert.is(code, 64)
+  assert.match(stderr, 'aichat serve --workers')
 })
 
 test.run()

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { databaseName, parseDatabaseUrl } from '../../src/settings/database-url.ts'
 import { readSettings } from '../../src/settings/settings.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the address of a shared database')
@@ -40,7 +40,7 @@ test('any other text is refused in a sentence that does not repeat it', () => {
 })
 
 test('settings take it from the environment or a file, and name what is wrong with it and its grace together', () => {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-settings-'))
+  const home = temporaryFolder()
   const file = join(home, 'url')
   writeFileSync(file, `postgres://ada:${secret}@file/d\n`)
   assert.is(readSettings({ AICHAT_HOME: home, DATABASE_URL_FILE: file }, {}).database?.name, 'postgres://ada@file/d')

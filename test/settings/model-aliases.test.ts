@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import {
   aliasFile,
@@ -10,6 +8,7 @@ import {
   readAliases,
   resolveAlias,
 } from '../../src/settings/model-aliases.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the file of model aliases')
@@ -22,22 +21,17 @@ test('names have 64 characters and models 300, and not one more', () => {
 })
 
 test('is read where each entry is a name and a model, and refused as a whole otherwise', () => {
-  const config = mkdtempSync(join(tmpdir(), 'aichat-test-'))
+  const config = temporaryFolder()
   const read = (content: unknown) => {
     writeFileSync(aliasFile({ config }), JSON.stringify(content))
     return readAliases({ config })
   }
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, 'm']))
-  try {
-    assert.is(readAliases({ config }).size, 0)
-    assert.is(read(many(mostAliases)).size, mostAliases)
-    assert.is(resolveAlias('a1', { config }), 'm')
-    assert.is(resolveAlias('p:a1', { config }), 'p:a1')
-    for (const wrong of [many(mostAliases + 1), { 'a:b': 'm' }, { a: 1 }, { a: '' }, ['m'], null, 1])
-      assert.throws(() => read(wrong), /Invalid model aliases/, JSON.stringify(wrong).slice(0, 40))
-  } finally {
-    rmSync(config, { recursive: true, force: true })
-  }
+  assert.is(readAliases({ config }).size, 0)
+  assert.is(read(many(mostAliases)).size, mostAliases)
+  assert.equal([resolveAlias('a1', { config }), resolveAlias('p:a1', { config })], ['m', 'p:a1'])
+  for (const wrong of [many(mostAliases + 1), { 'a:b': 'm' }, { a: 1 }, { a: '' }, ['m'], null, 1])
+    assert.throws(() => read(wrong), /Invalid model aliases/, JSON.stringify(wrong).slice(0, 40))
 })
 
 test.run()

@@ -87,6 +87,8 @@ const readings: readonly (readonly [
   ['local.host', '0.0.0.0:11434/', ({ ollamaHost }) => ollamaHost, 'http://127.0.0.1:11434'],
   ['local.host', 'https://models.example', ({ ollamaHost }) => ollamaHost, 'https://models.example'],
   ['models.folder', 'models', ({ modelsFolder }) => modelsFolder, '/home/ada/.local/share/aichat-toolkit/models'],
+  ['models.folder', 'models', ({ warnings }) => warnings.length, 1],
+  ['models.folder', '', ({ warnings }) => warnings, []],
   ['models.folder', '/models', ({ modelsFolder }) => modelsFolder, '/models'],
   ['models.hub', 'https://hub.example//', ({ hubEndpoint }) => hubEndpoint, 'https://hub.example'],
 ]

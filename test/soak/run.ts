@@ -2,9 +2,11 @@
  * Puts mixed load on a daemon for some minutes, with faults at its provider, slow readers and clients that vanish, and judges
  * itself: `npm run soak -- MINUTES`. Loopback only; ends by itself, exit 1 when a promise was not kept.
  */
+
 import { rmSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { print } from '../bench/parts/figures.ts'
 import { goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
 import { createMeasures, type Measures, type Sample, sampleOf, slopeOf } from './measure.ts'
 import { openLoadProvider, soakFaults } from './provider.ts'
@@ -143,8 +145,4 @@ function show({ minutes, mebibytes, files }: Sample, measures: Measures): void {
   print(
     `${minutes.toFixed(1).padStart(6)} min  ${mebibytes.toFixed(0)} MiB  ${files} files  ${requests} requests  p99 of /health ${measures.quantile('health', 0.99).toFixed(0)} ms  load ${loadavg()[0]!.toFixed(1)}`,
   )
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createVoiceFetcher } from '../../speech/hub-voice.ts'
 import type { AppError } from '../../src/errors.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { type Answer, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -54,7 +54,7 @@ test('a missing file is not found, a refused one needs a token, a dead hub is un
       assert.equal([gated.code, /HF_TOKEN/.test(gated.details.join())], ['unavailable', true])
     },
   )
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const folder = temporaryFolder()
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://127.0.0.1:9' })
   assert.is((await refused(fetchVoice(path))).code, 'unavailable')
   rmSync(folder, { recursive: true })
@@ -76,7 +76,7 @@ test('a file that is no voice is not kept, and is fetched again', () =>
   ))
 
 test('the token is not sent where it could be read on the way', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const folder = temporaryFolder()
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://hub.example', token: 'secret' })
   const failure = await refused(fetchVoice(path))
   assert.equal([failure.code, /would travel unencrypted/.test(failure.message)], ['configuration', true])
@@ -90,19 +90,14 @@ interface Hub {
 }
 
 async function withHub(answer: Answer, work: (hub: Hub) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const folder = temporaryFolder()
   const asked: string[] = []
-  const server = await openStandIn((request, response) => {
+  await using server = await openStandIn((request, response) => {
     if (request.url !== '/moved') asked.push(`${request.url} ${request.headers.authorization ?? ''}`)
     return answer(request, response)
   })
-  try {
-    const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: `${server.url}/`, token: 'secret' })
-    await work({ folder, fetchVoice, asked })
-  } finally {
-    await server.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: `${server.url}/`, token: 'secret' })
+  await work({ folder, fetchVoice, asked })
 }
 
 async function refused(work: Promise<unknown>): Promise<AppError> {

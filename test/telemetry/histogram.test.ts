@@ -8,8 +8,7 @@ test('a value at a bound is counted by it, one above by the next, and one beyond
   const histogram = new Histogram([1, 2])
   for (const value of [0, 1, 1.5, 2, 2.5, 3]) histogram.add(value)
   assert.equal(histogram.counts, [2, 2, 2])
-  assert.is(histogram.sum, 10)
-  assert.is(histogram.count, 6)
+  assert.equal([histogram.sum, histogram.count], [10, 6])
 })
 
 test.run()

@@ -1,17 +1,15 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { encodeVectors, type TrainedVectors } from '../../src/word-vectors/vector-file.ts'
 import { readVectors } from '../../src/word-vectors/word-vectors.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { fc } from '../helpers/properties.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the file of word vectors')
-const folder = mkdtempSync(join(tmpdir(), 'aichat-vectors-'))
+const folder = temporaryFolder()
 const path = join(folder, 'vectors.bin')
-
-test.after(() => rmSync(folder, { recursive: true }))
 
 const trained = fc
   .record({

@@ -1,10 +1,10 @@
 // Some with --all only: a whole sample.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readLicence, readSynsets } from '../../src/word-vectors/wordnet.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the WordNet database')
@@ -12,14 +12,10 @@ const test = suite('the WordNet database')
 const licence = ['  1 This is the licence.  ', '  2   ', '  3 It has 3 lines.  '].join('\n')
 
 function withFolder(files: Record<string, string>, use: (folder: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-wordnet-'))
-  try {
-    for (const file of ['data.noun', 'data.verb', 'data.adj', 'data.adv'])
-      writeFileSync(join(folder, file), `${licence}\n${files[file] ?? ''}`)
-    use(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const folder = temporaryFolder()
+  for (const file of ['data.noun', 'data.verb', 'data.adj', 'data.adv'])
+    writeFileSync(join(folder, file), `${licence}\n${files[file] ?? ''}`)
+  use(folder)
 }
 
 test('a line is read into words, links, definition and examples', () =>

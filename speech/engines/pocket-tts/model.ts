@@ -168,7 +168,7 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
 }
 
 /** How the weights are quantised. */
-export function quantisationPlan(cacheFolder: string): QuantisationPlan {
+function quantisationPlan(cacheFolder: string): QuantisationPlan {
   return { name: 'pocket-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge }
 }
 

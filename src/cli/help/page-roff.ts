@@ -2,10 +2,7 @@ import { type Block, blocksOf, inlineOf, type Token } from '../markdown/parse.ts
 import type { ManualPage } from './pages.ts'
 import { escapeRoff } from './roff.ts'
 
-/**
- * A page of the manual in mdoc(7), with tables for tbl(1); `more` are lines of roff after its text. Throws for Markdown that
- * no page uses.
- */
+/** A page of the manual in mdoc(7); `more` are lines after its text. Throws for Markdown that no page uses. */
 export function pageRoff(page: ManualPage, others: readonly ManualPage[], more: readonly string[]): string {
   const [, ...blocks] = blocksOf(page.text, {})
   const related = others.filter(({ name }) => name !== page.name).map(({ name, section }) => `.Xr ${name} ${section}`)
@@ -41,8 +38,11 @@ function linesOf(block: Block): string[] {
   if (type === 'heading') return [`.Sh ${textOf(children).toUpperCase()}`]
   if (type === 'fence') return ['.Bd -literal -offset indent', escapeRoff(token.content.trimEnd()), '.Ed']
   if (type === 'bullet_list' || type === 'ordered_list') {
-    const kind = type === 'bullet_list' ? '-bullet' : '-enum'
-    return [`.Bl ${kind} -compact`, ...children.flatMap((item) => ['.It', ...blockLines(item.children)]), '.El']
+    return [
+      `.Bl ${type === 'bullet_list' ? '-bullet' : '-enum'} -compact`,
+      ...children.flatMap((item) => ['.It', ...blockLines(item.children)]),
+      '.El',
+    ]
   }
   if (type === 'table') return tableLines(block)
   throw new Error(`The manual has no ${type}`)

@@ -76,8 +76,6 @@ function resultText(
     `  checksum     ${actual}`,
     `  content hash ${content_hash}`,
     ...(typeof sealed_since === 'number' ? [`  sealed since ${new Date(sealed_since).toISOString()}`] : []),
-    ...(sealed === false
-      ? ['  no seals: in PostgreSQL a change of fields or memories by another program is not detected']
-      : []),
+    ...(sealed === false ? ['  no seals: a change of fields or memories by another program is not detected'] : []),
   ].join('\n')
 }

@@ -388,9 +388,9 @@ export const memoryChange = z.strictObject({
 })
 export type MemoryChange = z.output<typeof memoryChange>
 
-/** Replaces lone surrogates and U+0000 by U+FFFD: not every database stores them. */
+/** Replaces lone surrogates by U+FFFD: no database stores them. */
 export function wellFormed(text: string): string {
-  return Buffer.from(text).toString().replaceAll('\0', '\ufffd')
+  return Buffer.from(text).toString()
 }
 
 /** The category of a memory, or '' when it has none. */

@@ -197,7 +197,6 @@ class Inspection implements Visitor {
   unreadable(list: 'memories' | 'adaptation_log', index: number, reason: unknown): void {
     const digests = list === 'memories' ? this.memories : this.records
     digests[index] = ''
-    this.#sound = false
     this.#countWrong()
     this.#findings.add(`${list}[${index}] cannot be read: ${reason instanceof Error ? reason.message : reason}`)
   }

@@ -3,6 +3,7 @@ import { tablesOf } from '../schema/tables.ts'
 import { schemaName } from '../schema/version.ts'
 import { loreTriggers } from './lore-triggers.ts'
 import { revisionTriggers } from './revision-triggers.ts'
+import { sealTriggers } from './seal-triggers.ts'
 import type { Transaction } from './sql.ts'
 import { usageTriggers } from './usage-triggers.ts'
 import { makeVectorTable, takeExtension } from './vectors-table.ts'
@@ -35,7 +36,7 @@ export async function bringUp(tx: Transaction): Promise<void> {
       ].join(';\n'),
     )
   }
-  await tx.script([usageTriggers, revisionTriggers, loreTriggers(), otherTriggers].join('\n'))
+  await tx.script([sealTriggers, usageTriggers, revisionTriggers, loreTriggers(), otherTriggers].join('\n'))
   await tx.run('INSERT INTO migration (name) VALUES ($1)', [schemaName])
 }
 

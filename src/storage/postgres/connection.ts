@@ -8,7 +8,9 @@ import { allOf } from './all-of.ts'
 import { createConnectAttempts } from './attempts.ts'
 import { createClientPool } from './client-pool.ts'
 import { codeOf, isAway, isLeftAlone, isSerialisationFailure } from './errors.ts'
+import { escapedText, givenText } from './escaped-text.ts'
 import { mayTryAgain } from './patience.ts'
+import { sealSetting } from './seal-triggers.ts'
 import { answered, boundSilence, destroyClient } from './silence.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
 import { withCheckedTls } from './tls-mode.ts'
@@ -45,14 +47,12 @@ const sessionSettings = {
   idle_in_transaction_session_timeout: '60000',
 } as const
 
-/** The type numbers of int8 and numeric (https://www.postgresql.org/docs/current/datatype-oid.html): sums are numeric. */
-const int8 = 20
-const numeric = 1700
+/** Numbers of types (https://www.postgresql.org/docs/current/datatype-oid.html): sums are numeric. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 1700: Number, 25: givenText }
 
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (format !== 'binary' && (oid === int8 || oid === numeric)) return Number
-    return pg.types.getTypeParser(oid, format)
+    return (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format)
   },
 }
 
@@ -85,6 +85,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         .join(' '),
     }),
   })
+  let sealPads: string | undefined
   const live = new Set<pg.Client>()
   let reading: Promise<pg.Client> | undefined
   const places = {
@@ -180,10 +181,13 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         progress.stage = 'working'
       })
       begun.catch(() => {})
+      const isSealed = sealPads !== undefined && !(options.unsealed || options.readOnly || options.copies)
+      const keyed = isSealed ? answered(client, client.query(withKey, [sealPads])) : undefined
+      keyed?.catch(() => {})
       // A connection that copies takes one statement at a time.
       if (options.copies) await begun
       // The first statements go with it; where it fails, so do they. Neither goes on behind the end of the transaction.
-      const [result] = await allOf([work(transactionOn(client)), begun])
+      const [result] = await allOf([work(transactionOn(client)), begun, ...(keyed ? [keyed] : [])])
       progress.stage = 'committing'
       await answered(client, client.query(options.last ? `${options.last}; COMMIT` : 'COMMIT'))
       return result
@@ -266,6 +270,9 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
       await answered(client, client.query(`LISTEN ${client.escapeIdentifier(channel)}`))
       return { rows: statementsOf(() => client).rows, close: () => forget(client) }
     },
+    sealBy: (pads) => {
+      sealPads = pads
+    },
     name: databaseName(url),
     drop,
     async close() {
@@ -277,6 +284,9 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
   }
   return database
 }
+
+/** Affects this transaction alone, even behind a pooler. The key is a parameter, so that no list of statements shows it. */
+const withKey = `SELECT set_config('${sealSetting}', $1, true)`
 
 /** Milliseconds for a server to take leave. */
 const leaveMs = 1000
@@ -324,9 +334,9 @@ function statementsOf(client: () => Promise<pg.Client> | pg.Client): Sql {
   }
 }
 
-/** PostgreSQL's texts hold no U+0000 (https://www.postgresql.org/docs/current/datatype-character.html): U+FFFD stands in its place. */
+/** A value with its texts as the database keeps them. */
 function storable(value: unknown): unknown {
-  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+  if (typeof value === 'string') return escapedText(value)
   return Array.isArray(value) ? value.map(storable) : value
 }
 

@@ -12,4 +12,6 @@ export interface Context {
   readonly changes: OwnChanges
   readonly limits: StoredLimits
   readonly lease: ProcessLease
+  /** The secrets of the seals; none where no seals are kept. */
+  readonly sealSecrets: readonly string[] | undefined
 }

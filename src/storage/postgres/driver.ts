@@ -30,8 +30,8 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
       if (!kind) return db.transaction((tx) => runOn(tx, work()))
       return changes.writing(kind, (tx) => runOn(tx, work()), { first: oneWriter(kind) })
     },
-    writeSoon: (work) => db.transaction((tx) => runOn(tx, work())),
-    append: (work) => db.transaction((tx) => runOn(tx, work())),
+    writeSoon: (work) => db.transaction((tx) => runOn(tx, work()), { unsealed: true }),
+    append: (work) => db.transaction((tx) => runOn(tx, work()), { unsealed: true }),
     goesOn: () => goesOn(db),
     async remove(work) {
       const removed = await db.transaction((tx) => runOn(tx, work()), { statementTimeout: 0 })

@@ -1,12 +1,10 @@
 import type { MemoryStore } from '../../personas/memory/memory.ts'
 import { createMemoryStore as createStore } from '../stores/memories.ts'
 import type { Context } from './context.ts'
-import { onPostgres } from './driver.ts'
 import { vacuum } from './housekeeping.ts'
-import { hideMemories } from './memories-write.ts'
 import { memoryIndexOf } from './memory-index.ts'
 import { searchMemories } from './memory-search.ts'
-import { goesOn, removeHidden } from './removal.ts'
+import { goesOn, hideMemories, removeHidden } from './removal.ts'
 import { withVectors } from './vectors-column.ts'
 
 /** Memories in PostgreSQL. */
@@ -15,7 +13,7 @@ export function createMemoryStore({ db, driver, limits }: Context): MemoryStore 
     limits,
     withIndex: (work) => withVectors(db, async (column) => work(memoryIndexOf(column))),
     search: (scope, query) => withVectors(db, (column) => searchMemories(db, column, scope, query)),
-    hide: (scope) => onPostgres((tx) => hideMemories(tx, scope)),
+    hide: hideMemories,
     removeHidden: () => removeHidden(db),
     release: async () => {},
     async wiped(hasHidden) {

@@ -3,7 +3,6 @@ import type { MemoryIndex, PlacedVector, Surrounded, TermsChange } from '../port
 import { insertNamed, type Statement, sql, together, type Work } from '../port/port.ts'
 import { sketchOf } from '../shared/vector-bytes.ts'
 import { onPostgres } from './driver.ts'
-import { insertRows } from './insert-rows.ts'
 import { createPostingChanges } from './memories-postings.ts'
 import { readVector, writeVector } from './vector-wire.ts'
 import type { VectorColumn } from './vectors-table.ts'
@@ -134,14 +133,15 @@ function putVectors(column: VectorColumn, vectors: readonly PlacedVector[]): Wor
       )
     }
     writes.push(
-      insertRows(
-        tx,
-        'memory_sketch',
-        { memory_id: 'bigint', space_id: 'int', bits: 'varbit' },
-        vectors.map(({ number, spaceId, values }) => ({
-          ...{ memory_id: number, space_id: spaceId, bits: sketchBits(values) },
-        })),
-        'ON CONFLICT (memory_id) DO UPDATE SET space_id = excluded.space_id, bits = excluded.bits',
+      tx.run(
+        `INSERT INTO memory_sketch (memory_id, space_id, bits)
+           SELECT * FROM unnest($1::bigint[], $2::int[], $3::varbit[])
+           ON CONFLICT (memory_id) DO UPDATE SET space_id = excluded.space_id, bits = excluded.bits`,
+        [
+          vectors.map(({ number }) => number),
+          vectors.map(({ spaceId }) => spaceId),
+          vectors.map(({ values }) => sketchBits(values)),
+        ],
       ),
     )
     await Promise.all(writes)

@@ -6,33 +6,32 @@ import type { PersonaWriteParts } from '../stores/persona-write.ts'
 import type { Context } from './context.ts'
 import { onPostgres } from './driver.ts'
 import { translating } from './errors.ts'
-import { hideMemories } from './memories-write.ts'
 import { memoryIndexOf } from './memory-index.ts'
 import { openSnapshot } from './persona-snapshot.ts'
 import { stageInTransaction } from './persona-stage.ts'
-import { removeHidden } from './removal.ts'
+import { hideMemories, removeHidden } from './removal.ts'
+import { sealAnew } from './seals.ts'
 import { vectorColumn } from './vectors-column.ts'
 
 /** Whole personas in PostgreSQL. */
 export function createPersonaArchive(context: Context): PersonaArchive {
-  const { db, limits } = context
+  const { db, limits, sealSecrets } = context
   const parts = async (): Promise<PersonaWriteParts> => ({
     index: memoryIndexOf(await vectorColumn(db)),
     limits,
-    hideMemories: (scope) => onPostgres((tx) => hideMemories(tx, scope)),
+    hideMemories,
     carry: (personaId, fields) =>
       run(
         sql`INSERT INTO persona_carried (persona_id, fields, greeting)
             VALUES (${personaId}, ${JSON.stringify(fields)}, ${greetingOf(fields)})
             ON CONFLICT (persona_id) DO UPDATE SET fields = excluded.fields, greeting = excluded.greeting`,
       ),
-    // No seals are kept.
-    *sealAnew() {},
+    sealAnew: (personaId) => onPostgres((tx) => sealAnew(tx, personaId)),
   })
   return createArchive(context.driver, {
     limits,
     parts,
-    snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope),
+    snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope, sealSecrets),
     async greeting({ personaId, userId }) {
       const found = await db.row<{ greeting: string | null }>(
         `SELECT greeting FROM persona_carried JOIN persona ON persona.id = persona_carried.persona_id

@@ -1,10 +1,12 @@
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { PersonaSnapshot } from '../../personas/package/archive.ts'
+import type { Work } from '../port/port.ts'
 import { openSnapshotBy } from '../stores/persona-snapshot.ts'
 import { runOn } from './driver.ts'
 import { translated } from './errors.ts'
 import { holdTransaction } from './held.ts'
 import { memoryIndexOf } from './memory-index.ts'
+import { checkSealsBy } from './seals.ts'
 import type { Database, Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
@@ -16,13 +18,14 @@ export async function openSnapshot(
   db: Database,
   column: VectorColumn,
   scope: Scope,
+  sealSecrets: readonly string[] | undefined,
 ): Promise<PersonaSnapshot | undefined> {
   let snapshot: PersonaSnapshot | undefined
   const held: { end?: () => Promise<void> } = {}
   const transaction = await holdTransaction(
     db,
     async (tx) => {
-      snapshot = await snapshotIn(tx, column, scope, async () => held.end?.())
+      snapshot = await snapshotIn(tx, column, scope, { sealSecrets, close: async () => held.end?.() })
     },
     { level: 'repeatable read', readOnly: true },
   )
@@ -31,22 +34,28 @@ export async function openSnapshot(
   return snapshot
 }
 
+interface SnapshotOptions {
+  /** Those of the seals that `seals` compares; without them it says that none are kept. */
+  readonly sealSecrets?: readonly string[] | undefined
+  readonly close?: () => Promise<void>
+}
+
 /** The state that a transaction shows, also of rows that it wrote: a snapshot without a transaction of its own. */
 export function snapshotIn(
   tx: Transaction,
   column: VectorColumn,
   scope: Scope,
-  close: () => Promise<void> = async () => {},
+  { sealSecrets, close = async () => {} }: SnapshotOptions = {},
 ): Promise<PersonaSnapshot | undefined> {
+  const read = <R>(work: Work<R>) =>
+    runOn(tx, work).catch((reason) => {
+      throw translated(reason)
+    })
   return openSnapshotBy(
     {
-      read: (work) =>
-        runOn(tx, work).catch((reason) => {
-          throw translated(reason)
-        }),
+      read,
       index: memoryIndexOf(column),
-      // The key of seals lies beside a database of one machine; several instances have no such place.
-      seals: async () => undefined,
+      seals: async () => sealSecrets && read(checkSealsBy(sealSecrets, column, scope)),
       close,
     },
     scope,

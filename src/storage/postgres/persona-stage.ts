@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Outcome, PersonaWrite, Revision, StagedPersona } from '../../personas/package/archive.ts'
-import { run, sql } from '../port/port.ts'
+import { run, sql, together } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { batches } from '../shared/persona-slices.ts'
 import { changed, scopeOf } from '../shared/persona-write.ts'
@@ -14,9 +14,9 @@ import { onPostgres, runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { holdTransaction, type Step } from './held.ts'
 import { copyMemories } from './memories-copy.ts'
-import { findScope } from './memories-scope.ts'
 import { hideScope, removeHidden } from './removal.ts'
 import type { Transaction } from './sql.ts'
+import { vectorColumn } from './vectors-column.ts'
 
 /** The most that one round of statements writes. */
 const slice = { memories: 500, characters: 512 * 1024, components: 1024 * 1024 } as const
@@ -34,7 +34,7 @@ export async function stageInTransaction(
   write: PersonaWrite,
   signal: AbortSignal | undefined,
 ): Promise<StagedPersona> {
-  const { db } = context
+  const { db, sealSecrets } = context
   const scope = scopeOf(write)
   const stage: Scope = { personaId: randomUUID(), userId: `~arriving/${randomUUID()}` }
   await makeSpaces(context, write, signal)
@@ -50,7 +50,7 @@ export async function stageInTransaction(
       )
       if (write.how === 'merge') {
         copied = await runOn(tx, revisionOf(scope))
-        await copyMemories(tx, scope, stage)
+        await copyMemories(tx, scope, stage, await vectorColumn(db), sealSecrets)
       }
       for (let at = 0; at < log.length; at += recordsAtOnce) {
         await runOn(tx, writeRecords(stage.personaId, log.slice(at, at + recordsAtOnce)))
@@ -124,8 +124,8 @@ async function orTakenBack(tx: Transaction, work: () => Promise<Outcome>): Promi
 
 /** The target gets the memories of the stage, and keeps its record of evictions; its own memories leave. */
 async function takePlace(tx: Transaction, stage: Scope, target: Scope): Promise<void> {
-  const [coming, going] = [await findScope(tx, stage), await findScope(tx, target)]
-  await hideScope(tx, target)
+  const [coming, going] = await runOn(tx, together(scopes.findScope(stage), scopes.findScope(target)))
+  await runOn(tx, hideScope(target))
   if (!coming) return
   await tx.run('UPDATE memory_scope SET persona_id = $1, user_id = $2 WHERE scope_id = $3', [
     target.personaId,

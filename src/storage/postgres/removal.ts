@@ -1,15 +1,27 @@
 import type { Scope } from '../../personas/memory/memory.ts'
+import { run, sql, type Work } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
+import { lockScope, makeScope } from '../stores/memory-scope.ts'
 import { codeOf, isAway } from './errors.ts'
 import type { Database, Transaction } from './sql.ts'
 
 /** All memories of a scope leave, by a scope without a persona, and its record of evictions; the next memory makes another scope. */
-export async function hideScope(tx: Transaction, { personaId, userId }: Scope): Promise<void> {
-  await tx.run(
-    `UPDATE memory_scope SET persona_id = NULL, user_id = $3 || '/' || scope_id WHERE persona_id = $1 AND user_id = $2`,
-    [personaId, userId, hiddenOwner],
+export function hideScope({ personaId, userId }: Scope): Work<number> {
+  return run(
+    sql`UPDATE memory_scope SET persona_id = NULL, user_id = CAST(${hiddenOwner} AS text) || '/' || scope_id
+        WHERE persona_id = ${personaId} AND user_id = ${userId}`,
   )
+}
+
+/** The same, and the record of evictions stays, with a new scope. How many memories leave. */
+export function* hideMemories(scope: Scope): Work<number> {
+  const before = yield* lockScope(scope)
+  if (!before || before.memories === 0) return 0
+  yield* hideScope(scope)
+  const { scope_id } = yield* makeScope(scope)
+  yield* run(sql`UPDATE memory_eviction SET scope_id = ${scope_id} WHERE scope_id = ${before.scope_id}`)
+  return before.memories
 }
 
 /** Databases of a process that stops. */

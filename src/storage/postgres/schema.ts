@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { schemaName, unknownTo } from '../schema/version.ts'
+import { refuseNewer } from '../schema/newer-schema.ts'
+import { schemaName } from '../schema/version.ts'
 import type { Database, Sql } from './sql.ts'
 
 /** The number of the lock under which one process at a time changes the schema; any number that no other program uses. */
@@ -10,8 +11,6 @@ export interface SchemaState {
   /** The names of its changes, the oldest first; none for a new database. */
   readonly applied: readonly string[]
   readonly isPresent: boolean
-  /** Changes that only a newer aichat knows. */
-  readonly unknown: readonly string[]
 }
 
 /** Reads how a database's schema was made. Throws `configuration` for a server that is too old. */
@@ -27,7 +26,7 @@ export async function schemaOf(db: Sql): Promise<SchemaState> {
     ? await db.rows<{ name: string }>('SELECT name FROM migration ORDER BY applied_at, name')
     : []
   const applied = rows.map(({ name }) => name)
-  return { applied, isPresent: applied.includes(schemaName), unknown: unknownTo(applied) }
+  return { applied, isPresent: applied.includes(schemaName) }
 }
 
 /** PostgreSQL 15: `bit_count` came with 14, and 15 is the oldest that the tests run. */
@@ -38,11 +37,8 @@ const oldest = 150_000
  * this version does not know, unless they are expected.
  */
 export async function isNewest(db: Database, { expectsNewer = false } = {}): Promise<boolean> {
-  const { isPresent, unknown } = await schemaOf(db)
-  if (!expectsNewer && unknown.length > 0)
-    throw new AppError('configuration', `The database ${db.name} was written by a newer aichat: update this one`, {
-      details: unknown.map((name) => `unknown change of schema: ${name}`),
-    })
+  const { isPresent, applied } = await schemaOf(db)
+  if (!expectsNewer) refuseNewer(db.name, applied)
   return isPresent
 }
 
@@ -60,7 +56,10 @@ export async function migrate(db: Database): Promise<void> {
         name text COLLATE "C" PRIMARY KEY,
         applied_at bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
       )`)
-      if (!(await schemaOf(tx)).isPresent) await bringUp(tx)
+      const { applied, isPresent } = await schemaOf(tx)
+      // A newer program may have been faster.
+      refuseNewer(db.name, applied)
+      if (!isPresent) await bringUp(tx)
     },
     { statementTimeout: 0 },
   )

@@ -31,6 +31,8 @@ export interface TransactionOptions {
   readonly last?: string
   /** Milliseconds that one statement may take; 0 for any time. The connection's own unless given. */
   readonly statementTimeout?: number
+  /** Writes nothing that seals cover. */
+  readonly unsealed?: boolean
   /** Whether it copies: on a connection of its own then. */
   readonly copies?: boolean
   /** Whether it stays open between calls, see held.ts: on a connection of its own, and without a place among the short ones. */
@@ -54,6 +56,8 @@ export interface Database extends Sql {
   transaction<R>(work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
   /** Opens a connection of its own that hears of notifications on a channel; a pooler may deliver none. */
   listen(channel: string, onNotify: () => void): Promise<Listener>
+  /** Has the writes of all further transactions sealed with a key: see seals-schema.ts. None are where this is never called. */
+  sealBy(pads: string): void
   /** Without password. */
   readonly name: string
   /** Breaks all connections; statements under way fail as unreachable. The next attempt to connect waits its time. */

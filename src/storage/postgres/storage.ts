@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { PluginStore } from '../../plugins/store.ts'
 import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
+import { expectsNewer } from '../schema/newer-schema.ts'
 import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
@@ -17,6 +18,7 @@ import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
 import { deferCleanup } from './removal.ts'
 import { isNewest, migrate } from './schema.ts'
+import { keepSeals } from './seals.ts'
 import type { Database } from './sql.ts'
 import { storedSize } from './stored-size.ts'
 
@@ -25,6 +27,8 @@ export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 
   /** `postgres://USER:PASSWORD@HOST:PORT/NAME`, with the driver's parameters. */
   readonly url: string
   readonly limits: StoredLimits
+  /** Secrets made of JWT_SECRET and JWT_SECRET_PREVIOUS, from which the key of the seals follows; none are kept without. */
+  readonly sealSecrets?: readonly string[] | undefined
   /** Milliseconds that checked logins and keys go on while the database is away. */
   readonly graceMs?: number
 }
@@ -49,12 +53,10 @@ export async function openStorageOn(db: Database, settings: Omit<PostgresSetting
 
 /** Brings the schema to its newest version and makes the database this installation's; a reader does neither. */
 async function openParts(db: Database, changes: OwnChanges, settings: Omit<PostgresSettings, 'url'>, use: StorageUse) {
-  // During an upgrade, machine by machine, a service that runs starts workers and children after a newer one changed the schema.
-  const expectsNewer = use.isChecked || use.bulk || use.readOnly
   // One round trip where all is as it was.
   const [found, isMigrated] = await Promise.all([
     refuseMistaken(db, settings),
-    isNewest(db, { ...(expectsNewer && { expectsNewer }) }),
+    isNewest(db, { expectsNewer: expectsNewer(use) }),
   ])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db)
@@ -62,7 +64,9 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
-  const [, plugins] = await Promise.all([
+  const { sealSecrets } = settings
+  const [, , plugins] = await Promise.all([
+    sealSecrets && keepSeals(db, sealSecrets),
     changes.ask(),
     openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
   ])
@@ -88,15 +92,17 @@ interface OpenParts {
 function storageOf(
   db: Database,
   changes: OwnChanges,
-  settings: Pick<PostgresSettings, 'limits' | 'folder'>,
+  settings: Pick<PostgresSettings, 'limits' | 'folder' | 'sealSecrets'>,
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
-  const context: Context = { db, driver: createPostgresDriver(db, changes), changes, limits: settings.limits, lease }
+  const driver = createPostgresDriver(db, changes)
+  const { limits, sealSecrets } = settings
+  const context: Context = { db, driver, changes, limits, lease, sealSecrets }
   const lazily: Lazily = (names, load) => atFirstUse(names, async () => translating(await load()))
   return {
-    ...openStores(lazily, context.driver, {
-      limits: settings.limits,
+    ...openStores(lazily, driver, {
+      limits,
       processes: lease,
       isOfOneMachine: false,
       loadConversationText: async () => (await import('./conversations-text.ts')).conversationText,

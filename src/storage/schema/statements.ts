@@ -39,6 +39,7 @@ const sqlite: Dialect = {
     vector: 'BLOB',
     tsvector: 'TEXT',
     timestamptz: 'INTEGER',
+    numeric: 'TEXT',
   },
   columnsOf: sqliteColumns,
   detailOf: ({ isNeverReused, check }, isKey) =>
@@ -61,6 +62,7 @@ const postgres: Dialect = {
     vector: 'vector',
     tsvector: 'tsvector',
     timestamptz: 'timestamptz',
+    numeric: 'numeric',
   },
   columnsOf: ({ columns }) => Object.entries(columns).filter(([, { only }]) => only !== 'sqlite'),
   detailOf: ({ isNumbered, check, type, postgres: more }) =>

@@ -17,6 +17,7 @@ export type ColumnType =
   | 'vector'
   | 'tsvector'
   | 'timestamptz'
+  | 'numeric'
 
 /** A row as SQLite gives it, by the names of `columns`. */
 export type SqliteRow = Readonly<Record<string, Value>>

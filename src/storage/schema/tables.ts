@@ -31,7 +31,7 @@ const installationTables: readonly Table[] = [
 ]
 
 /** All tables of both databases, each behind those that its rows name. */
-export const tables: readonly Table[] = [
+const tables: readonly Table[] = [
   ...installationTables,
   ...accountTables,
   ...personaTables,

@@ -25,11 +25,6 @@ export interface Row {
   metadata: string
 }
 
-/** A text as both databases keep it: PostgreSQL has no U+0000, so that U+FFFD stands in its place. */
-export function storable<M extends { readonly content: string }>(memory: M): M {
-  return memory.content.includes('\0') ? { ...memory, content: memory.content.replaceAll('\0', '\ufffd') } : memory
-}
-
 /** The same words by the same speaker in the same conversation are the same memory. */
 export function digestOf({ content, metadata }: Pick<NewMemory, 'content' | 'metadata'>): Buffer {
   const parts = [content.normalize('NFC').trim(), speakerOf(metadata), conversationOf(metadata)]

@@ -5,7 +5,8 @@ import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { makeFolder } from '../../formats/make-folder.ts'
 import { ownSecret } from '../files/own-secret.ts'
-import { schemaName, unknownTo } from '../schema/version.ts'
+import { refuseNewer } from '../schema/newer-schema.ts'
+import { schemaName } from '../schema/version.ts'
 import type { Database } from './connection.ts'
 import { translated } from './errors.ts'
 import { keepSeals, sealKeyOf } from './seals.ts'
@@ -17,6 +18,8 @@ export interface OpenOptions {
   readonly vectors?: boolean
   /** For large writes: the pages that a statement may have to put back are kept in memory rather than in temporary files. */
   readonly bulk?: boolean
+  /** Opens a database that a newer program wrote, too: see shared/newer-schema.ts. */
+  readonly expectsNewer?: boolean
 }
 
 /**
@@ -56,7 +59,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     // KiB: a search compares some hundred vectors of a page each, and asking the system for them anew takes as long again.
     db.pragma('cache_size = -16384')
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
-    await bringUpTo(db, path)
+    await bringUpTo(db, path, options.expectsNewer)
     keepSeals(
       db,
       ownSecret(sealKeyOf(path), 'after which earlier changes of personas by other programs cannot be seen'),
@@ -103,19 +106,15 @@ function ownersOnly<T>(work: () => T): T {
 }
 
 /** Brings the schema up in one transaction, where it is not the present one. */
-async function bringUpTo(db: Database, path: string): Promise<void> {
+async function bringUpTo(db: Database, path: string, expectsNewer = false): Promise<void> {
   const applied = appliedTo(db)
-  const unknown = unknownTo(applied)
-  if (unknown.length > 0) {
-    throw new AppError('configuration', `The database ${path} was written by a newer aichat: update this one`, {
-      details: unknown.map((name) => `unknown change of schema: ${name}`),
-    })
-  }
+  if (!expectsNewer) refuseNewer(path, applied)
   if (applied.has(schemaName)) return
   const { bringUp } = await import('./schema.ts')
   const work = db.transaction(() => {
-    // Another process may have been faster between the look and the lock.
+    // Another process may have been faster between the look and the lock, also one of a newer build.
     const now = appliedTo(db)
+    refuseNewer(path, now)
     if (!now.has(schemaName)) bringUp(db, now, Date.now())
   })
   work.immediate()

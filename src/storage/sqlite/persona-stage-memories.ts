@@ -1,6 +1,6 @@
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { IncomingMemory } from '../../personas/package/archive.ts'
-import { digestOf, rowOf, storable } from '../shared/memory-rows.ts'
+import { digestOf, rowOf } from '../shared/memory-rows.ts'
 import { inOwnSpace } from '../shared/persona-write.ts'
 import { bytesOf, sketchOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'
@@ -46,7 +46,7 @@ export function createStageMemories(db: Database, scope: Scope) {
     /** Works beside the database. */
     prepare(batch: readonly IncomingMemory[]): ReadyBatch {
       const now = Date.now()
-      const rows = batch.map((memory) => rowOf(0, 0, storable(memory), digestOf(storable(memory)), now))
+      const rows = batch.map((memory) => rowOf(0, 0, memory, digestOf(memory), now))
       const sketches = batch.map(({ vector }) => vector && sketchOf(vector.values))
       const isDistinct = new Set(rows.map(({ digest }) => digest.toString('latin1'))).size === rows.length
       const sealed = sealAhead(batch, rows)

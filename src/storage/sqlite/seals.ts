@@ -1,88 +1,64 @@
-import { createHash, createHmac } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { raw } from '../port/port.ts'
+import {
+  added,
+  columnsOf,
+  createSealMaker,
+  emptySum,
+  memoryColumns,
+  personaColumns,
+  type SealMaker,
+  stateColumns,
+  sumLength,
+} from '../shared/seals.ts'
+import type { Covered, SealReading } from '../stores/seals-check.ts'
 import type { Database } from './connection.ts'
 import { createRowsInsert } from './rows-insert.ts'
-
-/**
- * Seals: for every memory, persona and state a code (HMAC-SHA-256) that only this installation's key can make.
- * The key lies beside the database and not in it, so an edit of the database by another program leaves a row with a seal that is
- * wrong, missing, or left over. A scope's seal counts its memories and holds the sum of their seals (modulo 2^256), which
- * tells when rows and their seals were removed or put back together. A program that can read the key can seal anything.
- *
- * Temporary triggers write the seals: every statement of this program, from any store, then renews them, and a statement of
- * another program does not. A row that another program changed is never sealed anew by a later change of our own: before a
- * trigger renews a seal, it compares it.
- */
-export interface SealMaker {
-  /** Takes the values of `memoryColumns`; the others likewise. */
-  memory(columns: readonly unknown[]): Buffer
-  vector(memoryId: number, spaceId: number, vector: Uint8Array): Buffer
-  /** 64 bytes: the sum of the memories' seals, and the seal of it and their number. */
-  scope(scopeId: number, memories: number, sum: Uint8Array): Buffer
-  personaRow(columns: readonly unknown[]): Buffer
-  state(columns: readonly unknown[]): Buffer
-  persona(personaId: string, scopeId: number | null, persona: Uint8Array, state: Uint8Array | null): Buffer
-  key(since: number): Buffer
-  readonly keyId: string
-}
-
-/** The columns of `memory` that its seal covers; its terms, context and digest follow from them. */
-export const memoryColumns =
-  'memory_id, scope_id, id, content, timestamp, importance, stored_at, worth, category, pinned, conversation, metadata'
-export const personaColumns =
-  'id, user_id, name, model, description, system_prompt, parameters, embedding_model, memory_settings, mutation_settings, extra, created_at, updated_at'
-/** The hash is that of the log's last record, which holds for all records before it. */
-export const stateColumns = 'persona_id, algorithm, sequence, hash, learned'
 
 /** Where the key of a database's seals lies. */
 export function sealKeyOf(databasePath: string): string {
   return join(dirname(databasePath), 'seal-key')
 }
 
-/** Bytes of a sum of seals. */
-const sumLength = 32
-
-/** The sum of no seals. */
-export const emptySum: Uint8Array = new Uint8Array(sumLength)
-
-/** Makes seals by HMAC-SHA-256 under a secret. */
-export function createSealMaker(secret: string): SealMaker {
-  const made = (kind: string, ...values: readonly unknown[]) =>
-    createHmac('sha256', secret)
-      .update(JSON.stringify([kind, ...values.map(plain)]))
-      .digest()
-  return {
-    memory: (columns) => made('memory', ...columns),
-    vector: (memoryId, spaceId, vector) =>
-      createHmac('sha256', secret).update(`vector ${memoryId} ${spaceId} `).update(vector).digest(),
-    scope: (scopeId, memories, sum) => Buffer.concat([sum, made('scope', scopeId, memories, sum)]),
-    personaRow: (columns) => made('persona row', ...columns),
-    state: (columns) => made('state', ...columns),
-    persona: (...values) => made('persona', ...values),
-    key: (since) => made('key', since),
-    keyId: createHash('sha256').update(`aichat seals ${secret}`).digest('hex').slice(0, 16),
-  }
+/** Makes seals as SQLite's triggers do: bytes are hexadecimal. */
+function sqliteSeals(secret: string): SealMaker {
+  return createSealMaker(secret, (value) =>
+    value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex') : value,
+  )
 }
 
-function plain(value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex') : value
+/** 64 bytes: the sum of a scope's seals, and the seal of it and the number of its memories. */
+function scopeSeal(maker: SealMaker, scopeId: number, memories: number, sum: Uint8Array): Buffer {
+  return Buffer.concat([sum, maker.made('scope', scopeId, memories, sum)])
 }
 
 /** The sum of a scope's seal. */
-export function sumOf(sealed: Uint8Array): Uint8Array {
+function sumOf(sealed: Uint8Array): Uint8Array {
   return sealed.subarray(0, sumLength)
 }
 
-/** Adds one seal to a sum, or with `sign` -1 takes it away, modulo 2^256. */
-export function added(sum: Uint8Array, seal: Uint8Array, sign: 1 | -1 = 1): Uint8Array {
-  const result = new Uint8Array(sumLength)
-  let carry = 0
-  for (let at = sumLength - 1; at >= 0; at--) {
-    const value = sum[at]! + sign * (seal[at] ?? 0) + carry
-    result[at] = value & 0xff
-    carry = value >> 8
+/** Reads the seals of a database; `secret` is that of its key. */
+export function sealReading(secret: string): SealReading {
+  const own = sqliteSeals(secret)
+  const covered = (kind: string, table: string, columns: string): Covered => {
+    const names = columns.split(', ')
+    return {
+      columns: raw(columnsOf(table, columns)),
+      seal: (maker, row) => maker.made(kind, ...names.map((name) => (row as Readonly<Record<string, unknown>>)[name])),
+    }
   }
-  return result
+  return {
+    makerOf: ({ key_id }) => (key_id === own.keyId ? own : undefined),
+    memory: covered('memory', 'memory', memoryColumns),
+    persona: covered('persona row', 'persona', personaColumns),
+    state: covered('state', 'persona_state', stateColumns),
+    scopeColumns: raw('memories, sealed'),
+    sumIn(maker, scopeId, { memories, sealed }) {
+      const sum = sumOf(sealed)
+      return scopeSeal(maker, scopeId, memories, sum).equals(sealed) ? sum : undefined
+    },
+    vectorBytes: raw('memory_vector.vector'),
+  }
 }
 
 /**
@@ -90,7 +66,7 @@ export function added(sum: Uint8Array, seal: Uint8Array, sign: 1 | -1 = 1): Uint
  * is sealed as it is: earlier changes cannot be seen, and `seal_key.since` says so.
  */
 export function keepSeals(db: Database, secret: string, now: () => number = Date.now): void {
-  const maker = createSealMaker(secret)
+  const maker = sqliteSeals(secret)
   defineFunctions(db, maker)
   const known = db.prepare<[string], 1>('SELECT 1 FROM seal_key WHERE key_id = ?').pluck()
   if (!known.get(maker.keyId)) {
@@ -144,7 +120,7 @@ export function readySeals(db: Database, memories: readonly UnsealedMemory[]): R
   for (const { row, vector } of memories) {
     const values = memoryNames.map((name) => row[name])
     if (values.some((value) => typeof value === 'string' && loneSurrogate.test(value))) return undefined
-    const sealed = maker.memory(values)
+    const sealed = maker.made('memory', ...values)
     const number = row['memory_id'] as number
     sum = added(sum, sealed)
     rows.push([number, row['id'], sealed, vector ? maker.vector(number, vector.spaceId, vector.bytes) : null])
@@ -201,31 +177,36 @@ function prepareSealers(db: Database) {
 /** SQL functions of this connection alone. Directly called or called by a temporary trigger: no schema may name them. */
 function defineFunctions(db: Database, maker: SealMaker): void {
   const options = { varargs: true, deterministic: true } as const
-  db.function('seal_memory', options, (...row) => maker.memory(row))
+  db.function('seal_memory', options, (...row) => maker.made('memory', ...row))
   db.function('seal_vector', { deterministic: true }, (memoryId, spaceId, vector) =>
     maker.vector(memoryId as number, spaceId as number, vector as Buffer),
   )
-  db.function('seal_persona_row', options, (...columns) => maker.personaRow(columns))
-  db.function('seal_state', options, (...columns) => maker.state(columns))
+  db.function('seal_persona_row', options, (...columns) => maker.made('persona row', ...columns))
+  db.function('seal_state', options, (...columns) => maker.made('state', ...columns))
   db.function('seal_persona', { deterministic: true }, (id, scope, persona, state) =>
     maker.persona(id as string, scope as number | null, persona as Buffer, state as Buffer | null),
   )
   db.function('seal_scope', { deterministic: true }, (scopeId, memories, sum) =>
-    maker.scope(scopeId as number, memories as number, (sum as Buffer | null) ?? emptySum),
+    scopeSeal(maker, scopeId as number, memories as number, (sum as Buffer | null) ?? emptySum),
   )
   // The seal of a scope after one memory's seal came and another one went; a broken one stays as it is.
   db.function('reseal_scope', { deterministic: true }, (scopeId, memories, sealed, coming, going) => {
     const before = sumOf(sealed as Buffer)
-    if (!maker.scope(scopeId as number, memories as number, before).equals(sealed as Buffer)) return sealed
+    if (!scopeSeal(maker, scopeId as number, memories as number, before).equals(sealed as Buffer)) return sealed
     const gained = coming === null ? before : added(before, coming as Buffer)
     const sum = going === null ? gained : added(gained, going as Buffer, -1)
-    return maker.scope(scopeId as number, (memories as number) + Number(coming !== null) - Number(going !== null), sum)
+    return scopeSeal(
+      maker,
+      scopeId as number,
+      (memories as number) + Number(coming !== null) - Number(going !== null),
+      sum,
+    )
   })
   // The same after so many memories came, by the sum of their seals.
   db.function('reseal_scope_by', { deterministic: true }, (scopeId, memories, sealed, sum, count) => {
     const before = sumOf(sealed as Buffer)
-    if (!maker.scope(scopeId as number, memories as number, before).equals(sealed as Buffer)) return sealed
-    return maker.scope(scopeId as number, (memories as number) + (count as number), added(before, sum as Buffer))
+    if (!scopeSeal(maker, scopeId as number, memories as number, before).equals(sealed as Buffer)) return sealed
+    return scopeSeal(maker, scopeId as number, (memories as number) + (count as number), added(before, sum as Buffer))
   })
   db.function('sealed_together', () => Number(together.has(db)))
   db.aggregate('sum_seals', {
@@ -236,20 +217,18 @@ function defineFunctions(db: Database, maker: SealMaker): void {
   })
 }
 
-const of = (alias: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${alias}.${column}`)
-
 const sealMemories = `
   INSERT OR REPLACE INTO memory_seal (memory_id, id, sealed, vector)
-    SELECT memory.memory_id, memory.id, seal_memory(${of('memory', memoryColumns)}),
+    SELECT memory.memory_id, memory.id, seal_memory(${columnsOf('memory', memoryColumns)}),
       CASE WHEN space_id IS NOT NULL THEN seal_vector(memory.memory_id, space_id, vector) END
       FROM memory LEFT JOIN memory_vector USING (memory_id)`
 
 const sealPersonas = `
   INSERT OR REPLACE INTO persona_seal (persona_id, scope_id, persona, state, sealed)
     SELECT id, scope, row, state, seal_persona(id, scope, row, state) FROM (
-      SELECT persona.id, seal_persona_row(${of('persona', personaColumns)}) AS row,
+      SELECT persona.id, seal_persona_row(${columnsOf('persona', personaColumns)}) AS row,
         (SELECT max(scope_id) FROM memory_scope WHERE persona_id = persona.id) AS scope,
-        CASE WHEN persona_state.persona_id IS NOT NULL THEN seal_state(${of('persona_state', stateColumns)}) END AS state
+        CASE WHEN persona_state.persona_id IS NOT NULL THEN seal_state(${columnsOf('persona_state', stateColumns)}) END AS state
         FROM persona LEFT JOIN persona_state ON persona_state.persona_id = persona.id
        WHERE coalesce(persona.id = @persona, TRUE));`
 
@@ -278,8 +257,8 @@ function sealAll(db: Database, maker: SealMaker, now: number): void {
   db.prepare('INSERT INTO seal_key (key_id, since, sealed) VALUES (?, ?, ?)').run(maker.keyId, since, maker.key(since))
 }
 
-const fresh = (columns: string) => columns.replaceAll(/\w+/g, (column) => `new.${column}`)
-const former = (columns: string) => columns.replaceAll(/\w+/g, (column) => `old.${column}`)
+const fresh = (columns: string) => columnsOf('new', columns)
+const former = (columns: string) => columnsOf('old', columns)
 const isSound = 'sealed = seal_persona(persona_id, scope_id, persona, state)'
 const scopeOf = `(SELECT max(scope_id) FROM memory_scope WHERE memory_scope.persona_id = persona_seal.persona_id)`
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { refuseMoved } from '../files/moved-mark.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
+import { expectsNewer } from '../schema/newer-schema.ts'
 import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
@@ -108,11 +109,9 @@ async function finishRestore(folder: string): Promise<void> {
     throw new AppError('busy', 'A restore that was cut off has been finished: start again', { retryAfter: 1 })
 }
 
-async function openForWriting(
-  path: string,
-  { service = false, isChecked = false, bulk = false }: StorageUse,
-): Promise<Database> {
-  const db = await openDatabase(path, { check: service && !isChecked, bulk })
+async function openForWriting(path: string, use: StorageUse): Promise<Database> {
+  const { service = false, isChecked = false, bulk = false } = use
+  const db = await openDatabase(path, { check: service && !isChecked, bulk, expectsNewer: expectsNewer(use) })
   try {
     refuseLostAccounts(db)
     return db

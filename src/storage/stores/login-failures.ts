@@ -1,4 +1,5 @@
 import type { FailureRule, Failures, LoginFailureStore } from '../../accounts/login-failures.ts'
+import { type MaybePromise, whenThere } from '../../accounts/users.ts'
 import {
   nothing,
   row,
@@ -76,7 +77,7 @@ export function createLoginFailureStore(db: StoreDatabase, clock?: MachineClock)
   }
 
   return {
-    now: clock ? clock.now : () => db.read(databaseTime()),
+    now: clock ? clock.now : serverClock(db),
     read: async (subject, now, rule) => db.read(read(subject, now, rule)),
     fail: (subject, user, now, rule) => db.write(() => fail(subject, user, now, rule)),
     async forgive(subject, user, now, rule) {
@@ -98,6 +99,22 @@ export function createLoginFailureStore(db: StoreDatabase, clock?: MachineClock)
       return found.map(({ subject }) => subject)
     },
     release: (subject) => db.write(() => release(subject)),
+  }
+}
+
+/** Milliseconds for which this process's own clock carries the server's on. */
+const carriedMs = 10_000
+
+/** The server's clock in milliseconds since 1970: asked now and then, and carried on by this process's own in between. */
+function serverClock(db: StoreDatabase): () => MaybePromise<number> {
+  let known: { readonly server: number; readonly own: number } | undefined
+  return () => {
+    const own = performance.now()
+    if (known && own - known.own < carriedMs) return known.server + Math.floor(own - known.own)
+    return whenThere(db.read(databaseTime()), (server) => {
+      known = { server, own: performance.now() }
+      return server
+    })
   }
 }
 

@@ -16,7 +16,7 @@ import type { MemoryIndex, NumberedVector } from '../port/memory-index.ts'
 import { among, greatest, row, rows, run, sql, together, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { firstSlice, type Leaving, slice } from '../shared/memory-retention.ts'
-import { digestOf, entryOf, storable, worthOf } from '../shared/memory-rows.ts'
+import { digestOf, entryOf, worthOf } from '../shared/memory-rows.ts'
 import { numbersAfter, rangeOf } from '../shared/memory-scope.ts'
 import { insertMemories, knownMemories, planned, renew, setLabels } from './memory-plan.ts'
 import { getMemory } from './memory-read.ts'
@@ -42,11 +42,10 @@ export interface Added {
 export function* addMemories(
   index: MemoryIndex,
   scope: Scope,
-  given: readonly NewMemory[],
+  memories: readonly NewMemory[],
   policy: RetentionPolicy,
   limits?: StoredLimits,
 ): Work<Added> {
-  const memories = given.map(storable)
   const digests = memories.map(digestOf)
   const [row, known, spaces] = yield* together(
     makeScope(scope),
@@ -119,7 +118,7 @@ export function* editMemory(
   const { scope_id } = scopeRow
   const { row: before, entry } = found
   const number = before.memory_id
-  const after = storable(change(entry))
+  const after = change(entry)
   const digest = digestOf(after)
   const metadata = JSON.stringify(after.metadata)
   const isReworded = after.content !== before.content

@@ -11,6 +11,7 @@ import { createPostgresDriver } from '../postgres/driver.ts'
 import { operatorFailure } from '../postgres/errors.ts'
 import { snapshotIn as postgresSnapshot } from '../postgres/persona-snapshot.ts'
 import type { Transaction } from '../postgres/sql.ts'
+import type { PostgresSettings } from '../postgres/storage.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
 import { movedTables } from '../schema/tables.ts'
 import { snapshotIn as sqliteSnapshot } from '../sqlite/persona-snapshot.ts'
@@ -63,8 +64,11 @@ export async function checkFolder(settings: SqliteSettings, control: TransferCon
   }
 }
 
-/** The same for a PostgreSQL database, every row of which is read at one moment. */
-export async function checkPostgres(url: string, control: TransferControl): Promise<DatabaseCheck> {
+/** The same for a PostgreSQL database, every row of which is read at one moment; without secrets the seals are not compared. */
+export async function checkPostgres(
+  { url, sealSecrets }: Pick<PostgresSettings, 'url' | 'sealSecrets'>,
+  control: TransferControl,
+): Promise<DatabaseCheck> {
   const db = openPostgres(url)
   try {
     const line = await checkDatabase(db)
@@ -78,7 +82,7 @@ export async function checkPostgres(url: string, control: TransferControl): Prom
         const scopes = await tx.rows<Scope>(
           `SELECT id AS "personaId", user_id AS "userId" FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`,
         )
-        return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope), control)
+        return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope, { sealSecrets }), control)
       },
       { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
     )

@@ -1,3 +1,4 @@
+import { escapedText, givenText } from '../postgres/escaped-text.ts'
 import type { ColumnType, Value } from '../schema/table.ts'
 
 /**
@@ -48,8 +49,9 @@ export function createRowWriter(types: readonly ColumnType[]): RowWriter {
 
   const writers: Readonly<Record<ColumnType, (value: Value) => void>> = {
     timestamptz: notMoved,
+    numeric: notMoved,
     text(value) {
-      const text = withoutNul(value as string)
+      const text = escapedText(value as string)
       // A character of UTF-16 takes three bytes at most.
       reserve(4 + text.length * 3)
       const written = buffer.write(text, length + 4)
@@ -144,11 +146,6 @@ export function createRowWriter(types: readonly ColumnType[]): RowWriter {
   }
 }
 
-/** PostgreSQL's texts hold no U+0000: U+FFFD stands in its place, as for all writes there. */
-export function withoutNul(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
-}
-
 /** Reads rows of such chunks, which are cut anywhere. Bytes of a row are its own. */
 export interface RowReader {
   /** The rows that are whole by now. */
@@ -221,12 +218,13 @@ export function createRowReader(types: readonly ColumnType[]): RowReader {
 
 /** No table with such a column is moved. */
 function notMoved(): never {
-  throw new Error('Moments of the server are not moved')
+  throw new Error('Columns of this type are not moved')
 }
 
 const readers: Readonly<Record<ColumnType, (bytes: Buffer) => Value>> = {
   timestamptz: notMoved,
-  text: (bytes) => bytes.toString('utf8'),
+  numeric: notMoved,
+  text: (bytes) => givenText(bytes.toString('utf8')),
   int2: (bytes) => bytes.readInt16BE(),
   int4: (bytes) => bytes.readInt32BE(),
   int8: (bytes) => bytes.readInt32BE() * 2 ** 32 + bytes.readUInt32BE(4),

@@ -1,12 +1,11 @@
 import type { Fields } from '../../personas/fields.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
-import type { ArchivedMemory, PersonaSnapshot } from '../../personas/package/archive.ts'
+import type { PersonaSnapshot } from '../../personas/package/archive.ts'
 import { ContentHash } from '../../personas/package/digest.ts'
 import { packageContent } from '../../personas/package/export.ts'
 import { snapshotIn as postgresSnapshot } from '../postgres/persona-snapshot.ts'
 import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { snapshotIn as sqliteSnapshot } from '../sqlite/persona-snapshot.ts'
-import { withoutNul } from './copy-format.ts'
 import type { FolderSide } from './folder-rows.ts'
 import type { PostgresSide } from './postgres-rows.ts'
 
@@ -22,10 +21,9 @@ export function scopesIn({ db }: FolderSide): readonly Scope[] {
     .all()
 }
 
-/** The content hash of a persona in a data folder, as its package would have it, but with the texts that PostgreSQL can hold. */
+/** The content hash of a persona in a data folder, as its package would have it. */
 async function hashInFolder({ db }: FolderSide, scope: Scope, onMemories: OnMemories): Promise<string> {
-  const snapshot = await sqliteSnapshot(db, scope, () => {})
-  return hashOf(snapshot && storable(snapshot), scope, onMemories)
+  return hashOf(await sqliteSnapshot(db, scope, () => {}), scope, onMemories)
 }
 
 /** The same in PostgreSQL. */
@@ -67,28 +65,4 @@ async function hashOf(snapshot: PersonaSnapshot | undefined, { personaId }: Scop
     await yieldToEventLoop()
   }
   return hash.digest(content)
-}
-
-/** Texts of columns without U+0000; those of JSON write it as an escape. */
-function storable(snapshot: PersonaSnapshot): PersonaSnapshot {
-  const { persona } = snapshot
-  const texts = Object.entries(persona).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? withoutNul(value) : value,
-  ])
-  return {
-    ...snapshot,
-    persona: Object.fromEntries(texts) as typeof persona,
-    memories: () => storableMemories(snapshot.memories()),
-  }
-}
-
-async function* storableMemories(
-  batches: AsyncIterable<readonly ArchivedMemory[]>,
-): AsyncGenerator<readonly ArchivedMemory[]> {
-  for await (const batch of batches)
-    yield batch.map((memory) => ({
-      ...memory,
-      entry: { ...memory.entry, content: withoutNul(memory.entry.content) },
-    }))
 }

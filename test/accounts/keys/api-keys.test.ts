@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type ApiKeys, createApiKeys, type VerifiedKey } from '../../../src/accounts/keys/api-keys.ts'
 import { digestOfKey, makeKeyText } from '../../../src/accounts/keys/key-text.ts'
 import type { KeyStore } from '../../../src/accounts/keys/store.ts'
 import { AppError } from '../../../src/errors.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { account, noon } from '../../helpers/storage/samples.ts'
 import { openStorageIn } from '../../helpers/storage/test-storage.ts'
@@ -83,13 +82,10 @@ test('a rotated key has two secrets until the overlap ends, one id, and tells wh
     clock.now = noon + 2 * hour
     await verified(keys, first)
     const shown = await keys.get(key.id)
-    assert.equal(
-      shown.secrets.map(({ last4, last_used_at }) => [last4, last_used_at]),
-      [
-        [second.slice(-4), noon + hour],
-        [first.slice(-4), noon + 2 * hour],
-      ],
-    )
+    assert.equal(pluck(shown.secrets, 'last4', 'last_used_at'), [
+      [second.slice(-4), noon + hour],
+      [first.slice(-4), noon + 2 * hour],
+    ])
     assert.is(shown.last_used_at, noon + 2 * hour)
     clock.now = noon + 24 * hour
     assert.match(await refusal(keys, first), /was rotated, and this secret of it ended on 2026-06-02 12:00 UTC/)
@@ -233,7 +229,7 @@ interface Parts {
 
 /** Does something with keys in a database of their own, with the users ada (admin) and bob. */
 async function withKeys(work: (parts: Parts) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-keys-'))
+  const folder = temporaryFolder()
   const opened: Storage[] = []
   const open = async () => {
     const storage = await openStorageIn(folder)
@@ -277,7 +273,6 @@ async function withKeys(work: (parts: Parts) => Promise<void>): Promise<void> {
     await keys.close()
   } finally {
     for (const storage of opened) await storage.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

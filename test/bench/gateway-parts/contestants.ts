@@ -11,6 +11,17 @@ export const project = fileURLToPath(new URL('./', import.meta.resolve('#package
 
 export const peerName = 'Portkey 1.15.2'
 
+/** The processes of a bench, which are ended at the end of the block that declares them by `await using`. */
+export function openChildren(): ChildProcess[] & AsyncDisposable {
+  const children: ChildProcess[] = []
+  const end = async () => {
+    for (const child of children) child.kill('SIGTERM')
+    const running = children.filter((child) => child.exitCode === null && child.signalCode === null)
+    await Promise.all(running.map((child) => once(child, 'exit')))
+  }
+  return Object.assign(children, { [Symbol.asyncDispose]: end })
+}
+
 /** Starts a program of this folder that prints its port. */
 export async function startPart(
   children: ChildProcess[],

@@ -41,9 +41,7 @@ function throughH3(): RequestListener {
       body: JSON.stringify(body),
     })
     if (!body.stream) return JSON.parse(await reply.body.text()) as object
-    return new Response(ReadableStream.from(reply.body), {
-      headers: { 'content-type': 'text/event-stream' },
-    })
+    return new Response(ReadableStream.from(reply.body), { headers: { 'content-type': 'text/event-stream' } })
   })
   return toNodeHandler(app) as RequestListener
 }

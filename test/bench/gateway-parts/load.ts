@@ -87,13 +87,6 @@ export function memoryOf(pid: number | undefined): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
-}
-
-export const median = (values: readonly number[]): number => quantile(values, 0.5)
-
 function bytes(text: string): number {
   const [, value, unit] = /([\d.]+)([KMG]?)B/.exec(text)!
   return Number(value) * { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }[unit as '' | 'K' | 'M' | 'G']!

@@ -31,12 +31,7 @@ export const categories: readonly (readonly [number, string])[] = [
   [5, 'advers.'],
 ]
 
-interface RawTurn {
-  speaker: string
-  dia_id: string
-  text: string
-  blip_caption?: string
-}
+type RawTurn = { speaker: string; dia_id: string; text: string; blip_caption?: string }
 
 /** Every conversation in the folder's JSON files. */
 export function readTalks(folder: string): Talk[] {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openHttpClient } from '../../../src/http-client/agent.ts'
@@ -12,6 +11,7 @@ import { createOllamaEmbeddings } from '../../../src/runners/embedder-ollama.ts'
 import { createPulledEmbedder, embeddingForms } from '../../../src/runners/pulled-embedder.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
 
 /** Nothing is evicted while it is measured. */
@@ -19,7 +19,7 @@ export const keepAll = { maxMemories: 1_000_000, maxAge: 1e15, cleanup: false, n
 
 /** The product's own store in a database of its own. */
 export async function openStores() {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-memory-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'aichat.db')
   const db = await openDatabase(path)
   const memories = memoryStoreOf(db)
@@ -94,10 +94,6 @@ export async function embedded(embedder: Embedder, memories: readonly NewMemory[
 export async function queryVector(embedder: Embedder, query: string): Promise<Vector> {
   const { space, vectors } = await embedder.embed([query], 'query')
   return { space, values: vectors[0]! }
-}
-
-export function print(line = ''): void {
-  process.stdout.write(`${line}\n`)
 }
 
 /** The middle and the slow end of some milliseconds. */

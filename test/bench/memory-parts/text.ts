@@ -1,10 +1,8 @@
 /** Sentences and questions over a vocabulary in which, as in speech, a few words are common and most are rare. */
+import { randomFrom } from '../parts/figures.ts'
+
 export function createText(seed: number) {
-  let state = seed
-  const random = () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
+  const random = randomFrom(seed)
   let clock = Date.UTC(2026, 0, 1)
   const words = Array.from({ length: 8000 }, (_, at) => wordOf(at))
   const word = () => words[Math.floor(words.length ** random()) - 1]!

@@ -22,11 +22,7 @@ interface Report {
   }[]
 }
 
-interface Range {
-  readonly startOffset: number
-  readonly endOffset: number
-  readonly count: number
-}
+type Range = { readonly startOffset: number; readonly endOffset: number; readonly count: number }
 
 /**
  * Runs a test file of the unchanged copy of the program, and reads which of the places it ran, in its process or in one that it

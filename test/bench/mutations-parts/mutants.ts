@@ -14,11 +14,7 @@ export interface Mutant {
   readonly lines: readonly [string, string]
 }
 
-interface Rule {
-  readonly kind: Mutant['kind']
-  readonly pattern: RegExp
-  readonly replace: (match: string) => string
-}
+type Rule = { readonly kind: Mutant['kind']; readonly pattern: RegExp; readonly replace: (match: string) => string }
 
 const swapped: Readonly<Record<string, string>> = {
   '===': '!==',
@@ -82,13 +78,20 @@ const equals: readonly {
     kinds: ['bound'],
     names: /\bset(?:Timeout|Interval)\(|[tT]imeout|\bperformance\.now\(\)/,
   },
-  { reason: 'a text cut for display', kinds: ['bound'], names: /\bshorten(?:ed)?\(|\bclipped\b/ },
+  {
+    reason: 'a text cut for display',
+    kinds: ['bound'],
+    names: /\bshorten(?:ed)?\(|\bclipped\b|`[^`]*\$\{[^{}`]+\.slice\(0, \d+\)\}[^`]* [^`]*`/,
+  },
+  { reason: 'the indentation of JSON', kinds: ['bound'], names: /JSON\.stringify\(.*, null, \d\)/ },
+  { reason: 'a tolerance of rounding', kinds: ['bound'], names: /[<>]=? \d+e-(?:[6-9]|\d\d)\b/ },
   { reason: 'the pace of progress', kinds: ['bound', 'statement'], names: /\b(?:on|show)?[pP]rogress(?:\.\w+)?\(/ },
 ]
 
 /** Why a change is equal to the original by its nature; undefined where a test should notice it. */
-export function equalBy({ kind, lines: [original] }: Mutant): string | undefined {
-  return equals.find(({ kinds, names }) => kinds.includes(kind) && names.test(original))?.reason
+export function equalBy({ kind, lines: [original, changed] }: Mutant): string | undefined {
+  const isIn = (names: RegExp) => names.test(original) && (kind !== 'bound' || names.test(changed))
+  return equals.find(({ kinds, names }) => kinds.includes(kind) && isIn(names))?.reason
 }
 
 /** The module with the change. */

@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
 import type { NewMemory, Scope, Vector } from '../../../src/personas/memory/memory.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { havePostgres, openPostgres } from '../../helpers/postgres/server.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 import { keepAll } from '../memory-parts/scope.ts'
@@ -31,7 +30,7 @@ export async function openBoth(): Promise<Both | undefined> {
   if (given === undefined && !havePostgres()) return undefined
   const server =
     given === undefined ? await openPostgres({ durable: true, settings: { shared_buffers: '1GB' } }) : undefined
-  const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'aichat-bench-postgres-')))
+  const folders = [0, 1].map(() => temporaryFolder())
   const url = given ?? (await server!.newDatabase())
   const sqlite = await openStorage({ ...storageIn(folders[0]!), limits })
   const postgres = await openStorage({ ...storageIn(folders[1]!), limits, url }, { service: true })

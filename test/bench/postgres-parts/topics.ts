@@ -1,4 +1,5 @@
 import type { EmbeddingSpace, Vector } from '../../../src/personas/memory/memory.ts'
+import { randomFrom } from '../parts/figures.ts'
 
 /**
  * Unit vectors as those of an embedding model lie: about 300 topics, all on one side of a common mean. Two of one topic have
@@ -22,12 +23,4 @@ export function createTopics(dimension: number, seed: number): () => Vector {
 function unit(values: Float32Array): Float32Array {
   const length = Math.hypot(...values)
   return values.map((value) => value / length)
-}
-
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
 }

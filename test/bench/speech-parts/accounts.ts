@@ -1,10 +1,6 @@
 /** The resources used by processes, from Linux's accounting. */
 import { readFileSync } from 'node:fs'
 
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
 /** The engine's process and those that it started. */
 function processesOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()

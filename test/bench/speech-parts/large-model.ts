@@ -2,6 +2,7 @@
  * The parts shared by the benches of engines A and C: a server on a model of published size, its figures, and the bound
  * of its weights.
  */
+
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +11,8 @@ import { join } from 'node:path'
 import { openSpeechService, type ServiceOptions } from '../../../speech/service.ts'
 import { createSpeechServer } from '../../../src/server/speech.ts'
 import { openInstallation } from '../../helpers/program/installation.ts'
-import { cpuSeconds, median, memoryOf, ownCpuSeconds, watchMemory } from './accounts.ts'
+import { median, print } from '../parts/figures.ts'
+import { cpuSeconds, memoryOf, ownCpuSeconds, watchMemory } from './accounts.ts'
 import { ask } from './ask.ts'
 import { measureBandwidth } from './bandwidth.ts'
 
@@ -100,8 +102,4 @@ export async function measureBound(folder: string, bytes: number, reached: numbe
   print(
     `bound: ${(bytes / 1e6).toFixed(0)} MB a frame at ${(bandwidth / 1e9).toFixed(1)} GB per CPU second: ${bound.toFixed(2)} audio s / CPU s; the language model reaches ${reached.toFixed(2)}, ${((100 * reached) / bound).toFixed(0)} %`,
   )
-}
-
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

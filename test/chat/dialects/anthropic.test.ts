@@ -307,6 +307,10 @@ test('everything that is wrong with a request is named at once, with its path', 
         path,
       )
   }
+  assert.throws(
+    () => anthropic.readRequest({ messages: 5, stop_sequences: Array<string>(1000).fill('x') }),
+    (error: unknown) => (error as AppError).details.length === 1,
+  )
 })
 
 const asked: ChatRequest = { model: 'm', messages: [hi], stream: true }

@@ -289,9 +289,7 @@ test('the two cases of names are read alike', () => {
     },
     'https://example.org/v1beta/models/gemini-x:streamGenerateContent',
   )
-  assert.is(request.model, 'gemini-x')
-  assert.is(request.stream, true)
-  assert.is(request.max_tokens, 5)
+  assert.equal([request.model, request.stream, request.max_tokens], ['gemini-x', true, 5])
   assert.is(request.tool_choice, 'none')
   assert.equal(request.response_format, { type: 'json_object' })
   assert.equal(request.messages[0], { role: 'system', content: 's' })

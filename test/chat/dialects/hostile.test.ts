@@ -40,10 +40,7 @@ function mutated(value: unknown): fc.Arbitrary<unknown> {
   })
 }
 
-interface Place {
-  readonly holder: Record<string, unknown>
-  readonly name: string
-}
+type Place = { readonly holder: Record<string, unknown>; readonly name: string }
 
 function placesOf(value: unknown): Place[] {
   if (typeof value !== 'object' || value === null) return []

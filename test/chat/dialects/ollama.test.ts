@@ -3,6 +3,7 @@ import { ollama } from '../../../src/chat/dialects/ollama/dialect.ts'
 import type { ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
 import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite("Ollama's dialect")
@@ -146,10 +147,7 @@ test('answers of tools without ids find their calls by name, else in order', () 
     ],
   })
   const ids = messages[0]!.tool_calls!.map((call) => call.id)
-  assert.equal(
-    messages.slice(1).map((message) => message.tool_call_id),
-    [ids[1], ids[0]],
-  )
+  assert.equal(pluck(messages.slice(1), 'tool_call_id'), [ids[1], ids[0]])
 })
 
 test('a request streams unless it sets stream to false', () => {

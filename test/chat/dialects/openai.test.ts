@@ -5,6 +5,7 @@ import { DialectError, type Quirks } from '../../../src/chat/protocol/dialect.ts
 import type { ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
 import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite("OpenAI's dialect")
@@ -199,10 +200,7 @@ test('ids of calls are renamed to fit the pattern, the same in every message, an
   for (const id of ids) assert.match(id, /^[a-zA-Z0-9]{9}$/)
   assert.is(new Set(ids).size, 3)
   assert.is(ids[1], 'abcDEF123')
-  assert.equal(
-    rest.map((message) => message.tool_call_id),
-    ids,
-  )
+  assert.equal(pluck(rest, 'tool_call_id'), ids)
 })
 
 test('the model stands in the address where the endpoint has a place for it', () => {
@@ -229,6 +227,10 @@ test('everything that is wrong with a request is named at once, with its path', 
         path,
       )
   }
+  assert.throws(
+    () => openai.readRequest({ model: 'm', messages: {} }),
+    (error: unknown) => error instanceof AppError && error.details[0]!.startsWith('messages '),
+  )
   const better = {
     ...body,
     messages: [

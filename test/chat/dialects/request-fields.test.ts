@@ -10,6 +10,7 @@ import { harmless } from '../../../src/chat/dialects/shared/request-fields.ts'
 import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
 import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
 import { AppError } from '../../../src/errors.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 import { leftOutOf } from '../left-out.ts'
 
@@ -344,10 +345,7 @@ test('a choice among some of the tools shows only these where a dialect has no w
     tool_choice: { type: 'allowed_tools', allowed_tools: allowed },
   })
   const { body } = anthropic.writeRequest(request, endpoint)
-  assert.equal(
-    (body['tools'] as { name: string }[]).map(({ name }) => name),
-    ['time'],
-  )
+  assert.equal(pluck(body['tools'] as { name: string }[], 'name'), ['time'])
   assert.equal(body['tool_choice'], { type: 'any' })
   assert.equal(leftOutOf(request, 'anthropic-messages'), [])
   assert.equal(openai.writeRequest(request, endpoint).body['tool_choice'], {

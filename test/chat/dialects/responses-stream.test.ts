@@ -10,6 +10,7 @@ import { decode, dialectOf, encode, failsInside, requestOf } from '../../helpers
 import { isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
 import { factsOf } from '../../helpers/chat/facts.ts'
 import { checkGrammar, eventsOf } from '../../helpers/chat/responses-grammar.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -42,7 +43,7 @@ for (const exchange of streams) {
       eventsOf(bytes.toString('utf8')).map(({ type }) => type),
     )
     assert.equal(
-      final.output.map(({ id, type }) => [id, type]),
+      pluck(final.output, 'id', 'type'),
       response.output.map((item: { id: string; type: string }) => [item.id, item.type]),
     )
     const { choices, usage } = factsOf(source.id, exchange.answer, true)
@@ -61,8 +62,7 @@ for (const exchange of streams) {
       const text =
         begun.join('') + writer.fail({ message: 'the provider went away', code: 'server_error', status: 502 })
       const response = checkGrammar(eventsOf(text))
-      assert.is(response.status, 'failed')
-      assert.is(response.error.message, 'the provider went away')
+      assert.equal([response.status, response.error.message], ['failed', 'the provider went away'])
       const thrown = await clientOf(Buffer.from(text))
         .responses.stream({ model: 'm', input: 'x' })
         .finalResponse()

@@ -129,9 +129,11 @@ test('the items of a turn are one message, with its outputs straight behind it, 
       { role: 'user', content: 'And?' },
       { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_text', text: 'first' }] },
       { role: 'assistant', content: 'Done' },
+      { type: 'reasoning', summary: [], encrypted_content: 'of the last' },
       { role: 'assistant', content: 'Really' },
     ],
   })
+  assert.match(JSON.stringify(messages.at(-1)), 'of the last')
   const outline = messages.map(({ role, content, tool_call_id: id, tool_calls: calls }) => [
     role,
     content,
@@ -216,8 +218,7 @@ test('fields of chats go to their places and back', () => {
     include: ['reasoning.encrypted_content'],
   }
   const request = ask(fields)
-  assert.is(request.max_tokens, 50)
-  assert.is(request.reasoning_effort, 'low')
+  assert.equal([request.max_tokens, request.reasoning_effort], [50, 'low'])
   assert.equal(request.messages[0]?.content, 'Be brief.')
   assert.equal(request.response_format, {
     type: 'json_schema',
@@ -371,8 +372,7 @@ test('a stream with events unknown to us, with items without places, or without 
   ]
   const text = bytes.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
   const reply = collectReply(decode(responses, ask({}), [Buffer.from(text)]))
-  assert.is(reply.choices[0]?.message.content, 'Hi')
-  assert.is(reply.choices[0]?.finish_reason, 'stop')
+  assert.equal([reply.choices[0]?.message.content, reply.choices[0]?.finish_reason], ['Hi', 'stop'])
 })
 
 test.run()

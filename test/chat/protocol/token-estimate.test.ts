@@ -55,4 +55,17 @@ test('of a call are those of its name and arguments, and more of Claude; of tool
   assert.is(estimateRequestTokens({ messages: [], tools }), Math.ceil(4 + 0.8 * (100 + 1.5)))
 })
 
+test('of a picture are those of its pixels', () => {
+  const picture = Buffer.alloc(30)
+  picture.write('RIFF')
+  picture.write('WEBPVP8X', 8)
+  picture.writeUIntLE(750 - 1, 24, 3)
+  picture.writeUIntLE(100 - 1, 27, 3)
+  const url = `data:image/webp;base64,${picture.toString('base64')}`
+  assert.is(
+    estimateRequestTokens({ messages: [{ content: [{ type: 'image_url', image_url: { url } }] }] }),
+    100 + frame,
+  )
+})
+
 test.run()

@@ -3,6 +3,8 @@ import { type Background, createBackground } from '../../../src/chat/responses/b
 import type { Responses } from '../../../src/chat/responses/responses.ts'
 import type { Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
 import { AppError } from '../../../src/errors.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 import { ada, type KeptResponses, response, textsOf, withResponses } from './kept.ts'
@@ -29,15 +31,9 @@ test('its events can be read while it runs and after it, from any one on, each w
     const later = take(await background.follow(ada, 'resp_1', 2))
     work.end('resp_1')
     const types = ['response.output_text.delta', 'response.completed']
-    assert.equal(
-      (await later).map(({ type }) => type),
-      types,
-    )
+    assert.equal(pluck(await later, 'type'), types)
     assert.is((await background.find(ada, 'resp_1')).status, 'completed')
-    assert.equal(
-      (await events('resp_1', 2)).map(({ type }) => type),
-      types,
-    )
+    assert.equal(pluck(await events('resp_1', 2), 'type'), types)
     assert.equal(
       (await events('resp_1', -1)).map(({ sequence_number: number }) => number),
       [0, 1, 2, 3, 4],
@@ -62,10 +58,7 @@ test('a cancelled one ends at once, for its readers too, and stays as cancelled;
     const live = take(await background.follow(ada, 'resp_1', -1))
     assert.is((await background.cancel(ada, 'resp_1')).status, 'cancelled')
     assert.ok(work.signal().aborted)
-    assert.equal((await live).at(-1)?.['response'], {
-      ...response('resp_1', [], 'cancelled'),
-      background: true,
-    })
+    assert.equal((await live).at(-1)?.['response'], { ...response('resp_1', [], 'cancelled'), background: true })
     work.end('resp_1')
     assert.is((await background.cancel(ada, 'resp_1')).status, 'cancelled', 'again')
     assert.is((await background.find(ada, 'resp_1')).status, 'cancelled')
@@ -152,16 +145,6 @@ test('a failure, an answer without an end, the end of its login and of the proce
     assert.match(messages[3]!, /stopped/)
   }))
 
-test('a ninth of one user waits, and other users do not', () =>
-  withBackground(async ({ background, begin }) => {
-    for (let at = 1; at <= 8; at++) await begin(`resp_${at}`)
-    const error = await rejects(begin('resp_9'), 'rate_limited', /8 of your responses/)
-    assert.ok(error.retryAfter)
-    await begin('resp_e', { owner: 'eve' })
-    await background.cancel(ada, 'resp_1')
-    await begin('resp_9')
-  }))
-
 test('one whose end cannot be written is told as failed, not as running', () =>
   withBackground(async ({ background, begin, storage }) => {
     const work = await begin('resp_1')
@@ -176,10 +159,7 @@ test('one whose end cannot be written is told as failed, not as running', () =>
 
 test.run()
 
-interface Told {
-  readonly type: string
-  readonly [field: string]: unknown
-}
+type Told = { readonly type: string; readonly [field: string]: unknown }
 
 /** The answer of a provider, as the test has it go on. */
 interface Work {
@@ -207,18 +187,14 @@ interface Parts extends KeptResponses {
 function withBackground(work: (parts: Parts) => Promise<void>): Promise<void> {
   return withResponses(async (parts) => {
     const storage = { ...parts.storage, responses: parts.storage.responses }
-    const background = createBackground(parts.responses)
-    try {
-      await work({
-        ...parts,
-        storage,
-        background,
-        begin: (id, reader = ada) => begun(parts.responses, background, id, reader),
-        events: async (id, after) => take(await background.follow(ada, id, after)),
-      })
-    } finally {
-      await background.close()
-    }
+    await using background = closing(createBackground(parts.responses))
+    await work({
+      ...parts,
+      storage,
+      background,
+      begin: (id, reader = ada) => begun(parts.responses, background, id, reader),
+      events: async (id, after) => take(await background.follow(ada, id, after)),
+    })
   })
 }
 

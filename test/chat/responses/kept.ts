@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createResponses, type OpenedRequest, type Responses } from '../../../src/chat/responses/responses.ts'
 import type { Item, Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 
 export const ada: Reader = { owner: 'ada' }
@@ -25,7 +23,7 @@ export async function withResponses(
   work: (parts: KeptResponses) => Promise<void>,
   { keep = lifetime, most = 100 }: { readonly keep?: number; readonly most?: number } = {},
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-responses-'))
+  const folder = temporaryFolder()
   const storage = await openStorage(storageIn(folder))
   const clock = { now: Date.UTC(2026, 5, 1) }
   const bounds = { responses: most, bytes: 1e9 }
@@ -43,7 +41,6 @@ export async function withResponses(
     })
   } finally {
     await storage.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

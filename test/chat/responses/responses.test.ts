@@ -114,26 +114,12 @@ test('a conversation that has grown too long is refused, before it is read', () 
     assert.is(refused.message, 'enough')
   }))
 
-test('nothing is kept with store: false, without a lifetime, or of a very large input, and the request says so', async () => {
-  await withResponses(async ({ ask, responses }) => {
-    const stateless = await ask({ id: 'resp_1', input: 'Hi', store: false })
-    assert.equal([stateless.keep, stateless.own], [false, []])
-    assert.is((await refusal(responses.find(ada, 'resp_1'))).status, 404)
+test('nothing is kept of a very large input, and the request says so', () =>
+  withResponses(async ({ ask, responses }) => {
     const large = await ask({ id: 'resp_2', input: 'x'.repeat(8 * 1024 * 1024 + 1), store: true })
     assert.equal([large.keep, large.body['store'], large.warnings.length], [false, false, 1])
     assert.is((await refusal(responses.find(ada, 'resp_2'))).status, 404)
-  })
-  await withResponses(
-    async ({ ask, responses }) => {
-      const off = await ask({ id: 'resp_1', input: 'Hi' })
-      assert.equal([off.keep, off.body['store'], textsOf(off)], [false, false, ['Hi']])
-      const error = await refusal(responses.open({ input: 'Hi', previous_response_id: 'resp_1' }, ada))
-      assert.is(error.provider?.code, 'previous_response_not_found')
-      assert.match(error.details[0]!, /keeps no responses/)
-    },
-    { keep: 0 },
-  )
-})
+  }))
 
 test('without a lifetime, what was kept before is gone', () =>
   withResponses(

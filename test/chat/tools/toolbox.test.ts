@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { offeredName, pinOf } from '../../../src/chat/tools/pins.ts'
 import type { ServerTool, ToolServer } from '../../../src/chat/tools/tool-server.ts'
 import { createToolbox } from '../../../src/chat/tools/toolbox.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the tools of servers, as a model may call them')
@@ -77,14 +78,11 @@ test('two servers may have tools of one name', async () => {
     ['one__read', 'two__read'],
   )
   const results = await toolbox.run([callOf('two__read', 'a'), callOf('one__read', 'b'), callOf('nobody__read', 'c')])
-  assert.equal(
-    results.map(({ tool_call_id, content }) => [tool_call_id, content]),
-    [
-      ['a', 'from two'],
-      ['b', 'from one'],
-      ['c', 'Error: There is no such tool'],
-    ],
-  )
+  assert.equal(pluck(results, 'tool_call_id', 'content'), [
+    ['a', 'from two'],
+    ['b', 'from one'],
+    ['c', 'Error: There is no such tool'],
+  ])
 })
 
 test('tools beyond what a request takes are left out and named', async () => {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { goodPassword, type TestDaemon, withDaemon } from '../../helpers/program/daemon.ts'
 import { type Ran, runMain } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -224,20 +224,16 @@ interface Client {
 
 /** A server, and a client of it with a home of its own. */
 async function withClient(work: (client: Client) => Promise<void>): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-client-'))
-  try {
-    await withDaemon((daemon) =>
-      work({
-        daemon,
-        home,
-        run: (words, input, environment = {}) =>
-          runMain(words, {
-            environment: { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
-            ...(input !== undefined && { input }),
-          }),
-      }),
-    )
-  } finally {
-    rmSync(home, { recursive: true, force: true })
-  }
+  const home = temporaryFolder()
+  await withDaemon((daemon) =>
+    work({
+      daemon,
+      home,
+      run: (words, input, environment = {}) =>
+        runMain(words, {
+          environment: { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
+          ...(input !== undefined && { input }),
+        }),
+    }),
+  )
 }

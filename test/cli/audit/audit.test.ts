@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../../helpers/folders.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { goodPassword } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { type Ran, runMain } from '../../helpers/program/terminal.ts'
@@ -59,7 +60,7 @@ test('a persona is recorded by its id, also where a command names it', () =>
     for (const deed of ['backup', 'export', 'remove']) await aichat(['persona', deed, 'Mia', '--yes'])
     const found = await rows()
     assert.equal(
-      found.map(({ action, subject }) => [action, subject]),
+      pluck(found, 'action', 'subject'),
       ['remove', 'export', 'backup'].map((deed) => [`personas.${deed}`, id]),
     )
     assert.not.match(JSON.stringify(found), 'Mia')
@@ -87,6 +88,9 @@ test('an installation without a database gets none for its audit', () =>
     await aichat(['config', 'set', 'chat.model', 'some-model'])
     await aichat(['plugin', 'install', 'plugin.json'])
     assert.not.ok(existsSync(join(home, 'aichat.db')))
+    writeFileSync(join(home, 'aichat.db'), 'no database')
+    const { stderr } = await aichat(['plugin', 'remove', 'custom', '--yes'])
+    assert.match(stderr, /what was done is not in the audit/)
   }))
 
 test.run()
@@ -99,7 +103,7 @@ interface Scene {
 }
 
 async function withHome(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'aichat-audit-'))
+  const home = temporaryFolder()
   const file = join(home, 'plugin.json')
   writeFileSync(file, JSON.stringify(pluginAt('http://127.0.0.1:9')))
   const aichat: Scene['aichat'] = async (words, input, code = 0) => {
@@ -113,13 +117,5 @@ async function withHome(work: (scene: Scene) => Promise<void>): Promise<void> {
     assert.is(ran.code, code, `${words.join(' ')}: ${ran.stderr}`)
     return ran
   }
-  try {
-    await work({
-      home,
-      aichat,
-      rows: async () => JSON.parse((await aichat(['audit', '--json'])).stdout).entries,
-    })
-  } finally {
-    rmSync(home, { recursive: true, force: true })
-  }
+  await work({ home, aichat, rows: async () => JSON.parse((await aichat(['audit', '--json'])).stdout).entries })
 }

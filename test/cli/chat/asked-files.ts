@@ -1,16 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import type { Finished, Home, RunOptions } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
 import { completion, json, openStandIn } from '../../helpers/providers/fake-provider.ts'
 
 /** A part of a message as a provider gets it. */
-export interface SentPart {
-  readonly text?: string
-  readonly image_url?: { readonly url: string }
-}
+export type SentPart = { readonly text?: string; readonly image_url?: { readonly url: string } }
 
 /** A home with a provider that answers, and a folder for the files of questions. */
 export interface Asking {
@@ -24,7 +21,7 @@ export interface Asking {
 }
 
 export async function openAsking(): Promise<Asking> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-files-'))
+  const folder = temporaryFolder()
   const stand = await openStandIn((_request, response) => json(response, 200, completion('Read')))
   const home = openFastHome({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
   const install = ['plugin', 'install', '-', '--activate']

@@ -43,8 +43,7 @@ test('joins the text and the piped input, with a system prompt and limits', () =
       { role: 'system', content: 'Be brief' },
       { role: 'user', content: 'Translate:\n\nGuten Tag' },
     ])
-    assert.is(body.temperature, 0)
-    assert.is(body.max_tokens ?? body.max_completion_tokens, 9)
+    assert.equal([body.temperature, body.max_tokens ?? body.max_completion_tokens], [0, 9])
     assert.is(body.stream, false)
   }))
 
@@ -120,8 +119,7 @@ test('refuses a file that is neither text nor an image, and one that is not ther
 test('--json prints the REST shape with the target that answered', () =>
   withProvider(provider, async ({ home }) => {
     const reply = JSON.parse((await home.aichat(['chat', 'hi', '--json'])).stdout)
-    assert.is(reply.choices[0].message.content, 'Hello there')
-    assert.is(reply.aichat.plugin, 'custom')
+    assert.equal([reply.choices[0].message.content, reply.aichat.plugin], ['Hello there', 'custom'])
     assert.is(reply.aichat.fallback, false)
   }))
 
@@ -243,17 +241,11 @@ async function withProvider(
   answer: Answer,
   run: (parts: { home: Home; stand: StandIn; runner: StandIn }) => Promise<void>,
 ): Promise<void> {
-  const stand = await openStandIn(answer)
-  const runner = await openStandIn(localRunner())
-  const home = openFastHome({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
-  try {
-    await home.aichat(['plugin', 'install', '-', '--activate'], {
-      input: JSON.stringify(pluginAt(stand.url, { retry: { attempts: 1 } })),
-    })
-    await run({ home, stand, runner })
-  } finally {
-    await stand.close()
-    await runner.close()
-    home.remove()
-  }
+  await using stand = await openStandIn(answer)
+  await using runner = await openStandIn(localRunner())
+  using home = openFastHome({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
+  await home.aichat(['plugin', 'install', '-', '--activate'], {
+    input: JSON.stringify(pluginAt(stand.url, { retry: { attempts: 1 } })),
+  })
+  await run({ home, stand, runner })
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
+import { closing } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import type { TestTerminal } from '../../helpers/program/pseudo-terminal.ts'
@@ -31,10 +33,7 @@ test('Ctrl-C stops the answer at the provider, and the conversation goes on with
     ])
     terminal.type('\x04')
     assert.equal(await terminal.ended(), { code: 0, restored: true }, terminal.shown())
-    assert.equal(
-      (await stored()).map(({ role }) => role),
-      ['user', 'assistant', 'user', 'assistant'],
-    )
+    assert.equal(pluck(await stored(), 'role'), ['user', 'assistant', 'user', 'assistant'])
   }))
 
 test('a question whose answer is stopped before it begins stays, and the next model is told that it has none', () =>
@@ -212,37 +211,34 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     waiting = response
     asked.happen()
   })
-  const provider: Provider = Object.assign(stand, {
-    asked: asked.happened,
-    left: left.happened,
-    answer: (text: string) => void waiting!.end(completionEvents([text]).join('')),
-  })
-  const installation = openInstallation()
+  await using provider = closing(
+    Object.assign(stand, {
+      asked: asked.happened,
+      left: left.happened,
+      answer: (text: string) => void waiting!.end(completionEvents([text]).join('')),
+    }),
+  )
+  await using installation = openInstallation()
   const { home } = installation
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
-    const get = async (path: string) => (await callApi(url)('GET', path)).body
-    const sessions = async () => (await get('/api/sessions')).sessions
-    await work({
-      provider,
-      async talk(words = [], more = {}) {
-        const terminal = openTerminalHere(['chat', ...words], { ...environment, ...more })
-        await terminal.shows(/Ctrl-D ends the conversation\.\s+> $/)
-        return terminal
-      },
-      messages: () =>
-        JSON.parse(provider.received.at(-1)!.body).messages.map(({ role, content }: Record<string, string>) => [
-          role,
-          content,
-        ]),
-      sessions,
-      stored: async () => (await get(`/api/sessions/${(await sessions())[0].id}`)).messages,
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await installation.app.plugins.install(pluginAt(provider.url))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
+  const get = async (path: string) => (await callApi(url)('GET', path)).body
+  const sessions = async () => (await get('/api/sessions')).sessions
+  await work({
+    provider,
+    async talk(words = [], more = {}) {
+      const terminal = openTerminalHere(['chat', ...words], { ...environment, ...more })
+      await terminal.shows(/Ctrl-D ends the conversation\.\s+> $/)
+      return terminal
+    },
+    messages: () =>
+      JSON.parse(provider.received.at(-1)!.body).messages.map(({ role, content }: Record<string, string>) => [
+        role,
+        content,
+      ]),
+    sessions,
+    stored: async () => (await get(`/api/sessions/${(await sessions())[0].id}`)).messages,
+  })
 }

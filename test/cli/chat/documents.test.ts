@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { deflateSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
+import { closing } from '../../helpers/disposal.ts'
 import { aichatCommand } from '../../helpers/program/command.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type Asking, openAsking } from './asked-files.ts'
@@ -99,10 +100,6 @@ function bomb(): Buffer {
 }
 
 async function asking(run: (parts: Asking) => Promise<void>): Promise<void> {
-  const parts = await openAsking()
-  try {
-    await run(parts)
-  } finally {
-    await parts.close()
-  }
+  await using parts = closing(await openAsking())
+  await run(parts)
 }

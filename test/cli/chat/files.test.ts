@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { walk } from '../../../src/cli/chat/files/walk.ts'
 import { AppError } from '../../../src/errors.ts'
+import { closing } from '../../helpers/disposal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type Asking, namesOf, openAsking } from './asked-files.ts'
 
@@ -207,10 +208,6 @@ test('a file that is named alone is sent without a remark', () =>
 test.run()
 
 async function asking(run: (parts: Asking) => Promise<void>): Promise<void> {
-  const parts = await openAsking()
-  try {
-    await run(parts)
-  } finally {
-    await parts.close()
-  }
+  await using parts = closing(await openAsking())
+  await run(parts)
 }

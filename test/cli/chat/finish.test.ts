@@ -82,7 +82,7 @@ interface Scene {
 }
 
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn((request, response) => {
+  await using provider = await openStandIn((request, response) => {
     const { messages, stream } = JSON.parse(request.body)
     const [message, finish] = answers[messages.at(-1).content]!
     const base = completion('')
@@ -107,16 +107,11 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     )
     response.end(`${event({ delta: {}, finish_reason: finish })}data: [DONE]\n\n`)
   })
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-of-the-test' })
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-of-the-test' })
   const { home } = installation
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
-    await work({ home, url, environment, run: (words) => runMain(words, { environment }) })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await installation.app.plugins.install(pluginAt(provider.url))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
+  await work({ home, url, environment, run: (words) => runMain(words, { environment }) })
 }

@@ -76,10 +76,7 @@ test('--again asks the last question of a session in another model, and keeps bo
     await run(['chat', '-c', 'And when?'])
     const again = await run(['--again', '-m', 'other-model'])
     assert.equal([again.code, again.stdout], [0, '3: And when?\n'], again.stderr)
-    assert.equal(asked(), {
-      model: 'other-model',
-      texts: ['Which train?', '1: Which train?', 'And when?'],
-    })
+    assert.equal(asked(), { model: 'other-model', texts: ['Which train?', '1: Which train?', 'And when?'] })
     assert.equal(await names(), ['Which train? 2', 'Which train?'])
     const other = await run(['chat', '--again', '-s', 'Which train?', '--no-log'])
     assert.is(other.code, 64)
@@ -227,7 +224,7 @@ interface Scene {
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   let meanwhile: (() => Promise<void>) | undefined
   let silent = () => {}
-  const provider = await openStandIn(async (request, response) => {
+  await using provider = await openStandIn(async (request, response) => {
     await meanwhile?.()
     meanwhile = undefined
     const { messages, stream } = JSON.parse(request.body) as { messages: Said[]; stream?: boolean }
@@ -243,52 +240,44 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     if (text.includes('BREAK')) return void response.write(events.slice(0, 2).join(''), () => response.destroy())
     response.end(events.join(''))
   })
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-of-the-test' })
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-of-the-test' })
   const { home } = installation
   const base = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url, { model_map: ['custom-model', 'other-model'] }))
-    await installation.app.plugins.activate('custom')
-    const run: Scene['run'] = (words, input, environment = {}, shown = false) =>
-      runMain(words, { shown, environment: { ...base, ...environment }, ...(input !== undefined && { input }) })
-    await work({
-      app: installation.app,
-      url: await installation.serve(),
-      provider,
-      run,
-      stopAfter(text, words) {
-        const { signal, abort } = stopper()
-        if (text === 'asked') silent = abort
-        return runMain(words, {
-          environment: base,
-          signal,
-          heard: (name, said) => {
-            if (name === 'stdout' && text !== 'asked' && text.test(said)) abort()
-          },
-        })
-      },
-      during(task) {
-        meanwhile = task
-      },
-      async names() {
-        const { sessions } = JSON.parse((await run(['session', 'list', '--json'])).stdout)
-        return sessions.map(({ name }: { name: string }) => name)
-      },
-      asked() {
-        const { model, messages } = JSON.parse(provider.received.at(-1)!.body) as { model: string; messages: Said[] }
-        return { model, texts: messages.filter(({ role }) => role !== 'system').map(({ content }) => content) }
-      },
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await installation.app.plugins.install(pluginAt(provider.url, { model_map: ['custom-model', 'other-model'] }))
+  await installation.app.plugins.activate('custom')
+  const run: Scene['run'] = (words, input, environment = {}, shown = false) =>
+    runMain(words, { shown, environment: { ...base, ...environment }, ...(input !== undefined && { input }) })
+  await work({
+    app: installation.app,
+    url: await installation.serve(),
+    provider,
+    run,
+    stopAfter(text, words) {
+      const { signal, abort } = stopper()
+      if (text === 'asked') silent = abort
+      return runMain(words, {
+        environment: base,
+        signal,
+        heard: (name, said) => {
+          if (name === 'stdout' && text !== 'asked' && text.test(said)) abort()
+        },
+      })
+    },
+    during(task) {
+      meanwhile = task
+    },
+    async names() {
+      const { sessions } = JSON.parse((await run(['session', 'list', '--json'])).stdout)
+      return sessions.map(({ name }: { name: string }) => name)
+    },
+    asked() {
+      const { model, messages } = JSON.parse(provider.received.at(-1)!.body) as { model: string; messages: Said[] }
+      return { model, texts: messages.filter(({ role }) => role !== 'system').map(({ content }) => content) }
+    },
+  })
 }
 
-interface Said {
-  readonly role: string
-  readonly content: string
-}
+type Said = { readonly role: string; readonly content: string }
 
 function stopper() {
   const controller = new AbortController()

@@ -137,17 +137,7 @@ test('pages, daemons and tool servers elsewhere are refused', () =>
 
 test('a persona whose memories are embedded elsewhere is refused, and answers without her memory', () =>
   withProvider(async ({ home, stand }) => {
-    await home.aichat([
-      'persona',
-      'create',
-      '--name',
-      'Ada',
-      '--model',
-      'llama3',
-      '--memory',
-      '--embedding-model',
-      'embedder',
-    ])
+    await home.aichat('persona create --name Ada --model llama3 --memory --embedding-model embedder'.split(' '))
     lookedUp.length = 0
     const environment = { OLLAMA_HOST: 'gpu.example:11434' }
     const refused = await home.aichat(['chat', '--local-only', '-p', 'Ada', 'Hi'], { environment })
@@ -220,17 +210,9 @@ async function withProvider(
   run: (parts: { home: Home; stand: StandIn; runner: StandIn }) => Promise<void>,
   local: Answer = localRunner(),
 ): Promise<void> {
-  const stand = await openStandIn(provider)
-  const runner = await openStandIn(local)
-  const home = openFastHome({ OLLAMA_HOST: runner.url })
-  try {
-    await home.aichat(['plugin', 'install', '-', '--activate'], {
-      input: JSON.stringify(farPlugin(stand)),
-    })
-    await run({ home, stand, runner })
-  } finally {
-    await stand.close()
-    await runner.close()
-    home.remove()
-  }
+  await using stand = await openStandIn(provider)
+  await using runner = await openStandIn(local)
+  using home = openFastHome({ OLLAMA_HOST: runner.url })
+  await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(farPlugin(stand)) })
+  await run({ home, stand, runner })
 }

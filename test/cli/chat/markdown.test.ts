@@ -62,52 +62,40 @@ test('is rendered in a conversation, whose transcript looks the same', () =>
 
 test('keeps what was said when Ctrl-C stops it in the middle of a block', () =>
   withHome(async (home) => {
-    const provider = await openStandIn((_request, response) => {
+    await using provider = await openStandIn((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(completionEvents(['- one\n- two **bo', 'ld']).slice(0, 2).join(''))
     })
-    try {
-      const plugin = JSON.stringify(pluginAt(provider.url))
-      await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
-      const terminal = openTerminalHere(['chat'], {
-        AICHAT_HOME: home.folder,
-        HOME: home.folder,
-        OLLAMA_HOST: '127.0.0.1:9',
-        ...environment,
-      })
-      await terminal.shows(/> $/)
-      terminal.type('hi\r')
-      await terminal.shows(/• two \*\*bo/)
-      terminal.type('\x03')
-      await terminal.shows(/stopped; the text so far stays part of the conversation\s[\s\S]*> $/)
-      terminal.type('\x04')
-      assert.equal(await terminal.ended(), { code: 0, restored: true }, terminal.shown())
-      assert.match(terminal.shown(), /\*\*bo\r\n(?:\x1b\[[?\w;]+|\r)*aichat: stopped/)
-    } finally {
-      await provider.close()
-    }
+    const plugin = JSON.stringify(pluginAt(provider.url))
+    await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
+    const terminal = openTerminalHere(['chat'], {
+      AICHAT_HOME: home.folder,
+      HOME: home.folder,
+      OLLAMA_HOST: '127.0.0.1:9',
+      ...environment,
+    })
+    await terminal.shows(/> $/)
+    terminal.type('hi\r')
+    await terminal.shows(/• two \*\*bo/)
+    terminal.type('\x03')
+    await terminal.shows(/stopped; the text so far stays part of the conversation\s[\s\S]*> $/)
+    terminal.type('\x04')
+    assert.equal(await terminal.ended(), { code: 0, restored: true }, terminal.shown())
+    assert.match(terminal.shown(), /\*\*bo\r\n(?:\x1b\[[?\w;]+|\r)*aichat: stopped/)
   }))
 
 test.run()
 
 async function withAnswer(work: (home: Home) => Promise<void>): Promise<void> {
   await withHome(async (home) => {
-    const provider = await openStandIn(scripted([answer]))
-    try {
-      const plugin = JSON.stringify(pluginAt(provider.url))
-      await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
-      await work(home)
-    } finally {
-      await provider.close()
-    }
+    await using provider = await openStandIn(scripted([answer]))
+    const plugin = JSON.stringify(pluginAt(provider.url))
+    await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
+    await work(home)
   })
 }
 
 async function withHome(work: (home: Home) => Promise<void>): Promise<void> {
-  const home = openFastHome()
-  try {
-    await work(home)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  await work(home)
 }

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { addressRange } from '../../../src/http/address-range.ts'
+import { closing } from '../../helpers/disposal.ts'
 import { openStandIn, type Received, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type Asking, namesOf, openAsking } from './asked-files.ts'
@@ -115,22 +116,19 @@ test('a redirect from another machine to this one is refused, while the user may
     .find((one) => one?.family === 'IPv4' && !one.internal && addressRange(one.address) !== 'forbidden')?.address
   // A machine without a network has no address to be redirected from.
   if (outer === undefined) return
-  const home = await openAsking()
-  const site = createServer((_request, response) => {
-    response.writeHead(302, { location: 'http://127.0.0.1:1/private' })
-    response.end()
-  })
+  await using home = closing(await openAsking())
+  await using site = closing(
+    createServer((_request, response) => {
+      response.writeHead(302, { location: 'http://127.0.0.1:1/private' })
+      response.end()
+    }),
+  )
   site.listen(0, outer)
   await once(site, 'listening')
-  try {
-    const { port } = site.address() as AddressInfo
-    const { code, stderr } = await home.ask([`http://${outer}:${port}/`])
-    assert.is(code, 78)
-    assert.match(stderr, /redirects to 127\.0\.0\.1:1, an address inside your network/)
-  } finally {
-    site.close()
-    await home.close()
-  }
+  const { port } = site.address() as AddressInfo
+  const { code, stderr } = await home.ask([`http://${outer}:${port}/`])
+  assert.is(code, 78)
+  assert.match(stderr, /redirects to 127\.0\.0\.1:1, an address inside your network/)
 })
 
 test.whole('a page that is missing, fails, nests without end or cannot be reached is an error with its exit code', () =>

@@ -86,16 +86,11 @@ test('a reasoning effort that a small --max-tokens leaves no room for is named',
 })
 
 test('an answer names on stderr what was left out', async () => {
-  const runner = await openStandIn(localRunner())
-  const local = openFastHome({ OLLAMA_HOST: runner.url })
-  try {
-    const words = ['chat', 'hi', '-m', 'llama3', '-o', 'seed=7', '-o', 'logit_bias={"5":1}', '-o', 'made_up=1']
-    const { code, stderr } = await local.aichat(words)
-    assert.equal([code, stderr], [0, 'aichat: logit_bias, made_up: left out, since Ollama does not know it\n'])
-  } finally {
-    await runner.close()
-    local.remove()
-  }
+  await using runner = await openStandIn(localRunner())
+  using local = openFastHome({ OLLAMA_HOST: runner.url })
+  const words = ['chat', 'hi', '-m', 'llama3', '-o', 'seed=7', '-o', 'logit_bias={"5":1}', '-o', 'made_up=1']
+  const { code, stderr } = await local.aichat(words)
+  assert.equal([code, stderr], [0, 'aichat: logit_bias, made_up: left out, since Ollama does not know it\n'])
 })
 
 test.run()

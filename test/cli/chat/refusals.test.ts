@@ -85,35 +85,29 @@ interface Asking {
 }
 
 async function withDaemon(answer: Answer, run: (asking: Asking) => Promise<void>): Promise<void> {
-  const provider = await openStandIn(answer)
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
+  await using provider = await openStandIn(answer)
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
   const { app } = installation
   const input = { messages: [{ role: 'user' as const, content: 'Hi' }] }
   const { askInProcess, localOwner } = await import('../../../src/operations/ask.ts')
-  try {
-    await app.plugins.install(pluginAt(provider.url, { retry: { attempts: 1 } }))
-    await app.plugins.activate('custom')
-    const remote = openRemote({ server: await installation.serve(), token: undefined, insecure: false })
-    const failed = async (work: Promise<unknown>) => {
-      try {
-        await work
-      } catch (reason) {
-        return reason as AppError
-      }
-      throw new Error('it did not fail')
+  await app.plugins.install(pluginAt(provider.url, { retry: { attempts: 1 } }))
+  await app.plugins.activate('custom')
+  const remote = openRemote({ server: await installation.serve(), token: undefined, insecure: false })
+  const failed = async (work: Promise<unknown>) => {
+    try {
+      await work
+    } catch (reason) {
+      return reason as AppError
     }
-    await run({
-      ask: (where) =>
-        failed(where === 'here' ? askInProcess(app, localOwner).ask(chat, input) : remote.ask(chat, input)),
-      stream: (heard) =>
-        failed(
-          (async () => {
-            for await (const _ of await remote.askStream(chat, { ...input, stream: true })) heard()
-          })(),
-        ),
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
+    throw new Error('it did not fail')
   }
+  await run({
+    ask: (where) => failed(where === 'here' ? askInProcess(app, localOwner).ask(chat, input) : remote.ask(chat, input)),
+    stream: (heard) =>
+      failed(
+        (async () => {
+          for await (const _ of await remote.askStream(chat, { ...input, stream: true })) heard()
+        })(),
+      ),
+  })
 }

@@ -37,51 +37,43 @@ const places: readonly {
 
 for (const { name, environment, prepare, told } of places)
   test(`is named with its provider and its place, ${name}, wherever it is used, and its value is not shown`, async () => {
-    const provider = await openStandIn((_request, response) =>
+    await using provider = await openStandIn((_request, response) =>
       json(response, 401, { error: { message: `Incorrect API key provided: ${key}`, code: 'invalid_api_key' } }),
     )
-    const home = openFastHome()
-    try {
-      prepare?.(home.folder)
-      const options = { environment: environment?.(home.folder) ?? {} }
-      const plugin = pluginAt(provider.url, {
-        name: 'Custom',
-        models_source: { url: `${provider.url}/v1/models`, format: 'openai' },
-      })
-      const input = JSON.stringify(plugin)
-      assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input })).code, 0)
-      for (const words of [
-        ['chat', 'hi'],
-        ['chat', 'hi', '--no-fallback'],
-        ['plugin', 'test', 'custom'],
-        ['models', 'refresh', 'custom'],
-      ]) {
-        const { code, stdout, stderr } = await home.aichat(words, options)
-        const output = stdout + stderr
-        assert.is.not(code, 0, words.join(' '))
-        assert.match(output, /refused the key/, words.join(' '))
-        assert.match(output, told, words.join(' '))
-        assert.not.match(output, key)
-      }
-    } finally {
-      home.remove()
-      await provider.close()
+    using home = openFastHome()
+    prepare?.(home.folder)
+    const options = { environment: environment?.(home.folder) ?? {} }
+    const plugin = pluginAt(provider.url, {
+      name: 'Custom',
+      models_source: { url: `${provider.url}/v1/models`, format: 'openai' },
+    })
+    const input = JSON.stringify(plugin)
+    assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input })).code, 0)
+    for (const words of [
+      ['chat', 'hi'],
+      ['chat', 'hi', '--no-fallback'],
+      ['plugin', 'test', 'custom'],
+      ['models', 'refresh', 'custom'],
+    ]) {
+      const { code, stdout, stderr } = await home.aichat(words, options)
+      const output = stdout + stderr
+      assert.is.not(code, 0, words.join(' '))
+      assert.match(output, /refused the key/, words.join(' '))
+      assert.match(output, told, words.join(' '))
+      assert.not.match(output, key)
     }
   })
 
 test('of a plugin that names none is told as such', async () => {
-  const provider = await openStandIn((_request, response) => json(response, 401, { error: { message: 'No key' } }))
-  const home = openFastHome()
-  try {
-    const plugin = pluginAt(provider.url, { name: 'Custom', auth: { header: '', key_env: '' } })
-    await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(plugin) })
-    const { code, stderr } = await home.aichat(['chat', 'hi'])
-    assert.is(code, 77)
-    assert.match(stderr, /Custom wants a key, and its plugin names none: set auth\.key_env/)
-  } finally {
-    home.remove()
-    await provider.close()
-  }
+  await using provider = await openStandIn((_request, response) =>
+    json(response, 401, { error: { message: 'No key' } }),
+  )
+  using home = openFastHome()
+  const plugin = pluginAt(provider.url, { name: 'Custom', auth: { header: '', key_env: '' } })
+  await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(plugin) })
+  const { code, stderr } = await home.aichat(['chat', 'hi'])
+  assert.is(code, 77)
+  assert.match(stderr, /Custom wants a key, and its plugin names none: set auth\.key_env/)
 })
 
 test.run()

@@ -238,57 +238,40 @@ test.whole('it works beside a system prompt, a saved conversation and piped text
 )
 
 test.whole('a daemon is asked in the same way', async () => {
-  const stand = await openStandIn(scripted(['{"name": 1}']))
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
+  await using stand = await openStandIn(scripted(['{"name": 1}']))
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
   const url = await installation.serve()
-  try {
-    await installation.app.plugins.install(pluginAt(stand.url))
-    const { code, stdout, stderr } = await runMain(
-      ['chat', '--server', url, '-m', 'custom:custom-model', 'Who?', '--schema', 'name'],
-      {
-        environment: { AICHAT_HOME: installation.home, HOME: installation.home },
-      },
-    )
-    assert.equal([code, stdout], [76, '{"name": 1}\n'], stderr)
-    assert.match(stderr, /misses the schema in 1 place\n {2}\/name: must be string/)
-  } finally {
-    await installation.close()
-    await stand.close()
-  }
+  await installation.app.plugins.install(pluginAt(stand.url))
+  const { code, stdout, stderr } = await runMain(
+    ['chat', '--server', url, '-m', 'custom:custom-model', 'Who?', '--schema', 'name'],
+    { environment: { AICHAT_HOME: installation.home, HOME: installation.home } },
+  )
+  assert.equal([code, stdout], [76, '{"name": 1}\n'], stderr)
+  assert.match(stderr, /misses the schema in 1 place\n {2}\/name: must be string/)
 })
 
 test('a local runner gets the schema as its format', async () => {
-  const runner = await openStandIn(localRunner(ada))
-  const home = openFastHome({ OLLAMA_HOST: runner.url })
-  try {
-    const { code, stdout } = await home.aichat(['chat', '-m', 'llama3', 'Who?', '--schema', fields])
-    assert.equal([code, stdout], [0, `${ada}\n`])
-    const { body } = runner.received.find(({ url }) => url === '/api/chat')!
-    assert.is(JSON.parse(body).format.properties.age.type, 'integer')
-  } finally {
-    await runner.close()
-    home.remove()
-  }
+  await using runner = await openStandIn(localRunner(ada))
+  using home = openFastHome({ OLLAMA_HOST: runner.url })
+  const { code, stdout } = await home.aichat(['chat', '-m', 'llama3', 'Who?', '--schema', fields])
+  assert.equal([code, stdout], [0, `${ada}\n`])
+  const { body } = runner.received.find(({ url }) => url === '/api/chat')!
+  assert.is(JSON.parse(body).format.properties.age.type, 'integer')
 })
 
 test.whole('a model that takes no format is asked again with the schema in words', async () => {
   const refused = { message: 'This model does not support response format `json_schema`', param: 'response_format' }
-  const stand = await openStandIn((request, response) =>
+  await using stand = await openStandIn((request, response) =>
     JSON.parse(request.body).response_format === undefined
       ? json(response, 200, completion(ada))
       : json(response, 400, { error: { ...refused, type: 'invalid_request_error', code: null } }),
   )
-  const home = openFastHome({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
-  try {
-    await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(pluginAt(stand.url)) })
-    const { code, stdout, stderr } = await home.aichat(['chat', 'Who?', '-S', '--schema', fields])
-    assert.equal([code, stdout], [0, `${ada}\n`], stderr)
-    assert.match(stderr, /asked again with the format in words\n$/)
-    assert.match(JSON.parse(stand.received.at(-1)!.body).messages[0].content, /fits this JSON Schema.*\n.*"integer"/)
-  } finally {
-    await stand.close()
-    home.remove()
-  }
+  using home = openFastHome({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
+  await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(pluginAt(stand.url)) })
+  const { code, stdout, stderr } = await home.aichat(['chat', 'Who?', '-S', '--schema', fields])
+  assert.equal([code, stdout], [0, `${ada}\n`], stderr)
+  assert.match(stderr, /asked again with the format in words\n$/)
+  assert.match(JSON.parse(stand.received.at(-1)!.body).messages[0].content, /fits this JSON Schema.*\n.*"integer"/)
 })
 
 test.run()
@@ -302,14 +285,9 @@ interface Provided {
 }
 
 async function withAnswers(turns: readonly Turn[], use: (provided: Provided) => Promise<void>): Promise<void> {
-  const stand = await openStandIn(scripted(turns))
-  const home = openFastHome({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
-  try {
-    const plugin = JSON.stringify(pluginAt(stand.url))
-    await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
-    await use({ home, stand, formats: () => stand.received.map(({ body }) => JSON.parse(body).response_format) })
-  } finally {
-    await stand.close()
-    home.remove()
-  }
+  await using stand = await openStandIn(scripted(turns))
+  using home = openFastHome({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
+  const plugin = JSON.stringify(pluginAt(stand.url))
+  await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
+  await use({ home, stand, formats: () => stand.received.map(({ body }) => JSON.parse(body).response_format) })
 }

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { processGone } from '../../helpers/program/pseudo-terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type ShownTalk, scene, sizes } from './talk-scene.ts'
@@ -60,15 +61,13 @@ test('/model, /system and /set change what the next question is asked with', () 
     await say(shown, '/set', /memory=on[\s\S]*temperature=0\.5/)
     await say(shown, '/system Be brief.', /the system prompt is set/)
     await say(shown, 'one', /heard: one/)
-    assert.is(body().model, 'other-model')
-    assert.is(body().temperature, 0.5)
+    assert.equal([body().model, body().temperature], ['other-model', 0.5])
     assert.equal(body().messages[0], { role: 'system', content: 'Be brief.' })
     await say(shown, '/system', /\nBe brief\./)
     await say(shown, '/system -', /no system prompt from now on/)
     await say(shown, '/set temperature=', /temperature is left to the model/)
     await say(shown, 'two', /heard: two/)
-    assert.is(body().temperature, undefined)
-    assert.is(body().messages[0].role, 'user')
+    assert.equal([body().temperature, body().messages[0].role], [undefined, 'user'])
     await shown.leave()
   }))
 
@@ -193,10 +192,7 @@ test('/save keeps a conversation where the settings keep none, and is refused wi
     await say(off, '/save', /is not kept; \/save NAME keeps it/)
     await say(off, '/save Trip', /saved as "Trip"/)
     await off.leave()
-    assert.equal(
-      (await saved()).map(({ name }) => name),
-      ['Trip'],
-    )
+    assert.equal(pluck(await saved(), 'name'), ['Trip'])
     const without = await talk(['--no-log'])
     await say(without, 'secret', /heard: secret/)
     await say(without, '/save Secret', /--no-log keeps nothing/)

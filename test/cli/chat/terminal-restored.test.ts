@@ -43,22 +43,18 @@ for (const [name, end, code] of endings) {
       const given = new Promise<void>((resolve) => {
         left = resolve
       })
-      const provider = await openStandIn((_request, response) => {
+      await using provider = await openStandIn((_request, response) => {
         response.on('close', () => left())
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         response.write(completionEvents(['Once upon a time']).slice(0, 2).join(''))
       })
-      try {
-        const plugin = JSON.stringify(pluginAt(provider.url))
-        await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
-        const terminal = await openTerminal(home.folder, ['chat', 'hi'], { CUSTOM_API_KEY: 'sk-of-the-test' })
-        await terminal.shows(/Once upon/)
-        end(terminal)
-        await given
-        assert.equal(await terminal.ended(), { code, restored: true }, terminal.shown())
-      } finally {
-        await provider.close()
-      }
+      const plugin = JSON.stringify(pluginAt(provider.url))
+      await home.aichat(['plugin', 'install', '-', '--activate'], { input: plugin })
+      const terminal = await openTerminal(home.folder, ['chat', 'hi'], { CUSTOM_API_KEY: 'sk-of-the-test' })
+      await terminal.shows(/Once upon/)
+      end(terminal)
+      await given
+      assert.equal(await terminal.ended(), { code, restored: true }, terminal.shown())
     }))
 }
 
@@ -92,10 +88,6 @@ test('is as it was when a conversation ends by an unexpected error', () =>
 inner.run()
 
 async function withHome(work: (home: Home) => Promise<void>): Promise<void> {
-  const home = openFastHome()
-  try {
-    await work(home)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  await work(home)
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openHttpToolServer } from '../../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { processGone } from '../../helpers/program/pseudo-terminal.ts'
@@ -119,10 +120,7 @@ for (const flags of [[], ['--no-stream']])
         first!.tools!.map((tool) => tool.function.name),
         ['tools__echo'],
       )
-      assert.equal(
-        second!.messages.map(({ role }) => role),
-        ['user', 'assistant', 'tool'],
-      )
+      assert.equal(pluck(second!.messages, 'role'), ['user', 'assistant', 'tool'])
       assert.equal(second!.messages.at(-1)!.tool_call_id, 'call_0')
       assert.equal(resultsIn(provider.received), ['You said: Ada'])
     }))
@@ -216,13 +214,10 @@ test('a conversation and a memory keep the question and the final answer', () =>
     await aichat('chat', '-p', 'Mia', '-s', 'talk', 'My cat is called Tilly')
     assert.equal(resultsIn(provider.received), ['You said: x'])
     const { messages } = JSON.parse((await aichat('session', 'show', 'talk', '--json')).stdout)
-    assert.equal(
-      messages.map(({ role, content }: { role: string; content: string }) => [role, content]),
-      [
-        ['user', 'My cat is called Tilly'],
-        ['assistant', 'Your cat is called Tilly.'],
-      ],
-    )
+    assert.equal(pluck(messages, 'role', 'content'), [
+      ['user', 'My cat is called Tilly'],
+      ['assistant', 'Your cat is called Tilly.'],
+    ])
     const { memories } = JSON.parse((await aichat('persona', 'memory', 'list', 'Mia', '--json')).stdout)
     assert.ok(memories.length > 0)
     assert.not.match(JSON.stringify(memories), /You said/)

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
@@ -9,6 +8,7 @@ import { flatten, treeOf } from '../../../src/cli/help/tree.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import { haveProgram } from '../../helpers/debian.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { aichatCommand } from '../../helpers/program/command.ts'
 import { openInstallation } from '../../helpers/program/installation.ts'
 import { runMain } from '../../helpers/program/terminal.ts'
@@ -22,15 +22,13 @@ const program = buildProgram({
 const files = generated(program)
 
 /** A folder for the records of this file. */
-const folder = mkdtempSync(join(tmpdir(), 'aichat-generated-'))
+const folder = temporaryFolder()
 const environment = { PATH: process.env['PATH'] ?? '', AICHAT_HOME: folder, HOME: folder }
 
 /** A key that no completion may show. */
 const canary = 'sk-canary-0123456789'
 
 const test = suite('files generated from the command tree and the schema')
-test.after(() => rmSync(folder, { recursive: true, force: true }))
-
 test('the checked-in completions and manual pages are fresh (npm run docs)', () => {
   for (const [path, content] of files) assert.is(readFileSync(join(root, path), 'utf8'), content, path)
 })
@@ -72,79 +70,75 @@ when(shellcheck)('shellcheck finds nothing wrong with the bash completion', () =
 
 test('the words of every kind are known', async () => {
   const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const environment = {
     AICHAT_HOME: installation.home,
     HOME: installation.home,
     OLLAMA_HOST: '127.0.0.1:9',
     OPENAI_API_KEY: canary,
   }
-  try {
-    const run = (words: readonly string[], input?: string) =>
-      runMain(words, { environment, ...(input !== undefined && { input }) })
-    assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
-    assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
-    assert.is((await run(['template', 'create', 'review', '--prompt', 'Review'])).code, 0)
-    const area = await installation.app.personas()
-    await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
-    const { id } = JSON.parse((await run(['persona', 'memory', 'add', 'Mia', 'My cat is Tom', '--json'])).stdout)
-    const { backup_id } = JSON.parse((await run(['persona', 'backup', 'Mia', '--json'])).stdout)
-    await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
-    await run(['mcp', 'add', 'files', '--', 'true'])
-    await run(['key', 'create', 'editor', '--json'])
-    const contexts: Readonly<Record<string, string>> = {
-      memories: 'Mia',
-      backups: 'Mia',
-      'setting-values': 'chat.persona',
-    }
-    const words = new Map<string, readonly string[]>()
-    for (const kind of new Set(kinds)) {
-      const { code, stdout, stderr } = await run(['__complete', kind, contexts[kind] ?? ''])
-      assert.equal([code, stderr], [0, ''], kind)
-      assert.not.match(stdout, canary)
-      words.set(kind, stdout.split('\n').filter(Boolean))
-    }
-    // Of each kind one that is always there; no model is pulled here.
-    const known = {
-      plugins: 'openai',
-      keys: 'OPENAI_API_KEY',
-      models: 'openai:gpt-4.1-mini',
-      personas: 'Mia',
-      sessions: 'Trip',
-      users: 'ada',
-      voices: 'ryan',
-      settings: 'api.port',
-      servers: 'api',
-      'speech-servers': 'voxa-tts',
-      clients: 'codex',
-      topics: 'exit-codes',
-      templates: 'review',
-      'models-to-pull': 'smollm2-360m',
-      'embedding-models': 'builtin',
-      languages: 'English',
-      aliases: 'fast',
-      'mcp-servers': 'files',
-      'limit-subjects': 'plugin:openai',
-      'setting-values': 'Mia',
-      memories: id,
-      backups: backup_id,
-    }
-    assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models', 'logins', 'api-keys'].sort())
-    for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
-    for (const kind of ['pulled-models', 'logins']) assert.equal(words.get(kind), [])
-    assert.match(words.get('api-keys')!.join(), /^[\w-]+$/)
-    // The entry behind a Tab prints the same, without the command tree.
-    for (const kind of isWholeRun ? ['personas', 'models', 'memories', 'keys'] : ['personas', 'memories']) {
-      const [program, ...args] = aichatCommand
-      const line = [...args, '--timeout', '1s', '__complete', kind, contexts[kind] ?? '']
-      const { stdout, stderr } = spawnSync(program!, line, {
-        env: { PATH: process.env['PATH'], ...environment },
-        encoding: 'utf8',
-      })
-      assert.equal([stdout.split('\n').filter(Boolean), stderr], [words.get(kind), ''])
-    }
-  } finally {
-    await installation.close()
+  const run = (words: readonly string[], input?: string) =>
+    runMain(words, { environment, ...(input !== undefined && { input }) })
+  assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
+  assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
+  assert.is((await run(['template', 'create', 'review', '--prompt', 'Review'])).code, 0)
+  const area = await installation.app.personas()
+  await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
+  const { id } = JSON.parse((await run(['persona', 'memory', 'add', 'Mia', 'My cat is Tom', '--json'])).stdout)
+  const { backup_id } = JSON.parse((await run(['persona', 'backup', 'Mia', '--json'])).stdout)
+  await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
+  await run(['mcp', 'add', 'files', '--', 'true'])
+  await run(['key', 'create', 'editor', '--json'])
+  const contexts: Readonly<Record<string, string>> = {
+    memories: 'Mia',
+    backups: 'Mia',
+    'setting-values': 'chat.persona',
+  }
+  const words = new Map<string, readonly string[]>()
+  for (const kind of new Set(kinds)) {
+    const { code, stdout, stderr } = await run(['__complete', kind, contexts[kind] ?? ''])
+    assert.equal([code, stderr], [0, ''], kind)
+    assert.not.match(stdout, canary)
+    words.set(kind, stdout.split('\n').filter(Boolean))
+  }
+  // Of each kind one that is always there; no model is pulled here.
+  const known = {
+    plugins: 'openai',
+    keys: 'OPENAI_API_KEY',
+    models: 'openai:gpt-4.1-mini',
+    personas: 'Mia',
+    sessions: 'Trip',
+    users: 'ada',
+    voices: 'ryan',
+    settings: 'api.port',
+    servers: 'api',
+    'speech-servers': 'voxa-tts',
+    clients: 'codex',
+    topics: 'exit-codes',
+    templates: 'review',
+    'models-to-pull': 'smollm2-360m',
+    'embedding-models': 'builtin',
+    languages: 'English',
+    aliases: 'fast',
+    'mcp-servers': 'files',
+    'limit-subjects': 'plugin:openai',
+    'setting-values': 'Mia',
+    memories: id,
+    backups: backup_id,
+  }
+  assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models', 'logins', 'api-keys'].sort())
+  for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
+  for (const kind of ['pulled-models', 'logins']) assert.equal(words.get(kind), [])
+  assert.match(words.get('api-keys')!.join(), /^[\w-]+$/)
+  // The entry behind a Tab prints the same, without the command tree.
+  for (const kind of isWholeRun ? ['personas', 'models', 'memories', 'keys'] : ['personas', 'memories']) {
+    const [program, ...args] = aichatCommand
+    const line = [...args, '--timeout', '1s', '__complete', kind, contexts[kind] ?? '']
+    const { stdout, stderr } = spawnSync(program!, line, {
+      env: { PATH: process.env['PATH'], ...environment },
+      encoding: 'utf8',
+    })
+    assert.equal([stdout.split('\n').filter(Boolean), stderr], [words.get(kind), ''])
   }
 })
 

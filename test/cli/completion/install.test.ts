@@ -1,15 +1,15 @@
 // Some with --all only: many processes.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { haveProgram } from '../../helpers/debian.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { aichatCommand } from '../../helpers/program/command.ts'
 import { suite } from '../../helpers/suite.ts'
 
 /** A home folder of its own, with `aichat` on its path. */
-const home = mkdtempSync(join(tmpdir(), 'aichat-install-'))
+const home = temporaryFolder()
 const command = join(home, '.local', 'bin', 'aichat')
 mkdirSync(dirname(command), { recursive: true })
 writeFileSync(command, `#!/bin/sh\nexec ${aichatCommand.map((word) => `'${word}'`).join(' ')} "$@"\n`)
@@ -23,8 +23,6 @@ const environment = {
 }
 
 const test = suite('aichat completion install')
-test.after(() => rmSync(home, { recursive: true, force: true }))
-
 function run(program: string, args: readonly string[], variables: Record<string, string> = {}) {
   return spawnSync(program, args, { encoding: 'utf8', env: { ...environment, ...variables }, cwd: home })
 }

@@ -1,11 +1,11 @@
 // With --all only: many processes: real shells, each of which starts the program at every Tab.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { haveProgram } from '../../helpers/debian.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { aichatCommand } from '../../helpers/program/command.ts'
 import { runMain } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -13,7 +13,7 @@ import { suite } from '../../helpers/suite.ts'
 const scripts = fileURLToPath(new URL('./completions/', import.meta.resolve('#package')))
 
 /** A folder with `aichat` on its path, as after an installation. */
-const folder = mkdtempSync(join(tmpdir(), 'aichat-completion-'))
+const folder = temporaryFolder()
 mkdirSync(join(folder, 'bin'))
 writeFileSync(
   join(folder, 'bin', 'aichat'),
@@ -44,8 +44,6 @@ async function makeRecords(): Promise<string> {
 const memory = await makeRecords()
 
 const test = suite('completions in shells')
-test.after(() => rmSync(folder, { recursive: true, force: true }))
-
 const when = (have: boolean) => (have ? test : test.skip)
 const [bash, zsh, fish] = [haveProgram('bash'), haveProgram('zsh'), haveProgram('fish')]
 

@@ -61,38 +61,30 @@ const changes: readonly Change[] = [
 
 for (const { name, words, input, file, count } of isWholeRun ? changes : changes.slice(0, 1))
   test(`lose none of each other's ${name}`, async () => {
-    const home = openHome()
-    try {
-      const ended = await Promise.all(
-        numbers.map((number) => home.aichat(words(number), input === undefined ? {} : { input })),
-      )
-      for (const { code, stderr } of ended) assert.is(code, 0, stderr)
-      assert.is(count(JSON.parse(readFileSync(join(home.folder, file), 'utf8'))), numbers.length)
-      assert.equal(locks(home), [])
-    } finally {
-      home.remove()
-    }
+    using home = openHome()
+    const ended = await Promise.all(
+      numbers.map((number) => home.aichat(words(number), input === undefined ? {} : { input })),
+    )
+    for (const { code, stderr } of ended) assert.is(code, 0, stderr)
+    assert.is(count(JSON.parse(readFileSync(join(home.folder, file), 'utf8'))), numbers.length)
+    assert.equal(locks(home), [])
   })
 
 test('are not held up by the lock of one that was killed', async () => {
-  const home = openFastHome()
-  try {
-    const lock = join(home.folder, '.config.json.lock')
-    const { pid } = spawnSync(process.execPath, ['--version'])
-    const old = new Date(Date.now() - 60_000)
-    const left = [
-      { pid, host: hostname() },
-      { pid: process.pid, host: 'another-machine' },
-    ]
-    for (const [index, mark] of left.entries()) {
-      writeFileSync(lock, JSON.stringify(mark))
-      if (index === 1) utimesSync(lock, old, old)
-      assert.is((await home.aichat(['config', 'set', 'api.port', `300${index}`])).code, 0)
-      assert.equal(JSON.parse(readFileSync(join(home.folder, 'config.json'), 'utf8')), { 'api.port': `300${index}` })
-      assert.equal(locks(home), [])
-    }
-  } finally {
-    home.remove()
+  using home = openFastHome()
+  const lock = join(home.folder, '.config.json.lock')
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  const old = new Date(Date.now() - 60_000)
+  const left = [
+    { pid, host: hostname() },
+    { pid: process.pid, host: 'another-machine' },
+  ]
+  for (const [index, mark] of left.entries()) {
+    writeFileSync(lock, JSON.stringify(mark))
+    if (index === 1) utimesSync(lock, old, old)
+    assert.is((await home.aichat(['config', 'set', 'api.port', `300${index}`])).code, 0)
+    assert.equal(JSON.parse(readFileSync(join(home.folder, 'config.json'), 'utf8')), { 'api.port': `300${index}` })
+    assert.equal(locks(home), [])
   }
 })
 

@@ -12,6 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { clients } from '../../../src/cli/connect/clients.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { runMain } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { type Scene, scene } from './scene.ts'
@@ -23,10 +24,7 @@ const codexFile = '# mine\nmodel = "gpt-5" # best\n\n[tui]\ntheme = "x"\n'
 test('without a client it lists them: installed, connected, changed since', () =>
   scene(async ({ home, run }) => {
     const { clients: before } = JSON.parse((await run(['connect', '--json'])).stdout)
-    assert.equal(
-      before.map(({ client }: { client: string }) => client),
-      Object.keys(clients),
-    )
+    assert.equal(pluck(before, 'client'), Object.keys(clients))
     assert.ok(before.every(({ connected, program }: { connected: boolean; program: null }) => !connected && !program))
     await run(['connect', 'codex'])
     writeFileSync(join(home, '.codex', 'config.toml'), 'x = 1\n')
@@ -256,10 +254,7 @@ test('a file that cannot be written leaves the one before it as it was, and no k
     assert.is(code, 73, stderr)
     assert.equal(tree(home), before)
     const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
-    assert.equal(
-      keys.map(({ state }: { state: string }) => state),
-      ['revoked'],
-    )
+    assert.equal(pluck(keys, 'state'), ['revoked'])
   }))
 
 test('each place of a client is connected and undone by itself', () =>
@@ -275,7 +270,7 @@ test('each place of a client is connected and undone by itself', () =>
       ({ client }: { client: string }) => client === 'codex',
     )
     assert.equal(
-      rows.map(({ files }: { files: string[] }) => files),
+      pluck(rows, 'files'),
       ['one', 'two'].map((folder) => [join(home, folder, 'config.toml')]),
     )
     assert.equal(JSON.parse((await at('one', '--json')).stdout).key_id, one.key_id)

@@ -1,10 +1,10 @@
 // With --all only: a real client program.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findProgram } from '../../../src/cli/connect/program.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { aichatCommand } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openStandIn, type Received } from '../../helpers/providers/fake-provider.ts'
@@ -50,19 +50,15 @@ test.run()
 
 /** A scene with a provider that calls the client's shell once and then repeats the output. */
 async function toolScene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn((request, response) => {
+  await using provider = await openStandIn((request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(eventsFor(request))
   })
-  try {
-    await scene(async (place) => {
-      const plugin = pluginAt(provider.url, { id: 'shell', model_map: ['custom-model'] })
-      await place.run(['plugin', 'install', place.write('shell.json', JSON.stringify(plugin)), '--activate'])
-      await work(place)
-    })
-  } finally {
-    await provider.close()
-  }
+  await scene(async (place) => {
+    const plugin = pluginAt(provider.url, { id: 'shell', model_map: ['custom-model'] })
+    await place.run(['plugin', 'install', place.write('shell.json', JSON.stringify(plugin)), '--activate'])
+    await work(place)
+  })
 }
 
 interface Asked {
@@ -93,22 +89,18 @@ function eventsFor({ body }: Received): string {
 
 /** The output of a program in an empty folder, with only the scene's home in its environment. */
 async function outputOf({ home, environment }: Scene, program: string, args: readonly string[]): Promise<string> {
-  const cwd = mkdtempSync(join(tmpdir(), 'aichat-client-'))
+  const cwd = temporaryFolder()
   mkdirSync(join(home, '.cache'), { recursive: true })
-  try {
-    const child = spawn(program, [...args], {
-      cwd,
-      env: { ...environment, PATH: path, TERM: 'xterm' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(program, [...args], {
+    cwd,
+    env: { ...environment, PATH: path, TERM: 'xterm' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
     })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-      })
-    await new Promise((resolve) => child.on('close', resolve))
-    return output
-  } finally {
-    rmSync(cwd, { recursive: true, force: true })
-  }
+  await new Promise((resolve) => child.on('close', resolve))
+  return output
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { goodPassword, removeHome, type ServingDaemon, serveHere } from '../../helpers/program/daemon.ts'
+import { goodPassword, type ServingDaemon, serveHere } from '../../helpers/program/daemon.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { type Ran, runMain } from '../../helpers/program/terminal.ts'
 import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
@@ -18,13 +18,13 @@ export interface Scene {
 
 /** Does something in a scene and takes it down. */
 export async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn((request, response) => {
+  await using provider = await openStandIn((request, response) => {
     const { stream, model } = JSON.parse(request.body) as { stream?: boolean; model: string }
     if (!stream) return json(response, 200, completion('hello', model))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents(['hello'], model).join(''))
   })
-  const daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test' })
+  await using daemon = await serveHere({ CUSTOM_API_KEY: 'sk-test' })
   const { home } = daemon
   const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-test', PATH: '' }
   const run = (words: readonly string[], input?: string) =>
@@ -33,16 +33,10 @@ export async function scene(work: (scene: Scene) => Promise<void>): Promise<void
     writeFileSync(join(home, name), text)
     return join(home, name)
   }
-  try {
-    await run(['setup', '--local', '--username', 'ada', '--password-stdin'], goodPassword)
-    await run(['config', 'set', 'api.port', new URL(daemon.url).port])
-    const models = { 'custom-model': { context_window: 100_000, max_output: 8_000 } }
-    const plugin = pluginAt(provider.url, { model_map: ['custom-model', 'other-model'], models })
-    await run(['plugin', 'install', write('plugin.json', JSON.stringify(plugin)), '--activate'])
-    await work({ home, daemon, provider, environment, run, write })
-  } finally {
-    await daemon.stop()
-    await provider.close()
-    removeHome(daemon)
-  }
+  await run(['setup', '--local', '--username', 'ada', '--password-stdin'], goodPassword)
+  await run(['config', 'set', 'api.port', new URL(daemon.url).port])
+  const models = { 'custom-model': { context_window: 100_000, max_output: 8_000 } }
+  const plugin = pluginAt(provider.url, { model_map: ['custom-model', 'other-model'], models })
+  await run(['plugin', 'install', write('plugin.json', JSON.stringify(plugin)), '--activate'])
+  await work({ home, daemon, provider, environment, run, write })
 }

@@ -1,8 +1,8 @@
 // With --all only: PostgreSQL.
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import '../../helpers/cheap-bcrypt.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 import { serveHere } from '../../helpers/program/daemon.ts'
@@ -20,7 +20,7 @@ let made: string | undefined
 /** The folder with some of everything that each test copies. */
 async function richFolder(): Promise<string> {
   if (made === undefined) {
-    made = mkdtempSync(join(tmpdir(), 'aichat-rich-'))
+    made = temporaryFolder()
     await makeRichFolder(made, 20)
   }
   return made
@@ -32,15 +32,11 @@ process.once('exit', () => {
 
 /** A home with some of everything in its data folder. */
 async function withHome(work: (home: Scene) => Promise<void>, rich = true): Promise<void> {
-  const home = openFastHome()
-  try {
-    if (rich) cpSync(await richFolder(), home.folder, { recursive: true })
-    const db = (words: string, environment: Record<string, string> = {}) =>
-      home.aichat(['db', ...words.split(' ')], { environment })
-    await work({ ...home, db })
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  if (rich) cpSync(await richFolder(), home.folder, { recursive: true })
+  const db = (words: string, environment: Record<string, string> = {}) =>
+    home.aichat(['db', ...words.split(' ')], { environment })
+  await work({ ...home, db })
 }
 
 type Scene = ReturnType<typeof openFastHome> & {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -19,10 +20,7 @@ test('prints a vector of each text by the built-in model, which is there without
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as number[])
-    assert.equal(
-      vectors.map(({ length }) => length),
-      [448, 448],
-    )
+    assert.equal(pluck(vectors, 'length'), [448, 448])
     assert.not.equal(vectors[0], vectors[1])
     assert.is((await home.aichat(['embed', '-m', 'builtin', 'a cat'])).stdout, `${stdout.split('\n')[0]}\n`)
     const whole = JSON.parse((await home.aichat(['embed', 'a cat', '--json'])).stdout)
@@ -93,43 +91,34 @@ test('wrong input is a clear error', () =>
   }))
 
 test('an embedding plugin and a daemon make them too', async () => {
-  const stand = await openStandIn((request, response) => {
+  await using stand = await openStandIn((request, response) => {
     const { input } = JSON.parse(request.body)
     const data = [input]
       .flat()
       .map((text: string, index: number) => ({ object: 'embedding', index, embedding: [text.length, 0.5] }))
     json(response, 200, { object: 'list', data, model: 'small', usage: { prompt_tokens: 1, total_tokens: 1 } })
   })
-  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
+  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
   const url = await installation.serve()
-  try {
-    await withHome(async (home) => {
-      const words = ['--server', url]
-      const plugin = pluginAt(stand.url, {
-        type: 'embedding',
-        endpoint: `${stand.url}/v1/embeddings`,
-        model_map: ['small'],
-      })
-      const installed = await home.aichat(['plugin', 'install', '-', '--activate', ...words], {
-        input: JSON.stringify(plugin),
-      })
-      assert.is(installed.code, 0, installed.stderr)
-      const { code, stdout, stderr } = await home.aichat(['embed', 'abc', 'de', '-m', 'custom:small', ...words])
-      assert.equal([code, stdout], [0, '[3,0.5]\n[2,0.5]\n'], stderr)
+  await withHome(async (home) => {
+    const words = ['--server', url]
+    const plugin = pluginAt(stand.url, {
+      type: 'embedding',
+      endpoint: `${stand.url}/v1/embeddings`,
+      model_map: ['small'],
     })
-  } finally {
-    await installation.close()
-    await stand.close()
-  }
+    const installed = await home.aichat(['plugin', 'install', '-', '--activate', ...words], {
+      input: JSON.stringify(plugin),
+    })
+    assert.is(installed.code, 0, installed.stderr)
+    const { code, stdout, stderr } = await home.aichat(['embed', 'abc', 'de', '-m', 'custom:small', ...words])
+    assert.equal([code, stdout], [0, '[3,0.5]\n[2,0.5]\n'], stderr)
+  })
 })
 
 test.run()
 
 async function withHome(use: (home: Home) => Promise<void>): Promise<void> {
-  const home = openFastHome()
-  try {
-    await use(home)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  await use(home)
 }

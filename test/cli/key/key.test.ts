@@ -178,24 +178,16 @@ test('doctor names the keys that nothing has used for 90 days', () =>
 test.run()
 
 async function inProcess(work: (run: Run, folder: string) => Promise<void>): Promise<void> {
-  const home = openFastHome()
-  try {
-    const run: Run = (words, input) => home.aichat(words, input === undefined ? {} : { input }) as Promise<Ran>
-    assert.is((await run(['setup', '--username', 'ada', '--password-stdin'], goodPassword)).code, 0)
-    await work(run, home.folder)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  const run: Run = (words, input) => home.aichat(words, input === undefined ? {} : { input }) as Promise<Ran>
+  assert.is((await run(['setup', '--username', 'ada', '--password-stdin'], goodPassword)).code, 0)
+  await work(run, home.folder)
 }
 
 function throughDaemon(work: (run: Run) => Promise<void>): Promise<void> {
   return withDaemon(async (daemon) => {
     const { token } = await daemon.register('ada')
-    const home = openFastHome({ AICHAT_SERVER: daemon.url, AICHAT_TOKEN: token })
-    try {
-      await work((words, input) => home.aichat(words, input === undefined ? {} : { input }) as Promise<Ran>)
-    } finally {
-      home.remove()
-    }
+    using home = openFastHome({ AICHAT_SERVER: daemon.url, AICHAT_TOKEN: token })
+    await work((words, input) => home.aichat(words, input === undefined ? {} : { input }) as Promise<Ran>)
   })
 }

@@ -36,4 +36,10 @@ test('is a list of its rows where a column would have fewer than six characters'
   ])
 })
 
+test('breaks a cell where its text breaks', async () => {
+  const screen = openScreen(60, 10)
+  await streamed(screen, ['| a | b |\n|-|-|\n| one<br>two | x |\n'])
+  assert.equal((await screen.lines()).slice(2), ['one │ x', 'two │ '])
+})
+
 test.run()

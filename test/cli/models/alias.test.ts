@@ -98,13 +98,8 @@ async function withProvider(
   run: (parts: { home: Home; stand: StandIn }) => Promise<void>,
   model_map: readonly string[] = ['small', 'large'],
 ): Promise<void> {
-  const stand = await openStandIn((_request, response) => json(response, 200, completion('Hello')))
-  const home = openFastHome({ CUSTOM_API_KEY: 'k-0123456789' })
-  try {
-    await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(pluginAt(stand.url, { model_map })) })
-    await run({ home, stand })
-  } finally {
-    await stand.close()
-    home.remove()
-  }
+  await using stand = await openStandIn((_request, response) => json(response, 200, completion('Hello')))
+  using home = openFastHome({ CUSTOM_API_KEY: 'k-0123456789' })
+  await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(pluginAt(stand.url, { model_map })) })
+  await run({ home, stand })
 }

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -10,10 +11,7 @@ const test = suite('aichat models show and ps')
 test('models list names each by what -m takes', () =>
   withRunner(async (home) => {
     const listed = JSON.parse((await home.aichat(['models', 'list', 'custom', '--json'])).stdout).models
-    assert.equal(
-      listed.map(({ name, id }: { name: string; id: string }) => [name, id]),
-      [['custom:large', 'large']],
-    )
+    assert.equal(pluck(listed, 'name', 'id'), [['custom:large', 'large']])
     const { stdout } = await home.aichat(['models', 'list', '--installed'])
     assert.match(stdout, /^MODEL +PLUGIN +TYPE +SIZE\nlocal:llama3:latest +ollama +chat +4\.7 GB\n/)
     assert.match(stdout, /\nnomic-embed-text +ollama +embedding/, 'an embedding model is named by --embedding-model')
@@ -97,10 +95,9 @@ test('over REST the same facts are told, and to clients of Ollama for whole addr
     assert.is((await get('/api/models/show?model=local:llama3'))['quantization'], 'Q4_0')
     assert.is((await fetch(`${url}/api/models/show?model=nobody`)).status, 404)
     assert.is((await fetch(`${url}/api/models/show`)).status, 400)
-    assert.equal(
-      ((await get('/api/models/running'))['models'] as { name: string }[]).map(({ name }) => name),
-      ['local:llama3:latest'],
-    )
+    assert.equal(pluck((await get('/api/models/running'))['models'] as { name: string }[], 'name'), [
+      'local:llama3:latest',
+    ])
     for (const model of ['large', 'custom:large', 'local:llama3:latest', 'llama3', 'llama3:latest']) {
       const shown = await show(model)
       assert.is(shown.status, 200, model)
@@ -153,13 +150,8 @@ function document(id: string): Record<string, unknown> {
 }
 
 async function withRunner(run: (home: Home) => Promise<void>): Promise<void> {
-  const stand = await openStandIn(runner)
-  const home = openFastHome({ OLLAMA_HOST: stand.url })
-  try {
-    await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(document('custom')) })
-    await run(home)
-  } finally {
-    await stand.close()
-    home.remove()
-  }
+  await using stand = await openStandIn(runner)
+  using home = openFastHome({ OLLAMA_HOST: stand.url })
+  await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(document('custom')) })
+  await run(home)
 }

@@ -1,11 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { main } from '../../../src/cli/main.ts'
 import { isRuntimeInstalled } from '../../../src/inference/session.ts'
 import { knownModels } from '../../../src/model-hub/known-models.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -16,35 +17,27 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat models')
 
-interface Scene {
-  readonly home: Home
-  readonly provider: StandIn
-}
+type Scene = { readonly home: Home; readonly provider: StandIn }
 
 /** A home with two plugins of a fake provider: it lists the models of `good` and rejects `bad`. */
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn((request, response) =>
+  await using provider = await openStandIn((request, response) =>
     request.url.startsWith('/bad')
       ? json(response, 401, { error: { message: 'no such key' } })
       : json(response, 200, { data: [{ id: 'one' }, { id: 'three' }] }),
   )
-  const home = openFastHome({ GOOD_API_KEY: 'k', BAD_API_KEY: 'k' })
-  try {
-    for (const id of ['good', 'bad', 'keyless']) {
-      const plugin = pluginAt(provider.url, {
-        id,
-        auth: { header: 'Authorization', prefix: 'Bearer ', key_env: `${id.toUpperCase()}_API_KEY` },
-        model_map: ['one', 'two'],
-        models_source: { url: `${provider.url}/${id}/models` },
-      })
-      const { code } = await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(plugin) })
-      assert.is(code, 0)
-    }
-    await run({ home, provider })
-  } finally {
-    await provider.close()
-    home.remove()
+  using home = openFastHome({ GOOD_API_KEY: 'k', BAD_API_KEY: 'k' })
+  for (const id of ['good', 'bad', 'keyless']) {
+    const plugin = pluginAt(provider.url, {
+      id,
+      auth: { header: 'Authorization', prefix: 'Bearer ', key_env: `${id.toUpperCase()}_API_KEY` },
+      model_map: ['one', 'two'],
+      models_source: { url: `${provider.url}/${id}/models` },
+    })
+    const { code } = await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(plugin) })
+    assert.is(code, 0)
   }
+  await run({ home, provider })
 }
 
 test('refresh prints the changes, keeps the previous list, and restore restores it', () =>
@@ -133,74 +126,58 @@ async function openTinyHub(folder: string): Promise<LoopbackHub> {
 const chatTest = (await isRuntimeInstalled()) ? test : test.skip
 
 chatTest('a pulled model is listed, answers chats without any other runner, and can be removed', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
-  const hub = await openTinyHub(folder)
-  const home = openFastHome({ HF_ENDPOINT: hub.endpoint })
-  try {
-    const nobody = await home.aichat(['chat', 'hi'])
-    assert.is(nobody.code, 69)
-    assert.match(nobody.stderr, /aichat models pull smollm2-360m/)
+  const folder = temporaryFolder()
+  await using hub = closing(await openTinyHub(folder))
+  using home = openFastHome({ HF_ENDPOINT: hub.endpoint })
+  const nobody = await home.aichat(['chat', 'hi'])
+  assert.is(nobody.code, 69)
+  assert.match(nobody.stderr, /aichat models pull smollm2-360m/)
 
-    const pulled = await home.aichat(['models', 'pull', 'smollm2-360m', '--json'])
-    assert.is(pulled.code, 0, pulled.stderr)
-    assert.ok(JSON.parse(pulled.stdout).downloaded > 0)
-    assert.match(
-      (await home.aichat(['models', 'list', '--installed'])).stdout,
-      /local:smollm2-360m +this machine +chat +\d+ \w+ +default/,
-    )
+  const pulled = await home.aichat(['models', 'pull', 'smollm2-360m', '--json'])
+  assert.is(pulled.code, 0, pulled.stderr)
+  assert.ok(JSON.parse(pulled.stdout).downloaded > 0)
+  assert.match(
+    (await home.aichat(['models', 'list', '--installed'])).stdout,
+    /local:smollm2-360m +this machine +chat +\d+ \w+ +default/,
+  )
 
-    const answer = await home.aichat(['chat', 'hi', '--json', '--max-tokens', '5', '--temperature', '0'])
-    assert.is(answer.code, 0, answer.stderr)
-    const reply = JSON.parse(answer.stdout)
-    assert.equal([reply.aichat.plugin, reply.aichat.runner, reply.model], [null, 'embedded', 'smollm2-360m'])
-    assert.ok(reply.usage.completion_tokens <= 5)
-    const streamed = await home.aichat(['chat', 'hi', '--max-tokens', '5', '--temperature', '0'])
-    assert.is(streamed.stdout.trim(), reply.choices[0].message.content.trim())
+  const answer = await home.aichat(['chat', 'hi', '--json', '--max-tokens', '5', '--temperature', '0'])
+  assert.is(answer.code, 0, answer.stderr)
+  const reply = JSON.parse(answer.stdout)
+  assert.equal([reply.aichat.plugin, reply.aichat.runner, reply.model], [null, 'embedded', 'smollm2-360m'])
+  assert.ok(reply.usage.completion_tokens <= 5)
+  const streamed = await home.aichat(['chat', 'hi', '--max-tokens', '5', '--temperature', '0'])
+  assert.is(streamed.stdout.trim(), reply.choices[0].message.content.trim())
 
-    assert.match((await home.aichat(['models', 'pull', 'smollm2-360m'])).stdout, /is already installed/)
-    assert.is((await home.aichat(['models', 'remove', 'smollm2-360m'])).code, 0)
-    const again = await home.aichat(['models', 'remove', 'smollm2-360m'])
-    assert.is(again.code, 67)
-    assert.match(again.stderr, /not found among the pulled ones\n {2}No model has been pulled to this machine\n$/)
-    assert.is((await home.aichat(['chat', 'hi'])).code, 69)
-  } finally {
-    home.remove()
-    await hub.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  assert.match((await home.aichat(['models', 'pull', 'smollm2-360m'])).stdout, /is already installed/)
+  assert.is((await home.aichat(['models', 'remove', 'smollm2-360m'])).code, 0)
+  const again = await home.aichat(['models', 'remove', 'smollm2-360m'])
+  assert.is(again.code, 67)
+  assert.match(again.stderr, /not found among the pulled ones\n {2}No model has been pulled to this machine\n$/)
+  assert.is((await home.aichat(['chat', 'hi'])).code, 69)
 })
 
 chatTest('on a terminal the first chat without any runner offers the pull, and then answers', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
-  const hub = await openTinyHub(folder)
-  const home = mkdtempSync(join(tmpdir(), 'aichat-home-'))
+  const folder = temporaryFolder()
+  await using hub = closing(await openTinyHub(folder))
+  const home = temporaryFolder()
   const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', HF_ENDPOINT: hub.endpoint }
-  try {
-    const words = ['chat', 'hi', '--max-tokens', '5', '--temperature', '0']
-    const refused = await runAtTerminal([...words, '--no-input'], environment)
-    assert.is(refused.code, 69)
-    assert.is(hub.hub.received.length, 0)
-    const answered = await runAtTerminal([...words, '--yes'], environment)
-    assert.is(answered.code, 0, answered.stderr)
-    assert.match(answered.stderr, /No plugin is active and no local model runner answers/)
-    assert.match(answered.stderr, /\r\x1b\[K\[#+-*\] +\d+%/)
-    assert.ok(answered.stdout.length > 0)
-  } finally {
-    rmSync(home, { recursive: true, force: true })
-    await hub.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const words = ['chat', 'hi', '--max-tokens', '5', '--temperature', '0']
+  const refused = await runAtTerminal([...words, '--no-input'], environment)
+  assert.is(refused.code, 69)
+  assert.is(hub.hub.received.length, 0)
+  const answered = await runAtTerminal([...words, '--yes'], environment)
+  assert.is(answered.code, 0, answered.stderr)
+  assert.match(answered.stderr, /No plugin is active and no local model runner answers/)
+  assert.match(answered.stderr, /\r\x1b\[K\[#+-*\] +\d+%/)
+  assert.ok(answered.stdout.length > 0)
 })
 
 test('an unknown model lists the models to pull', async () => {
-  const home = openFastHome()
-  try {
-    const { code, stderr } = await home.aichat(['models', 'pull', 'gpt-5'])
-    assert.is(code, 67)
-    for (const name of ['smollm2-360m', 'smollm2-135m', 'minilm', 'voxb-tts']) assert.match(stderr, name)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  const { code, stderr } = await home.aichat(['models', 'pull', 'gpt-5'])
+  assert.is(code, 67)
+  for (const name of ['smollm2-360m', 'smollm2-135m', 'minilm', 'voxb-tts']) assert.match(stderr, name)
 })
 
 test.run()

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { batchesOf } from '../../../src/cli/persona/memory-lines.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('memories from lines')
@@ -21,10 +22,7 @@ const rows: readonly (readonly [what: string, memories: readonly object[], sizes
 for (const [what, memories, sizes] of rows)
   test(`${what} are sent in batches of ${sizes.join(' and ')}`, () => {
     const batches = batchesOf(memories)
-    assert.equal(
-      batches.map((batch) => batch.length),
-      sizes,
-    )
+    assert.equal(pluck(batches, 'length'), sizes)
     assert.equal(batches.flat(), memories)
   })
 

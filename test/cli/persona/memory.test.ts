@@ -171,19 +171,15 @@ interface WithPersona {
 
 /** A home folder with the persona Ada. */
 async function withPersona(work: (all: WithPersona) => Promise<void>): Promise<void> {
-  const home = openFastHome()
+  using home = openFastHome()
   const memory = (...words: string[]) => home.aichat(['persona', 'memory', ...words])
-  try {
-    await home.aichat(['persona', 'create', '--name', 'Ada', '-m', 'm'])
-    await work({
-      home,
-      memory,
-      json: async (...words) => JSON.parse((await memory(...words, '--json')).stdout),
-      add: async (text, ...options) => (await memory('add', 'Ada', text, ...options)).stdout.trim(),
-    })
-  } finally {
-    home.remove()
-  }
+  await home.aichat(['persona', 'create', '--name', 'Ada', '-m', 'm'])
+  await work({
+    home,
+    memory,
+    json: async (...words) => JSON.parse((await memory(...words, '--json')).stdout),
+    add: async (text, ...options) => (await memory('add', 'Ada', text, ...options)).stdout.trim(),
+  })
 }
 
 test.run()

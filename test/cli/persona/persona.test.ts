@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { converseHere, openFastHome, type Ran, runMain } from '../../helpers/program/terminal.ts'
@@ -106,10 +107,7 @@ test('memories are added from words and from a pipe, listed, searched and wiped'
     const path = `/api/personas/${id}/memory`
     assert.equal(JSON.parse((await run(memory('list', id, '--json'))).stdout), await rest(`${path}?limit=20`))
     const { memories } = await rest(path)
-    assert.equal(
-      memories.map(({ content }: { content: string }) => content),
-      ['He bought a car.', 'The garden\nneeds "water".', 'My cat is Mog'],
-    )
+    assert.equal(pluck(memories, 'content'), ['He bought a car.', 'The garden\nneeds "water".', 'My cat is Mog'])
     assert.equal(memories[2].metadata, { category: 'pets', pinned: true })
     assert.equal([memories[2].importance_score, memories[2].id], [0.9, added.stdout.trim()])
     assert.match((await run(memory('list', id, '--category', 'pets'))).stdout, /pets \(pinned\) +My cat is Mog\n$/)
@@ -349,36 +347,31 @@ interface Scene {
 
 /** A data folder with the command line and a server on it, and a plugin with a provider that answers "Noted." */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn((request, response) => {
+  await using provider = await openStandIn((request, response) => {
     if (!JSON.parse(request.body).stream) return json(response, 200, completion('Noted.'))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents(['Not', 'ed.']).join(''))
   })
-  const installation = openInstallation()
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url, { model_map: ['m', 'other'] }))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    const common = {
-      AICHAT_HOME: installation.home,
-      HOME: installation.home,
-      OLLAMA_HOST: '127.0.0.1:9',
-      CUSTOM_API_KEY: 'sk-of-the-test',
-      AICHAT_TOKEN: 'nobody-looks-at-it',
-    }
-    await work({
-      home: installation.home,
-      environment: common,
-      url,
-      provider,
-      run: (words, input, environment = {}) =>
-        runMain(words, { environment: { ...common, ...environment }, ...(input !== undefined && { input }) }),
-      rest: async (path) => (await callApi(url)('GET', path)).body,
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
+  await using installation = openInstallation()
+  await installation.app.plugins.install(pluginAt(provider.url, { model_map: ['m', 'other'] }))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  const common = {
+    AICHAT_HOME: installation.home,
+    HOME: installation.home,
+    OLLAMA_HOST: '127.0.0.1:9',
+    CUSTOM_API_KEY: 'sk-of-the-test',
+    AICHAT_TOKEN: 'nobody-looks-at-it',
   }
+  await work({
+    home: installation.home,
+    environment: common,
+    url,
+    provider,
+    run: (words, input, environment = {}) =>
+      runMain(words, { environment: { ...common, ...environment }, ...(input !== undefined && { input }) }),
+    rest: async (path) => (await callApi(url)('GET', path)).body,
+  })
 }
 
 /** The output of a command, with ids and times replaced by their kind. */

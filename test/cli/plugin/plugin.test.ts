@@ -114,8 +114,7 @@ test('list shows active, key missing and retired; --plain is tab-separated', () 
     assert.match(stdout, /^groq +active +completion +needs GROQ_API_KEY/m)
     assert.match(stdout, /^github +completion +retired/m)
     const plain = (await home.aichat(['plugin', 'list', '--plain'])).stdout.split('\n')
-    assert.is(plain[0]!.split('\t')[0], 'anthropic')
-    assert.is(plain.length, 11)
+    assert.equal([plain[0]!.split('\t')[0], plain.length], ['anthropic', 11])
     const ready = await home.aichat(['plugin', 'list', '--json'], { environment: { GROQ_API_KEY: 'gsk_x' } })
     const { plugins } = JSON.parse(ready.stdout) as { plugins: { id: string; state: string }[] }
     assert.is(plugins.find(({ id }) => id === 'groq')!.state, 'ready')
@@ -153,10 +152,6 @@ function write(home: Home, name: string, content: unknown): string {
 }
 
 async function withHome(run: (home: Home) => Promise<void>): Promise<void> {
-  const home = openFastHome()
-  try {
-    await run(home)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  await run(home)
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -11,12 +12,8 @@ import { shippedPath } from '../../usage/prices/ship.ts'
 const test = suite('aichat prices')
 
 async function withHome(run: (home: Home) => Promise<void>): Promise<void> {
-  const home = openFastHome({ CUSTOM_API_KEY: 'k' })
-  try {
-    await run(home)
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome({ CUSTOM_API_KEY: 'k' })
+  await run(home)
 }
 
 function write(home: Home, content: unknown): string {
@@ -40,19 +37,7 @@ const price = (more: object = {}) => ({
 
 test('sets a price, lists it before the shipped one, and takes it back', () =>
   withHome(async (home) => {
-    const words = [
-      'prices',
-      'set',
-      'gpt-4.1',
-      '--plugin',
-      'openai',
-      '--input',
-      '1.5',
-      '--output',
-      '6',
-      '--cached',
-      '0.375',
-    ]
+    const words = 'prices set gpt-4.1 --plugin openai --input 1.5 --output 6 --cached 0.375'.split(' ')
     const set = await home.aichat(words)
     assert.is(set.code, 0, set.stderr)
     assert.match(set.stdout, /PLUGIN +MODEL +INPUT +CACHED +WRITTEN +OUTPUT +SOURCE +AS OF/)
@@ -114,7 +99,7 @@ test('sets the prices of a file, with tiers, services and a model called __proto
 
 test('refreshes from a file and an address, shows the changes of a dry run, and keeps no secret of the address', () =>
   withHome(async (home) => {
-    const server = await openStandIn((request, response) => {
+    await using server = await openStandIn((request, response) => {
       if (request.url.startsWith('/prices.json')) return json(response, 200, file([price(), price({ model: 'm' })]))
       if (request.url === '/endless') {
         const more = () => response.write(' '.repeat(65_536), () => response.writable && setImmediate(more))
@@ -122,27 +107,20 @@ test('refreshes from a file and an address, shows the changes of a dry run, and 
       }
       response.writeHead(302, { location: '/prices.json' }).end()
     })
-    try {
-      const dry = await home.aichat(['prices', 'refresh', '--from', write(home, file([price()])), '--dry-run'])
-      assert.match(dry.stdout, /openai +0 +1 +1 +0 +0 +would change\n\+ openai gpt-4.1\n$/)
-      const address = `${server.url}/prices.json?token=secret`
-      const fetched = await home.aichat(['prices', 'refresh', '--from', address])
-      assert.is(fetched.code, 0, fetched.stderr)
-      const { stdout } = await home.aichat(['prices', 'list', '--source', 'refreshed', '--json'])
-      assert.equal(
-        JSON.parse(stdout).prices.map(({ model, origin }: { model: string; origin: string }) => [model, origin]),
-        [
-          ['gpt-4.1', `${server.url}/prices.json`],
-          ['m', `${server.url}/prices.json`],
-        ],
-      )
-      assert.is((await home.aichat(['prices', 'refresh', '--from', `${server.url}/moved`])).code, 69)
-      const endless = await home.aichat(['prices', 'refresh', '--from', `${server.url}/endless`])
-      assert.is(endless.code, 65)
-      assert.match(endless.stderr, /holds more than 2048 KiB/)
-    } finally {
-      await server.close()
-    }
+    const dry = await home.aichat(['prices', 'refresh', '--from', write(home, file([price()])), '--dry-run'])
+    assert.match(dry.stdout, /openai +0 +1 +1 +0 +0 +would change\n\+ openai gpt-4.1\n$/)
+    const address = `${server.url}/prices.json?token=secret`
+    const fetched = await home.aichat(['prices', 'refresh', '--from', address])
+    assert.is(fetched.code, 0, fetched.stderr)
+    const { stdout } = await home.aichat(['prices', 'list', '--source', 'refreshed', '--json'])
+    assert.equal(pluck(JSON.parse(stdout).prices, 'model', 'origin'), [
+      ['gpt-4.1', `${server.url}/prices.json`],
+      ['m', `${server.url}/prices.json`],
+    ])
+    assert.is((await home.aichat(['prices', 'refresh', '--from', `${server.url}/moved`])).code, 69)
+    const endless = await home.aichat(['prices', 'refresh', '--from', `${server.url}/endless`])
+    assert.is(endless.code, 65)
+    assert.match(endless.stderr, /holds more than 2048 KiB/)
   }))
 
 test('takes the shipped file as a price file', () =>
@@ -202,23 +180,19 @@ test('refuses bad files with all that is wrong, and changes nothing', () =>
 
 test("takes prices from a provider's list, and says which plugins have none", () =>
   withHome(async (home) => {
-    const provider = await openStandIn((_, response) =>
+    await using provider = await openStandIn((_, response) =>
       json(response, 200, { data: [{ id: 'a', pricing: { prompt: '0.000001', completion: '0.000002' } }] }),
     )
-    try {
-      const plugin = pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } })
-      await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(plugin) })
-      const all = await home.aichat(['prices', 'refresh', '--all'])
-      assert.is(all.code, 0, all.stderr)
-      assert.match(all.stdout, /custom +0 +1 +1 +0 +0 +refreshed/)
-      assert.match(all.stdout, /openai .*skipped: OPENAI_API_KEY is not set/)
-      assert.is((await home.aichat(['prices', 'refresh', '--all', '--strict'])).code, 1)
-      assert.is((await home.aichat(['prices', 'refresh'])).code, 64)
-      assert.is((await home.aichat(['prices', 'refresh', 'custom', '--all'])).code, 64)
-      assert.is((await home.aichat(['prices', 'refresh', 'openai'])).code, 78)
-    } finally {
-      await provider.close()
-    }
+    const plugin = pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } })
+    await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(plugin) })
+    const all = await home.aichat(['prices', 'refresh', '--all'])
+    assert.is(all.code, 0, all.stderr)
+    assert.match(all.stdout, /custom +0 +1 +1 +0 +0 +refreshed/)
+    assert.match(all.stdout, /openai .*skipped: OPENAI_API_KEY is not set/)
+    assert.is((await home.aichat(['prices', 'refresh', '--all', '--strict'])).code, 1)
+    assert.is((await home.aichat(['prices', 'refresh'])).code, 64)
+    assert.is((await home.aichat(['prices', 'refresh', 'custom', '--all'])).code, 64)
+    assert.is((await home.aichat(['prices', 'refresh', 'openai'])).code, 78)
   }))
 
 test.run()

@@ -186,8 +186,7 @@ test('downloads come back as such, with their type, name and headers, JSON inclu
       const answer = (await ask.remote(forms.download, { text: 'x'.repeat(300_000), type })) as Download
       assert.instance(answer, Download)
       assert.is(answer.type, type)
-      assert.is(answer.filename, 'a_name.txt')
-      assert.is(answer.headers['x-echo'], '300000')
+      assert.equal([answer.filename, answer.headers['x-echo']], ['a_name.txt', '300000'])
       let size = 0
       for await (const piece of answer.body as AsyncIterable<Uint8Array>) size += piece.length
       assert.is(size, 300_000)
@@ -369,7 +368,7 @@ interface Both {
 
 /** The operations above in this process and behind a server, side by side. */
 async function withBoth(work: (ask: Both) => Promise<void>): Promise<void> {
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const { app } = installation
   const all = [...Object.values(forms), streaming] as unknown as readonly Operation[]
   const handler = mount(
@@ -381,22 +380,18 @@ async function withBoth(work: (ask: Both) => Promise<void>): Promise<void> {
     })),
   )
   const here = askInProcess(app, localOwner)
-  try {
-    await withServer(
-      (request, response) => void handler(request, response),
-      async (url) => {
-        const there = openRemote({ server: url, token: undefined, insecure: false })
-        await work({
-          local: (operation, input) => here.ask(operation as Operation, input as never),
-          remote: (operation, input) => there.ask(operation as Operation, input as never),
-          localStream: (input) => here.askStream(streaming as unknown as Operation, input as never),
-          remoteStream: (input) => there.askStream(streaming as unknown as Operation, input as never),
-        })
-      },
-    )
-  } finally {
-    await installation.close()
-  }
+  await withServer(
+    (request, response) => void handler(request, response),
+    async (url) => {
+      const there = openRemote({ server: url, token: undefined, insecure: false })
+      await work({
+        local: (operation, input) => here.ask(operation as Operation, input as never),
+        remote: (operation, input) => there.ask(operation as Operation, input as never),
+        localStream: (input) => here.askStream(streaming as unknown as Operation, input as never),
+        remoteStream: (input) => there.askStream(streaming as unknown as Operation, input as never),
+      })
+    },
+  )
 }
 
 async function same(ask: Both, operation: AnyOperation, input: unknown): Promise<void> {

@@ -10,28 +10,24 @@ const place = 'nowhere.invalid'
 const told = new RegExp(`host name ${place} (?:was not found|could not be looked up): check .*network`)
 
 test('is reported for every target, and nothing else is blamed', async () => {
-  const home = openFastHome({ CUSTOM_API_KEY: 'sk-of-the-test' })
-  try {
-    const plugin = pluginAt(`https://${place}`, {
-      retry: { attempts: 1 },
-      models_source: { url: `https://${place}/v1/models`, format: 'openai' },
-    })
-    const installed = await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(plugin) })
-    assert.is(installed.code, 0, installed.stderr)
-    for (const words of [
-      ['chat', 'hi', '--no-fallback'],
-      ['chat', 'hi'],
-      ['models', 'refresh', 'custom'],
-      ['status', '--server', `https://${place}`],
-      ['plugin', 'install', `https://${place}/plugin.json`],
-    ]) {
-      const { code, stderr } = await home.aichat(words)
-      assert.match(stderr, told, words.join(' '))
-      assert.ok([69, 1].includes(code!), `${words.join(' ')}: ${code}`)
-      assert.not.match(stderr, /getaddrinfo|Start one there/, words.join(' '))
-    }
-  } finally {
-    home.remove()
+  using home = openFastHome({ CUSTOM_API_KEY: 'sk-of-the-test' })
+  const plugin = pluginAt(`https://${place}`, {
+    retry: { attempts: 1 },
+    models_source: { url: `https://${place}/v1/models`, format: 'openai' },
+  })
+  const installed = await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(plugin) })
+  assert.is(installed.code, 0, installed.stderr)
+  for (const words of [
+    ['chat', 'hi', '--no-fallback'],
+    ['chat', 'hi'],
+    ['models', 'refresh', 'custom'],
+    ['status', '--server', `https://${place}`],
+    ['plugin', 'install', `https://${place}/plugin.json`],
+  ]) {
+    const { code, stderr } = await home.aichat(words)
+    assert.match(stderr, told, words.join(' '))
+    assert.ok([69, 1].includes(code!), `${words.join(' ')}: ${code}`)
+    assert.not.match(stderr, /getaddrinfo|Start one there/, words.join(' '))
   }
 })
 

@@ -9,12 +9,7 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat service and doctor --service')
 
-interface Check {
-  readonly check: string
-  readonly status: string
-  readonly detail: string
-  readonly fix?: string
-}
+type Check = { readonly check: string; readonly status: string; readonly detail: string; readonly fix?: string }
 
 test('where systemd runs the service, status and reload ask systemctl', async () => {
   const home = openFastHome()

@@ -46,30 +46,25 @@ test('is any command by nohup, which goes on to its end', async () => {
   const begun = new Promise<void>((resolve) => {
     asked = resolve
   })
-  const provider = await openStandIn((_request, response) => {
+  await using provider = await openStandIn((_request, response) => {
     answer = () => void response.end('{"models":[]}')
     asked()
   })
-  const home = openHome()
-  try {
-    const log = join(home.folder, 'log')
-    const terminal = await openTerminal(
-      home.folder,
-      ['status'],
-      { OLLAMA_HOST: provider.url },
-      { redirections: `> '${log}' 2>&1 < /dev/null`, script: (run) => `nohup ${run}` },
-    )
-    await begun
-    const { pid } = terminal
-    terminal.hangUp()
-    await terminal.ended()
-    answer()
-    await processGone(pid)
-    assert.match(readFileSync(log, 'utf8'), /^mode +local/)
-  } finally {
-    await provider.close()
-    home.remove()
-  }
+  using home = openHome()
+  const log = join(home.folder, 'log')
+  const terminal = await openTerminal(
+    home.folder,
+    ['status'],
+    { OLLAMA_HOST: provider.url },
+    { redirections: `> '${log}' 2>&1 < /dev/null`, script: (run) => `nohup ${run}` },
+  )
+  await begun
+  const { pid } = terminal
+  terminal.hangUp()
+  await terminal.ended()
+  answer()
+  await processGone(pid)
+  assert.match(readFileSync(log, 'utf8'), /^mode +local/)
 })
 
 inner.run()

@@ -7,12 +7,7 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat status and doctor')
 
-interface Check {
-  readonly check: string
-  readonly status: string
-  readonly detail: string
-  readonly fix?: string
-}
+type Check = { readonly check: string; readonly status: string; readonly detail: string; readonly fix?: string }
 
 test('status names the model that would answer', async () => {
   const runner = await openStandIn(localRunner())

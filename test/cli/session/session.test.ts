@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { pluck } from '../../helpers/pluck.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { converseHere, type Ran, runMain } from '../../helpers/program/terminal.ts'
@@ -26,14 +27,11 @@ test('-s begins a conversation and goes on with it, also from a pipe; --continue
     )
     assert.is((await run(['chat', 'apart'])).stdout, '1: apart\n')
     const { sessions } = await rest('/api/sessions')
-    assert.equal(
-      sessions.map(({ name, message_count }: { name: string; message_count: number }) => [name, message_count]),
-      [
-        ['apart', 2],
-        ['Trip', 10],
-        ['Other', 4],
-      ],
-    )
+    assert.equal(pluck(sessions, 'name', 'message_count'), [
+      ['apart', 2],
+      ['Trip', 10],
+      ['Other', 4],
+    ])
   }))
 
 test('a dry run creates no conversation, and shows the request of an existing one', () =>
@@ -43,10 +41,7 @@ test('a dry run creates no conversation, and shows the request of an existing on
     await run(['chat', '-s', 'Trip', 'one'])
     const count = provider.received.length
     const dry = JSON.parse((await run(['chat', '-s', 'Trip', '--dry-run', 'two'])).stdout)
-    assert.equal(
-      dry.body.messages.map(({ content }: Sent) => content),
-      ['one', '1: one', 'two'],
-    )
+    assert.equal(pluck(dry.body.messages, 'content'), ['one', '1: one', 'two'])
     assert.is(provider.received.length, count)
     assert.is((await rest('/api/sessions')).sessions[0].message_count, 2)
   }))
@@ -192,10 +187,7 @@ test('a conversation in which nothing was answered is not kept', () =>
 
 test.run()
 
-interface Sent {
-  readonly role: string
-  readonly content: string
-}
+type Sent = { readonly role: string; readonly content: string }
 
 interface Scene {
   readonly home: string
@@ -210,7 +202,7 @@ interface Scene {
 
 /** A data folder with the command line and a server on it, and a provider that counts the messages of a request. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn((request, response) => {
+  await using provider = await openStandIn((request, response) => {
     const { messages, stream } = JSON.parse(request.body) as { messages: Sent[]; stream?: boolean }
     const said = messages.filter(({ role }) => role !== 'system')
     const text = `${said.length}: ${said.at(-1)!.content}`
@@ -221,23 +213,18 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     if (!text.includes('BREAK')) return void response.end(events.join(''))
     response.write(events.slice(0, 2).join(''), () => response.destroy())
   })
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const { home } = installation
-  try {
-    await installation.app.plugins.install(pluginAt(provider.url))
-    await installation.app.plugins.activate('custom')
-    const url = await installation.serve()
-    const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
-    await work({
-      home,
-      environment,
-      provider,
-      run: (words, input) => runMain(words, { environment, ...(input !== undefined && { input }) }),
-      rest: async (path) => (await callApi(url)('GET', path)).body,
-      sent: () => JSON.parse(provider.received.at(-1)!.body).messages,
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await installation.app.plugins.install(pluginAt(provider.url))
+  await installation.app.plugins.activate('custom')
+  const url = await installation.serve()
+  const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
+  await work({
+    home,
+    environment,
+    provider,
+    run: (words, input) => runMain(words, { environment, ...(input !== undefined && { input }) }),
+    rest: async (path) => (await callApi(url)('GET', path)).body,
+    sent: () => JSON.parse(provider.received.at(-1)!.body).messages,
+  })
 }

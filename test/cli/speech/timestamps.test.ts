@@ -2,6 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { closing } from '../../helpers/disposal.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
 import { openChanceServer } from '../../helpers/speech/chance-server.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -18,41 +20,37 @@ const long =
 const text = `Hello there, Dr. Smith. ${long}. Is it so? --> Yes.`
 
 test('subtitles hold a cue for each sentence, two or more for a long one, by a strict reading of both formats', async () => {
-  const server = await openChanceServer({ wordTimes: 'estimated' })
-  try {
-    for (const [name, parse] of [
-      ['a.srt', parseSrt],
-      ['a.vtt', parseVtt],
-    ] as const) {
-      const { code, stderr } = await run(
-        text,
-        '-o',
-        path(`${name}.wav`),
-        '--timestamps',
-        path(name),
-        '--server',
-        server.url,
-      )
-      assert.is(code, 0, stderr)
-      const cues = parse(readFileSync(path(name), 'utf8'))
-      assert.is(
-        cues
-          .map((cue) => cue.text.replace('\n', ' '))
-          .join(' ')
-          .replace('→', '-->'),
-        text,
-      )
-      assert.is(cues[0]!.text, 'Hello there, Dr. Smith.')
-      assert.ok(cues.length >= 5)
-      for (const [index, { start, end, text: lines }] of cues.entries()) {
-        assert.ok(end > start && start >= (cues[index - 1]?.end ?? 0))
-        for (const line of lines.split('\n')) assert.ok(line.length <= 50)
-      }
+  await using server = closing(await openChanceServer({ wordTimes: 'estimated' }))
+  for (const [name, parse] of [
+    ['a.srt', parseSrt],
+    ['a.vtt', parseVtt],
+  ] as const) {
+    const { code, stderr } = await run(
+      text,
+      '-o',
+      path(`${name}.wav`),
+      '--timestamps',
+      path(name),
+      '--server',
+      server.url,
+    )
+    assert.is(code, 0, stderr)
+    const cues = parse(readFileSync(path(name), 'utf8'))
+    assert.is(
+      cues
+        .map((cue) => cue.text.replace('\n', ' '))
+        .join(' ')
+        .replace('→', '-->'),
+      text,
+    )
+    assert.is(cues[0]!.text, 'Hello there, Dr. Smith.')
+    assert.ok(cues.length >= 5)
+    for (const [index, { start, end, text: lines }] of cues.entries()) {
+      assert.ok(end > start && start >= (cues[index - 1]?.end ?? 0))
+      for (const line of lines.split('\n')) assert.ok(line.length <= 50)
     }
-    assert.match(readFileSync(path('a.vtt'), 'utf8'), /^WEBVTT\n\nNOTE The times are estimated\.\n\n/)
-  } finally {
-    await server.close()
   }
+  assert.match(readFileSync(path('a.vtt'), 'utf8'), /^WEBVTT\n\nNOTE The times are estimated\.\n\n/)
 })
 
 test.whole('the built-in voice measures them, out of the box, and the audio is the same', async () => {
@@ -62,41 +60,27 @@ test.whole('the built-in voice measures them, out of the box, and the audio is t
   assert.equal(timed.bytes, plain.bytes)
   const { estimated, words, sentences } = JSON.parse(readFileSync(path('b.json'), 'utf8'))
   assert.is(estimated, false)
-  assert.equal(
-    words.map((word: { text: string }) => word.text),
-    ['Hello', 'there.', 'And', 'again.'],
-  )
-  assert.equal(
-    sentences.map((sentence: { text: string }) => sentence.text),
-    ['Hello there.', 'And again.'],
-  )
+  assert.equal(pluck(words, 'text'), ['Hello', 'there.', 'And', 'again.'])
+  assert.equal(pluck(sentences, 'text'), ['Hello there.', 'And again.'])
 })
 
 test('another ending, a file that is there, and an engine without word times are refused before any file is written', async () => {
   writeFileSync(path('there.srt'), 'mine')
-  const server = await openChanceServer()
-  try {
-    for (const [words, code, says] of [
-      [['--timestamps', path('c.txt')], 64, /\.json, \.srt, \.vtt/],
-      [['--timestamps', path('there.srt')], 73, /already exists/],
-      [['--timestamps', path('c.srt'), '--server', server.url], 69, /chance engine cannot tell[\s\S]*built-in voice/],
-    ] as const) {
-      const refused = await run('Hello there.', '-o', path('c.wav'), ...words)
-      assert.is(refused.code, code, refused.stderr)
-      assert.match(refused.stderr, says)
-      assert.not.ok(existsSync(path('c.wav')) || existsSync(path('c.srt')))
-    }
-    assert.is(readFileSync(path('there.srt'), 'utf8'), 'mine')
-  } finally {
-    await server.close()
+  await using server = closing(await openChanceServer())
+  for (const [words, code, says] of [
+    [['--timestamps', path('c.txt')], 64, /\.json, \.srt, \.vtt/],
+    [['--timestamps', path('there.srt')], 73, /already exists/],
+    [['--timestamps', path('c.srt'), '--server', server.url], 69, /chance engine cannot tell[\s\S]*built-in voice/],
+  ] as const) {
+    const refused = await run('Hello there.', '-o', path('c.wav'), ...words)
+    assert.is(refused.code, code, refused.stderr)
+    assert.match(refused.stderr, says)
+    assert.not.ok(existsSync(path('c.wav')) || existsSync(path('c.srt')))
   }
+  assert.is(readFileSync(path('there.srt'), 'utf8'), 'mine')
 })
 
-interface Cue {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
+type Cue = { readonly start: number; readonly end: number; readonly text: string }
 
 function parseSrt(content: string): readonly Cue[] {
   return content.split('\n\n').map((block, index) => {

@@ -259,25 +259,21 @@ test('a reader that goes away ends the command quietly', async () => {
 })
 
 test.whole('a dash reads stdin, and an empty one is a wrong use, here as in a chat and a memory', async () => {
-  const home = openFastHome()
-  try {
-    const spoken = await home.aichat(['tts', '-'], { input: 'Hello.' })
-    assert.is(spoken.code, 0, spoken.stderr)
-    assert.is(spoken.bytes.toString('latin1', 0, 4), 'RIFF')
-    await home.aichat(['persona', 'create', '--name', 'Ada', '-m', 'x'])
-    for (const [words, verb] of [
-      [['tts', '-'], 'speak'],
-      [['tts', '-i', '-'], 'speak'],
-      [['tts'], 'speak'],
-      [['chat', '-'], 'ask'],
-      [['chat', '-f', '-'], 'ask'],
-      [['persona', 'memory', 'add', 'Ada', '-'], 'remember'],
-    ] as const) {
-      const { code, stdout, stderr } = await home.aichat(words, { input: '' })
-      assert.equal([code, stdout, stderr], [64, '', `aichat: Nothing to ${verb}: standard input is empty\n`])
-    }
-  } finally {
-    home.remove()
+  using home = openFastHome()
+  const spoken = await home.aichat(['tts', '-'], { input: 'Hello.' })
+  assert.is(spoken.code, 0, spoken.stderr)
+  assert.is(spoken.bytes.toString('latin1', 0, 4), 'RIFF')
+  await home.aichat(['persona', 'create', '--name', 'Ada', '-m', 'x'])
+  for (const [words, verb] of [
+    [['tts', '-'], 'speak'],
+    [['tts', '-i', '-'], 'speak'],
+    [['tts'], 'speak'],
+    [['chat', '-'], 'ask'],
+    [['chat', '-f', '-'], 'ask'],
+    [['persona', 'memory', 'add', 'Ada', '-'], 'remember'],
+  ] as const) {
+    const { code, stdout, stderr } = await home.aichat(words, { input: '' })
+    assert.equal([code, stdout, stderr], [64, '', `aichat: Nothing to ${verb}: standard input is empty\n`])
   }
 })
 

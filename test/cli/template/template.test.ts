@@ -96,16 +96,7 @@ test('files and a schema of a template are sent along; a schema of the command l
 test('variables that are unknown or have no value are named with their places: 65', () =>
   withHome(async ({ home, template }) => {
     await template('create', 'review', '--system', 'one\n$tone', '--prompt', 'In $lang', '--default', 'lang=English')
-    const { code, stderr } = await home.aichat([
-      'chat',
-      '-t',
-      'review',
-      '--var',
-      'lnag=de',
-      '--var',
-      'input=x',
-      'words',
-    ])
+    const { code, stderr } = await home.aichat('chat -t review --var lnag=de --var input=x words'.split(' '))
     assert.is(code, 65)
     assert.is(
       stderr,
@@ -132,8 +123,8 @@ test.whole('a file that is no template is refused with all that is wrong, and no
   withHome(async ({ home, template }) => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [
-        'promt: $x\ndefaults: {y: 1}\noptions: {model: x, "": 1}\n',
-        /unknown field promt; did you mean prompt\?\n.*options\.model: .* -m sets it\n.*options\.: .*\n.*defaults\.y: /,
+        'promt: $x\ndefaults: {y: 1}\noptions: {model: x, "a-b": 1}\n',
+        /unknown field promt; did you mean prompt\?\n.*options\.model: .* -m sets it\n.*options\.a-b: .*\n.*defaults\.y: /,
       ],
       [
         'prompt: [1]\nfiles: x\nschema: 7\n',
@@ -227,23 +218,19 @@ interface Templates {
 }
 
 async function withHome(use: (templates: Templates) => Promise<unknown>): Promise<void> {
-  const home = openFastHome({ OPENAI_API_KEY: 'sk-canary-0123456789' })
+  using home = openFastHome({ OPENAI_API_KEY: 'sk-canary-0123456789' })
   const template: Templates['template'] = (...words) => {
     const options = words.find((word) => typeof word === 'object')
     return home.aichat(['template', ...words.filter((word) => typeof word === 'string')], options)
   }
-  try {
-    await use({
-      home,
-      template,
-      json: async (...words) => JSON.parse((await template(...words, '--json')).stdout),
-      async sent(words, input) {
-        const { code, stdout, stderr } = await home.aichat(['chat', '--dry-run', ...words], input ? { input } : {})
-        assert.is(code, 0, stderr)
-        return JSON.parse(stdout).body
-      },
-    })
-  } finally {
-    home.remove()
-  }
+  await use({
+    home,
+    template,
+    json: async (...words) => JSON.parse((await template(...words, '--json')).stdout),
+    async sent(words, input) {
+      const { code, stdout, stderr } = await home.aichat(['chat', '--dry-run', ...words], input ? { input } : {})
+      assert.is(code, 0, stderr)
+      return JSON.parse(stdout).body
+    },
+  })
 }

@@ -24,15 +24,11 @@ const wrong: readonly (readonly [words: readonly string[], message: string])[] =
 ]
 
 test('names its option, and what is allowed, without a name of the API', async () => {
-  const home = openFastHome()
-  try {
-    await home.aichat(['persona', 'create', '--name', 'Ada', '-m', 'x'])
-    for (const [words, message] of wrong) {
-      const { code, stderr } = await home.aichat(words)
-      assert.equal([code, stderr], [65, `aichat: ${message}\n`])
-    }
-  } finally {
-    home.remove()
+  using home = openFastHome()
+  await home.aichat(['persona', 'create', '--name', 'Ada', '-m', 'x'])
+  for (const [words, message] of wrong) {
+    const { code, stderr } = await home.aichat(words)
+    assert.equal([code, stderr], [65, `aichat: ${message}\n`])
   }
 })
 
@@ -57,16 +53,12 @@ test('a full disk is told with its folder, which clients of a service do not lea
 })
 
 test('names every option where several are wrong', async () => {
-  const home = openFastHome()
-  try {
-    const { stderr } = await home.aichat(['chat', '--temperature', '3', '--max-tokens', '0', 'Hi'])
-    assert.is(
-      stderr,
-      'aichat: Invalid options\n  --temperature: must be at most 2, not 3\n  --max-tokens: must be at least 1, not 0\n',
-    )
-  } finally {
-    home.remove()
-  }
+  using home = openFastHome()
+  const { stderr } = await home.aichat(['chat', '--temperature', '3', '--max-tokens', '0', 'Hi'])
+  assert.is(
+    stderr,
+    'aichat: Invalid options\n  --temperature: must be at most 2, not 3\n  --max-tokens: must be at least 1, not 0\n',
+  )
 })
 
 test('says how to give a text that begins with a dash', async () => {
@@ -82,23 +74,18 @@ test('says how to give a text that begins with a dash', async () => {
 })
 
 test('is told in the same words from a daemon, whose API names the field', async () => {
-  const home = openFastHome()
-  const installation = openInstallation({})
-  try {
-    const url = await installation.serve()
-    const { code, stderr } = await home.aichat(['chat', '--temperature', '3', 'Hi', '--server', url])
-    assert.equal([code, stderr], [65, 'aichat: Invalid --temperature: must be at most 2, not 3\n'])
-    const response = await fetch(`${url}/api/chat`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], temperature: 3 }),
-    })
-    const { error, details } = (await response.json()) as { error: string; details: string[] }
-    assert.equal([response.status, error, details], [400, 'Invalid request', ['temperature: must be at most 2, not 3']])
-  } finally {
-    await installation.close()
-    home.remove()
-  }
+  using home = openFastHome()
+  await using installation = openInstallation({})
+  const url = await installation.serve()
+  const { code, stderr } = await home.aichat(['chat', '--temperature', '3', 'Hi', '--server', url])
+  assert.equal([code, stderr], [65, 'aichat: Invalid --temperature: must be at most 2, not 3\n'])
+  const response = await fetch(`${url}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], temperature: 3 }),
+  })
+  const { error, details } = (await response.json()) as { error: string; details: string[] }
+  assert.equal([response.status, error, details], [400, 'Invalid request', ['temperature: must be at most 2, not 3']])
 })
 
 test.run()

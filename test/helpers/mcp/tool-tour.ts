@@ -2,14 +2,7 @@ import * as assert from 'uvu/assert'
 import type { Called, TestClient } from './clients.ts'
 
 /** The tools in their order, and those among them that change nothing. */
-export const toolNames = [
-  'memory_search',
-  'memory_list',
-  'memory_add',
-  'memory_update',
-  'memory_forget',
-  'persona_state',
-]
+export const toolNames = 'memory_search memory_list memory_add memory_update memory_forget persona_state'.split(' ')
 export const readingTools = ['memory_search', 'memory_list', 'persona_state']
 
 /** Calls a tool and checks that the text says the same as the structured answer. */

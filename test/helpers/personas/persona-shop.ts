@@ -22,7 +22,7 @@ import { placeEmptyDatabase } from '../storage/empty-database.ts'
 import { storageIn } from '../storage/test-storage.ts'
 
 /** Personas in a database of their own, with their adaptation, packages and backups. */
-export interface Shop {
+export interface Shop extends Disposable {
   readonly folder: string
   readonly db: Database
   readonly adaptation: Adaptation
@@ -77,6 +77,10 @@ export async function openShop(folder = newFolder(), { withoutChildren = false }
   const release = () => {
     db.close()
     void storage.close()
+  }
+  const close = () => {
+    release()
+    rmSync(folder, { recursive: true, force: true })
   }
   return {
     folder,
@@ -138,10 +142,8 @@ export async function openShop(folder = newFolder(), { withoutChildren = false }
         .filter((table) => db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table))
         .map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()),
     release,
-    close() {
-      release()
-      rmSync(folder, { recursive: true, force: true })
-    },
+    close,
+    [Symbol.dispose]: close,
   }
 }
 

@@ -1,6 +1,8 @@
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
+import { escapedText, givenText } from '../../../src/storage/postgres/escaped-text.ts'
 import { migrate } from '../../../src/storage/postgres/schema.ts'
+import { sealSetting } from '../../../src/storage/postgres/seal-triggers.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from '../../../src/storage/postgres/sql.ts'
 import { readVector } from '../../../src/storage/postgres/vector-wire.ts'
 import { remember, reset } from './reset.ts'
@@ -19,7 +21,7 @@ export interface InProcess {
 
 /** Numbers of types (https://www.postgresql.org/docs/current/datatype-oid.html): values are as the driver `pg` gives them. */
 const bytea = 17
-const numbers = { 20: Number, 1700: Number }
+const parsed = { 20: Number, 25: givenText, 1700: Number }
 
 /** Milliseconds after which a transaction that waits for the session fails, as one that waits for a lock does. */
 const lockTimeout = 5000
@@ -28,7 +30,7 @@ const lockTimeout = 5000
 export async function openInProcess(): Promise<InProcess> {
   const pglite = await PGlite.create({
     extensions: { vector },
-    parsers: { ...numbers, [bytea]: (text: string) => Buffer.from(text.slice(2), 'hex') },
+    parsers: { ...parsed, [bytea]: (text: string) => Buffer.from(text.slice(2), 'hex') },
     serializers: { [bytea]: (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}` },
   })
   const session = createSession()
@@ -81,6 +83,7 @@ async function within(turn: Promise<unknown>): Promise<void> {
 
 function databaseOn(pglite: PGlite, session: Session): Database {
   let isClosed = false
+  let sealPads = ''
   const leaving = new Set<() => Promise<void>>()
   const inSession: Session = async (work) => {
     if (isClosed) throw new Error('Client was closed')
@@ -94,6 +97,7 @@ function databaseOn(pglite: PGlite, session: Session): Database {
     transaction: (work, options = {}) =>
       inSession(async () => {
         await pglite.exec(beginning(options))
+        await pglite.query(`SELECT set_config('${sealSetting}', $1, true)`, [sealPads])
         try {
           const result = await work(transactionOn(pglite))
           await pglite.exec(options.last ? `${options.last}; COMMIT` : 'COMMIT')
@@ -107,6 +111,9 @@ function databaseOn(pglite: PGlite, session: Session): Database {
       const leave = await pglite.listen(channel, onNotify)
       leaving.add(leave)
       return { rows: (text, values) => inSession(() => direct.rows(text, values)), close: () => void leave() }
+    },
+    sealBy: (pads) => {
+      sealPads = pads
     },
     name: 'pglite:',
     drop() {},
@@ -125,7 +132,7 @@ function statementsOn(pglite: PGlite): Sql {
   const query = <R>(text: string, values: readonly unknown[] = []) =>
     pglite.query<R>(
       text,
-      values.map((value) => (value === undefined ? null : value)),
+      values.map((value) => (value === undefined ? null : storable(value))),
     )
   return {
     rows: async <R>(text: string, values?: readonly unknown[]) => (await query<R>(text, values)).rows,
@@ -135,6 +142,11 @@ function statementsOn(pglite: PGlite): Sql {
       return affectedRows || rows.length
     },
   }
+}
+
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return escapedText(value)
+  return Array.isArray(value) ? value.map(storable) : value
 }
 
 function transactionOn(pglite: PGlite): Transaction {

@@ -3,6 +3,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { Ollama } from 'ollama'
 import OpenAI from 'openai'
 import type { App } from '../../../src/app/app.ts'
+import { closing } from '../disposal.ts'
 import { type Answer, openStandIn, type StandIn } from '../providers/fake-provider.ts'
 import { openInstallation, pluginAt } from './installation.ts'
 
@@ -43,19 +44,15 @@ export async function withLibraries(
   run: (parts: ClientLibraries) => Promise<void>,
   parts: ClientParts = {},
 ): Promise<void> {
-  const libraries = await openLibraries(answer, parts)
-  try {
-    await run(libraries)
-  } finally {
-    await libraries.close()
-  }
+  await using libraries = await openLibraries(answer, parts)
+  await run(libraries)
 }
 
 /** Opens the libraries with a provider that answers so, for tests that share them. */
 export async function openLibraries(
   answer: Answer,
   { plugin = {}, maxRetries, environment = {} }: ClientParts = {},
-): Promise<ClientLibraries & { close(): Promise<void> }> {
+): Promise<ClientLibraries & { close(): Promise<void> } & AsyncDisposable> {
   const provider = await openStandIn(answer)
   const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456', ...environment })
   const close = async () => {
@@ -71,7 +68,7 @@ export async function openLibraries(
     await app.plugins.activate('custom')
     const url = await installation.serve()
     const retries = maxRetries === undefined ? {} : { maxRetries }
-    return {
+    return closing({
       openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', ...retries }),
       anthropic: new Anthropic({ baseURL: url, apiKey: 'ours', ...retries }),
       ollama: new Ollama({ host: `${url}/ollama`, headers: { authorization: 'Bearer ours' } }),
@@ -80,7 +77,7 @@ export async function openLibraries(
       app,
       url,
       close,
-    }
+    })
   } catch (reason) {
     await close()
     throw reason
@@ -107,10 +104,7 @@ export function namedStream(events: readonly NamedEvent[]): Answer {
   return streamOf(namedText(events))
 }
 
-export interface NamedEvent {
-  readonly type: string
-  readonly [field: string]: unknown
-}
+export type NamedEvent = { readonly type: string; readonly [field: string]: unknown }
 
 export function eventsText(events: readonly unknown[]): string {
   return events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('')

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const launcher = fileURLToPath(new URL('./bin/aichat', import.meta.resolve('#package')))
+/** `npm run bench -- mutations` has the tests start its changed modules. */
+const launcher =
+  process.env['AICHAT_TEST_LAUNCHER'] ?? fileURLToPath(new URL('./bin/aichat', import.meta.resolve('#package')))
 const fromSources = import.meta.url.endsWith('.ts') ? ['--conditions=development', '--import', 'tsx'] : []
 
 /** The program and its arguments that start `aichat`, from the sources or from the build as the test itself runs. */
@@ -25,7 +27,7 @@ export interface RunOptions {
 }
 
 /** A home folder of its own, and the command run in it with a clean environment. */
-export interface Home {
+export interface Home extends Disposable {
   readonly folder: string
   aichat(words: readonly string[], options?: RunOptions): Promise<Finished>
   remove(): void
@@ -33,6 +35,7 @@ export interface Home {
 
 export function openHome(environment: Readonly<Record<string, string>> = {}): Home {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-home-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
   return {
     folder,
     aichat: (words, options = {}) =>
@@ -46,7 +49,8 @@ export function openHome(environment: Readonly<Record<string, string>> = {}): Ho
           ...options.environment,
         },
       }),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove,
+    [Symbol.dispose]: remove,
   }
 }
 

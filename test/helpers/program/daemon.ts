@@ -8,6 +8,7 @@ import type { LoginAnswer } from '../../../src/accounts/logins.ts'
 import { terminated } from '../../../src/cli/terminal/io.ts'
 import { identifyBy } from '../../../src/server/guards.ts'
 import { cheapHashes } from '../cheap-bcrypt.ts'
+import { closing } from '../disposal.ts'
 import { placeEmptyDatabase } from '../storage/empty-database.ts'
 import { aichatCommand } from './command.ts'
 import { type Installation, openInstallation } from './installation.ts'
@@ -44,7 +45,7 @@ export interface TestDaemon {
   close(): Promise<void>
 }
 
-export async function openDaemon(environment: Record<string, string> = {}): Promise<TestDaemon> {
+export async function openDaemon(environment: Record<string, string> = {}): Promise<TestDaemon & AsyncDisposable> {
   const installation = openInstallation(environment)
   const { app } = installation
   const [accounts, keys] = await Promise.all([app.accounts(), app.apiKeys()])
@@ -52,19 +53,19 @@ export async function openDaemon(environment: Record<string, string> = {}): Prom
     identifyBy(accounts, keys, app.settings, { setupToken: 'setup-token-of-the-test' }),
   )
   const call = callApi(url)
-  return {
+  return closing({
     home: installation.home,
     installation,
     accounts,
     url,
     call,
-    async register(username, password = goodPassword) {
+    async register(username: string, password = goodPassword) {
       const { status, body } = await call('POST', '/api/auth/register', { body: { username, password } })
       if (status !== 201) throw new Error(`registering ${username}: ${status} ${JSON.stringify(body)}`)
       return body as LoginAnswer
     },
     close: () => installation.close(),
-  }
+  })
 }
 
 /** Does something with a daemon and closes it. */
@@ -72,12 +73,8 @@ export async function withDaemon(
   work: (daemon: TestDaemon) => Promise<void>,
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const daemon = await openDaemon(environment)
-  try {
-    await work(daemon)
-  } finally {
-    await daemon.close()
-  }
+  await using daemon = await openDaemon(environment)
+  await work(daemon)
 }
 
 export function callApi(url: string): CallApi {
@@ -104,7 +101,10 @@ function readable(text: string): unknown {
   }
 }
 
-/** The daemon as a process: `aichat serve api`, from the build or from the sources as the test itself runs. */
+/**
+ * The daemon as a process: `aichat serve api`, from the build or from the sources as the test itself runs. Declared by
+ * `await using`, it is stopped and its folder removed at the end of the block.
+ */
 export interface SpawnedDaemon {
   readonly home: string
   readonly url: string
@@ -131,7 +131,7 @@ export async function spawnDaemon(
   environment: Record<string, string> = {},
   home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
   flags: readonly string[] = workerFlags,
-): Promise<SpawnedDaemon> {
+): Promise<SpawnedDaemon & AsyncDisposable> {
   placeEmptyDatabase(home, environment)
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'serve', 'api', '--port', '0', ...flags], {
@@ -161,18 +161,18 @@ export async function spawnDaemon(
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   const url = listening.exec(output.stderr)![1]!
-  return {
+  return disposed({
     home,
     url,
     child,
     call: callApi(url),
     output,
-    async stop(signal = 'SIGTERM') {
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
       child.kill(signal)
       await (signal === 'SIGKILL' ? ended : closed)
       return child.exitCode
     },
-  }
+  })
 }
 
 /** A daemon that serves in this process. */
@@ -188,7 +188,7 @@ export type ServingDaemon = Omit<SpawnedDaemon, 'child' | 'stop'> & {
 export async function serveHere(
   environment: Record<string, string> = {},
   home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
-): Promise<ServingDaemon> {
+): Promise<ServingDaemon & AsyncDisposable> {
   placeEmptyDatabase(home, environment)
   const stopping = new AbortController()
   const output = { stdout: '', stderr: '' }
@@ -213,7 +213,7 @@ export async function serveHere(
       throw new DaemonEnded(code, stderr)
     }),
   ])
-  return {
+  return disposed({
     home,
     url,
     call: callApi(url),
@@ -222,7 +222,7 @@ export async function serveHere(
       stopping.abort(terminated)
       return (await ended).code
     },
-  }
+  })
 }
 
 /** The daemon ended at its start. */
@@ -234,6 +234,14 @@ export class DaemonEnded extends Error {
     super(stderr)
     this.code = code
   }
+}
+
+function disposed<T extends { readonly home: string; stop(): Promise<unknown> }>(daemon: T): T & AsyncDisposable {
+  const dispose = async () => {
+    await daemon.stop()
+    removeHome(daemon)
+  }
+  return Object.assign(daemon, { [Symbol.asyncDispose]: dispose })
 }
 
 /** Removes the folder of a spawned daemon. */

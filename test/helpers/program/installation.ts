@@ -11,6 +11,7 @@ import { createServer, type ServerParts } from '../../../src/server/http-server.
 import type { Identify } from '../../../src/server/identity.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import '../cheap-bcrypt.ts'
+import { closing } from '../disposal.ts'
 import { placeEmptyDatabase } from '../storage/empty-database.ts'
 
 /** An installation of its own in an empty folder. */
@@ -25,7 +26,10 @@ export interface Installation {
   close(): Promise<void>
 }
 
-export function openInstallation(environment: Record<string, string> = {}, waits: Waits = {}): Installation {
+export function openInstallation(
+  environment: Record<string, string> = {},
+  waits: Waits = {},
+): Installation & AsyncDisposable {
   const home = mkdtempSync(join(tmpdir(), 'aichat-test-'))
   placeEmptyDatabase(home, environment)
   // Nothing listens on the discard port: no runner unless a test names one.
@@ -33,7 +37,7 @@ export function openInstallation(environment: Record<string, string> = {}, waits
     waits,
   })
   const closers: (() => Promise<void>)[] = []
-  return {
+  return closing({
     home,
     app,
     async serve(identify = () => ({ caller: localOwner }), parts = {}) {
@@ -54,7 +58,7 @@ export function openInstallation(environment: Record<string, string> = {}, waits
       await app.close()
       rmSync(home, { recursive: true, force: true })
     },
-  }
+  })
 }
 
 /** A nine-line plugin for a fake provider. */

@@ -1,5 +1,6 @@
 import type { Waits } from '../../../src/app/waits.ts'
 import type { Caller } from '../../../src/operations/operation.ts'
+import { closing } from '../disposal.ts'
 import { type Answer, openStandIn, type StandIn } from '../providers/fake-provider.ts'
 import { type Answered, callApi } from './daemon.ts'
 import { type Installation, openInstallation, pluginAt } from './installation.ts'
@@ -47,47 +48,51 @@ const nobody: Answer = (_request, response) => {
 
 /** Does something with such a daemon and closes it. */
 export async function withUsers(work: (all: UserDaemon) => Promise<void>, parts: UserDaemonParts = {}): Promise<void> {
+  await using all = await openUsers(parts)
+  await work(all)
+}
+
+export async function openUsers(parts: UserDaemonParts = {}): Promise<UserDaemon & AsyncDisposable> {
   const provider = await openStandIn(parts.provider ?? nobody)
   const runner = await openStandIn(parts.runner ?? nobody)
   const installation = openInstallation(
     { CUSTOM_API_KEY: 'sk-of-the-test', OLLAMA_HOST: runner.host, ...parts.environment },
     parts.waits,
   )
-  try {
-    const { plugins } = installation.app
-    if (parts.provider) {
-      await plugins.install(pluginAt(provider.url, parts.plugin))
-      await plugins.activate('custom')
-    }
-    const url = await installation.serve(({ request }) => ({
-      caller: callers[request.headers.authorization?.replace('Bearer ', '') ?? '']!,
-    }))
-    const call = callApi(url)
-    const as =
-      (token: string): As =>
-      (method, path, body) =>
-        call(method, path, { token, ...(body !== undefined && { body }) })
-    await work({
-      installation,
-      url,
-      ada: as('ada'),
-      bob: as('bob'),
-      async stream(user, body) {
-        const headers = { 'content-type': 'application/json', authorization: `Bearer ${user}` }
-        const response = await fetch(`${url}/api/chat`, { method: 'POST', headers, body: JSON.stringify(body) })
-        return response.text()
-      },
-      provider,
-      runner,
-      async persona(more = {}) {
-        const { status, body } = await as('ada')('POST', '/api/personas', { name: 'Mia', model: 'm', ...more })
-        if (status !== 201) throw new Error(JSON.stringify(body))
-        return `/api/personas/${body.id}`
-      },
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-    await runner.close()
+  const { plugins } = installation.app
+  if (parts.provider) {
+    await plugins.install(pluginAt(provider.url, parts.plugin))
+    await plugins.activate('custom')
   }
+  const url = await installation.serve(({ request }) => ({
+    caller: callers[request.headers.authorization?.replace('Bearer ', '') ?? '']!,
+  }))
+  const call = callApi(url)
+  const as =
+    (token: string): As =>
+    (method, path, body) =>
+      call(method, path, { token, ...(body !== undefined && { body }) })
+  return closing({
+    installation,
+    url,
+    ada: as('ada'),
+    bob: as('bob'),
+    async stream(user: 'ada' | 'bob', body: unknown) {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${user}` }
+      const response = await fetch(`${url}/api/chat`, { method: 'POST', headers, body: JSON.stringify(body) })
+      return response.text()
+    },
+    provider,
+    runner,
+    async persona(more = {}) {
+      const { status, body } = await as('ada')('POST', '/api/personas', { name: 'Mia', model: 'm', ...more })
+      if (status !== 201) throw new Error(JSON.stringify(body))
+      return `/api/personas/${body.id}`
+    },
+    async close() {
+      await installation.close()
+      await provider.close()
+      await runner.close()
+    },
+  })
 }

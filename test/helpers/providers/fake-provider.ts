@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { closing } from '../disposal.ts'
 
 /** A request as the fake provider received it. */
 export interface Received {
@@ -23,7 +24,10 @@ export interface StandIn {
 export type Answer = (request: Received, response: ServerResponse) => void | Promise<void>
 
 /** Opens one; with `latin1` a body's bytes stay as they are, one character each. */
-export async function openStandIn(answer: Answer, encoding: 'utf8' | 'latin1' = 'utf8'): Promise<StandIn> {
+export async function openStandIn(
+  answer: Answer,
+  encoding: 'utf8' | 'latin1' = 'utf8',
+): Promise<StandIn & AsyncDisposable> {
   const received: Received[] = []
   const server = createServer(async (incoming, response) => {
     const pieces: Buffer[] = []
@@ -49,7 +53,7 @@ export async function openStandIn(answer: Answer, encoding: 'utf8' | 'latin1' = 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  return {
+  return closing({
     url: `http://127.0.0.1:${port}`,
     host: `127.0.0.1:${port}`,
     received,
@@ -58,7 +62,7 @@ export async function openStandIn(answer: Answer, encoding: 'utf8' | 'latin1' = 
       server.close()
       await once(server, 'close')
     },
-  }
+  })
 }
 
 export function json(

@@ -44,11 +44,7 @@ function callOf([name, args]: readonly [string, object | string], index: number)
   return { id: `call_${index}`, type: 'function' as const, function: { name, arguments: text } }
 }
 
-interface SentMessage {
-  readonly role: string
-  readonly content: string | null
-  readonly tool_call_id?: string
-}
+type SentMessage = { readonly role: string; readonly content: string | null; readonly tool_call_id?: string }
 
 /** The body of a request. */
 export function sent({ body }: Received): {

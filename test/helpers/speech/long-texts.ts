@@ -16,10 +16,7 @@ export async function openLongTexts() {
   const home = openHome()
   const environment = { AICHAT_HOME: home.folder, HOME: home.folder }
   /** The engine's behaviour at a chunk, and the pieces that lose a clause: set by each test. */
-  const engine = {
-    atChunk: (_text: string): Promise<void> | void => {},
-    drops: (_text: string): boolean => false,
-  }
+  const engine = { atChunk: (_text: string): Promise<void> | void => {}, drops: (_text: string): boolean => false }
   const usual = { ...engine }
   const server = await openChanceServer({
     wordTimes: 'measured',

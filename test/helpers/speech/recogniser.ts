@@ -19,10 +19,7 @@ export interface Recogniser {
 /** `thorough` searches twice, as PocketSphinx does unless told otherwise; `quick` once and among fewer states, in half the time. */
 export type Effort = 'thorough' | 'quick'
 
-export interface Recording {
-  readonly samples: Float32Array
-  readonly sampleRate: number
-}
+export type Recording = { readonly samples: Float32Array; readonly sampleRate: number }
 
 const model = '/usr/share/pocketsphinx/model/en-us'
 

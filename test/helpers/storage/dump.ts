@@ -44,7 +44,7 @@ function textOf(row: unknown): string {
     if (name === 'rowid_' || name === 'text_id') return undefined
     // Buffers are objects by now.
     if (value?.type === 'Buffer') return createHash('sha256').update(Buffer.from(value.data)).digest('hex')
-    return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value
+    return value
   })
 }
 

@@ -4,6 +4,7 @@ import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
 import { halfLifeMs } from '../../../src/personas/adaptation/rules.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -13,13 +14,9 @@ async function withPersona(
   use: (shop: Shop, persona: Persona) => Promise<void>,
   settings: Persona['mutation_settings'] | null = null,
 ) {
-  const shop = await openShop()
-  try {
-    const { mutation_settings: _settings, ...persona } = await shop.stock('u1', 0)
-    await use(shop, await fresh(shop, { ...persona, ...(settings && { mutation_settings: settings }) }))
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop()
+  const { mutation_settings: _settings, ...persona } = await shop.stock('u1', 0)
+  await use(shop, await fresh(shop, { ...persona, ...(settings && { mutation_settings: settings }) }))
 }
 
 /** The persona as one that has learned nothing yet. */
@@ -137,8 +134,7 @@ service('takes the three shapes of changes alike', () =>
     )
     assert.equal(state.behavioral_weights, { verbosity: -0.075, warmth: 0.1 })
     assert.equal(Object.keys(state.learned_preferences), ['tone', 'units'])
-    assert.is(state.records, 3)
-    assert.is(state.adaptation_level, 0.145833)
+    assert.equal([state.records, state.adaptation_level], [3, 0.145833])
   }),
 )
 
@@ -238,17 +234,14 @@ service('undoes, and undoes the undoing, and says which record undid which', () 
       shop.adaptation.adapt(persona, requestOf([{ record: id }], 'rollback', 'manual_request'))
     const { state, record } = await undo(first.id)
     assert.equal(state.behavioral_weights, { verbosity: 0.1 })
-    assert.equal(
-      (record.changes as { path: string }[]).map(({ path }) => path),
-      ['/behavioral_weights/warmth', '/pinned_traits/warmth'],
-    )
+    assert.equal(pluck(record.changes as { path: string }[], 'path'), [
+      '/behavioral_weights/warmth',
+      '/pinned_traits/warmth',
+    ])
     await rejects(undo(first.id), 'invalid', /undone already/)
     await rejects(undo('nothing'), 'not_found', /not found/)
     const { records } = await shop.adaptation.log(persona, { limit: 2, offset: 1 })
-    assert.equal(
-      records.map((each) => each.undone_by),
-      [undefined, record.id],
-    )
+    assert.equal(pluck(records, 'undone_by'), [undefined, record.id])
     assert.equal((await undo(record.id)).state.behavioral_weights, before.behavioral_weights)
   }),
 )

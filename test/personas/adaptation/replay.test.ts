@@ -271,9 +271,7 @@ adaptation('takes an explicit preference at its word, and no inferred one change
     ),
   ]
   const tone = viewLearned(fold(events)).learned_preferences['tone']!
-  assert.is(tone.value, 'dry')
-  assert.is(tone.confidence, 1)
-  assert.is(tone.source, 'explicit')
+  assert.equal([tone.value, tone.confidence, tone.source], ['dry', 1, 'explicit'])
 })
 
 adaptation('freezes while it is switched off: nothing moves, nothing decays, and the pause does not count', () => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { plainPng, writePngTexts } from '../../../src/formats/png-text.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'
 import { type Installation, openInstallation } from '../../helpers/program/installation.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -249,14 +249,7 @@ files('of a lorebook alone bring its entries as lore, those of SillyTavern by th
   ])
   const lore = { category: 'lore', pinned: true, source: 'lorebook' }
   assert.equal(shortOf(await memoriesOf(body.persona_id)), [
-    {
-      content: 'It burns.',
-      ...lore,
-      keys: ['dragon'],
-      secondary_keys: ['red'],
-      selective: true,
-      insertion_order: 7,
-    },
+    { content: 'It burns.', ...lore, keys: ['dragon'], secondary_keys: ['red'], selective: true, insertion_order: 7 },
     { content: 'It is full.', ...lore, keys: ['moon'], secondary_keys: ['sun'], insertion_order: 100 },
     { content: 'It is late.', ...lore, keys: [], constant: true, insertion_order: 100, enabled: false },
   ])
@@ -304,36 +297,31 @@ files('of JSON lines are refused whole, with every problem by its line', async (
 })
 
 files('are imported by command with the same counts, over --into without a mode', async () => {
-  const home = openFastHome()
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-arrivals-'))
-  try {
-    const file = join(folder, 'claude.json')
-    writeFileSync(file, fixture('claude.json'))
-    const plan = await home.aichat([
-      'persona',
-      'import',
-      file,
-      '--dry-run',
-      '--model',
-      'm',
-      '--after',
-      '2025-03-01T09:00:30Z',
-    ])
-    assert.is(plan.code, 0, plan.stderr)
-    assert.is(plan.stdout, '')
-    assert.match(plan.stderr, /1 memory of 1 conversation and 0 adaptations would be imported into "Claude"/)
-    assert.match(plan.stderr, /left out: 1 the assistant's answers, which --with-answers takes/)
-    assert.is((await home.aichat(['persona', 'create', '--name', 'Ada', '--model', 'm'])).code, 0)
-    const done = await home.aichat(['persona', 'import', file, '--into', 'Ada', '--with-answers'])
-    assert.match(done.stderr, /3 memories of 1 conversation and 0 adaptations imported into "Ada"/)
-    const lines = await home.aichat(['persona', 'export', 'Ada', '--format', 'jsonl'])
-    assert.is(lines.stdout.trim().split('\n').length, 3)
-    const verified = await home.aichat(['persona', 'verify', file])
-    assert.match(verified.stdout, /it is a JSON list/)
-  } finally {
-    home.remove()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using home = openFastHome()
+  const folder = temporaryFolder()
+  const file = join(folder, 'claude.json')
+  writeFileSync(file, fixture('claude.json'))
+  const plan = await home.aichat([
+    'persona',
+    'import',
+    file,
+    '--dry-run',
+    '--model',
+    'm',
+    '--after',
+    '2025-03-01T09:00:30Z',
+  ])
+  assert.is(plan.code, 0, plan.stderr)
+  assert.is(plan.stdout, '')
+  assert.match(plan.stderr, /1 memory of 1 conversation and 0 adaptations would be imported into "Claude"/)
+  assert.match(plan.stderr, /left out: 1 the assistant's answers, which --with-answers takes/)
+  assert.is((await home.aichat(['persona', 'create', '--name', 'Ada', '--model', 'm'])).code, 0)
+  const done = await home.aichat(['persona', 'import', file, '--into', 'Ada', '--with-answers'])
+  assert.match(done.stderr, /3 memories of 1 conversation and 0 adaptations imported into "Ada"/)
+  const lines = await home.aichat(['persona', 'export', 'Ada', '--format', 'jsonl'])
+  assert.is(lines.stdout.trim().split('\n').length, 3)
+  const verified = await home.aichat(['persona', 'verify', file])
+  assert.match(verified.stdout, /it is a JSON list/)
 })
 
 /** An archive of one member with lengths of 64 bits in its local header (APPNOTE 4.5.3), or sums behind it (4.3.9). */

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { plainPng } from '../../../src/formats/png-text.ts'
 import { readCardFile } from '../../../src/personas/card/card-file.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -53,13 +53,9 @@ test('without a card are none, and an empty card is damaged', () => {
 })
 
 function readArchive(members: Parameters<typeof zipOf>[0]) {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-test-'))
-  try {
-    writeFileSync(join(folder, 'ada.charx'), zipOf(members))
-    return readCardFile(join(folder, 'ada.charx'))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'ada.charx'), zipOf(members))
+  return readCardFile(join(folder, 'ada.charx'))
 }
 
 test.run()

@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { type UserDaemon, withUsers } from '../../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -81,10 +82,7 @@ cards('brings the entries of its lorebook that the last messages call for, in th
         system!.content,
         /\n\nBackground of this part of the conversation:\n\nIt is the year 1842\.\n\nLondon is full of smoke\.\n\nThe engine of Ada is made of brass\.$/,
       )
-      assert.equal(
-        body.aichat.memories.map(({ score }: { score: number }) => score),
-        [1, 1, 1],
-      )
+      assert.equal(pluck(body.aichat.memories, 'score'), [1, 1, 1])
       await say('What is london?')
       assert.match(sent(all)[0]!.content, /1842\.$/)
       assert.not.match(sent(all)[0]!.content, /smoke|brass|Never/)
@@ -265,10 +263,7 @@ cards.whole('with ten thousand entries comes whole and is searched by its keys',
         persona_id: persona,
         imported,
         warnings,
-      } = await bring(all, {
-        ...card,
-        data: { ...data, character_book: { extensions: {}, entries: many } },
-      })
+      } = await bring(all, { ...card, data: { ...data, character_book: { extensions: {}, entries: many } } })
       assert.is(imported.memories, 10_000)
       assert.match(warnings.join(), /max_memories was raised from 1000 to 11000/)
       await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'And place 4711?' }] })

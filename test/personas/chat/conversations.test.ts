@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createConversations } from '../../../src/personas/chat/conversations.ts'
 import { summaryOf } from '../../../src/personas/chat/summary.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('saved conversations')
 
 test('one without a message for an hour has ended, which a list tells, twenty at a time', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-conversations-'))
+  const folder = temporaryFolder()
   const { conversations: store, close } = await openStorage(storageIn(folder))
   try {
     let now = Date.UTC(2026, 4, 14, 12)
@@ -41,7 +39,6 @@ test('one without a message for an hour has ended, which a list tells, twenty at
     assert.is((await summaries()).length, 25)
   } finally {
     await close()
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 

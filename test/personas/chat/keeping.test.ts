@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { keepingOfAnswer, keepingOfTurn, partsOf, type Refusal, refusalOf } from '../../../src/personas/chat/keeping.ts'
 import { testData } from '../../helpers/data.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -334,10 +335,7 @@ test('facts, preferences and plans are kept as they were said, however they begi
 
 test('a wish to keep nothing also counts at the end of a message that is longer than what is kept of it', () => {
   const end = "That was the report. Please don't remember this."
-  assert.equal(
-    keepingOfTurn('The pump of the third mill leaks.', undefined, end).map(({ refusal }) => refusal),
-    ['off the record'],
-  )
+  assert.equal(pluck(keepingOfTurn('The pump of the third mill leaks.', undefined, end), 'refusal'), ['off the record'])
 })
 
 const recorded = testData('memory', 'relevance.json')
@@ -361,44 +359,26 @@ withRecords(
 )
 
 test('a question alone weighs little, and an answer less than the words of its user', () => {
-  assert.equal(
-    keepingOfTurn('What is the capital of Peru?').map(({ importance }) => importance),
-    [0.2],
-  )
-  assert.equal(
-    keepingOfTurn('I live in Lima.').map(({ importance }) => importance),
-    [0.5],
-  )
-  assert.equal(
-    keepingOfAnswer('The capital of Peru is Lima.').map(({ importance }) => importance),
-    [0.3],
-  )
-  assert.equal(
-    keepingOfAnswer("You're welcome!").map(({ refusal }) => refusal),
-    ['small talk'],
-  )
+  assert.equal(pluck(keepingOfTurn('What is the capital of Peru?'), 'importance'), [0.2])
+  assert.equal(pluck(keepingOfTurn('I live in Lima.'), 'importance'), [0.5])
+  assert.equal(pluck(keepingOfAnswer('The capital of Peru is Lima.'), 'importance'), [0.3])
+  assert.equal(pluck(keepingOfAnswer("You're welcome!"), 'refusal'), ['small talk'])
 })
 
 test('a key that this installation has handed out is a secret, whatever its form', () => {
   const redact = (text: string) => text.replaceAll('plain-words-as-key', '[key]')
   assert.is(refusalOf('use plain-words-as-key for the tests', redact), 'secret')
   assert.is(refusalOf('use plain words for the tests', redact), undefined)
-  assert.equal(
-    keepingOfTurn('Write a test with plain-words-as-key', redact).map(({ refusal }) => refusal),
-    ['secret'],
-  )
+  assert.equal(pluck(keepingOfTurn('Write a test with plain-words-as-key', redact), 'refusal'), ['secret'])
 })
 
 test('code between statements is left out, and the statements stay', () => {
   const parts = keepingOfTurn('My server runs Debian.\n\n```\nuname -a\n```\n\nIt stands in the cellar of my house.')
-  assert.equal(
-    parts.map(({ content, refusal }) => [content, refusal]),
-    [
-      ['My server runs Debian.', undefined],
-      ['```\nuname -a\n```', 'code'],
-      ['It stands in the cellar of my house.', undefined],
-    ],
-  )
+  assert.equal(pluck(parts, 'content', 'refusal'), [
+    ['My server runs Debian.', undefined],
+    ['```\nuname -a\n```', 'code'],
+    ['It stands in the cellar of my house.', undefined],
+  ])
 })
 
 test('a long turn is split at its paragraphs, and a list into parts under its heading', () => {

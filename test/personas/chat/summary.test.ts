@@ -22,8 +22,7 @@ test('name days, turns, words in the language of the talk, and the first questio
   )
   assert.match(summaryOf(talk('花园里的番茄要浇水吗？', '番茄在花园里长得很好。'), same)!, /, 2 turns: .*番茄/)
   assert.is(summaryOf(talk('ok'), same), '2026-05-14, 1 turn')
-  assert.is(summaryOf(talk('', '  '), same), undefined)
-  assert.is(summaryOf([], same), undefined)
+  assert.equal([summaryOf(talk('', '  '), same), summaryOf([], same)], [undefined, undefined])
 })
 
 test('say nothing of what was said off the record', () => {

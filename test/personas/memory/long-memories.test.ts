@@ -46,8 +46,7 @@ test('lets others have their turns, and leaves out what it cannot read in its ti
   others()
   const whole = await memories.find(persona, { query: 'tea', limit: 50 })
   isOver = true
-  assert.is(whole.cut, false)
-  assert.is(whole.hits.length, 40)
+  assert.equal([whole.cut, whole.hits.length], [false, 40])
   // 40 memories of 20,000 characters are read twice: for the words, and for their form.
   assert.ok(turns >= 12, `${turns} turns`)
   tick = 200

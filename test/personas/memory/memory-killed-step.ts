@@ -7,10 +7,7 @@ import type { NewMemory, RetentionPolicy, Scope } from '../../../src/personas/me
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { memoryStoreOf } from '../../helpers/storage/test-storage.ts'
 
-export interface Line {
-  readonly action?: Action
-  readonly done?: true
-}
+export type Line = { readonly action?: Action; readonly done?: true }
 
 export interface Action {
   readonly user: string

@@ -2,12 +2,12 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
 import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -23,7 +23,7 @@ const rounds = 8
 type Remembered = Map<string, Map<string, string>>
 
 killed(`are all there that were acknowledged, and no wiped one, after kill -9 in ${rounds} rounds`, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-killed-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'aichat.db')
   await makePersonas(path)
   let expected: Remembered = new Map([
@@ -32,25 +32,21 @@ killed(`are all there that were acknowledged, and no wiped one, after kill -9 in
   ])
   let interrupted = 0
   const halves = { stores: 0, wipes: 0 }
-  try {
-    for (let round = 0; round < rounds; round++) {
-      const lines = await runUntilKilled(path, round)
-      let begun: Action | undefined
-      for (const { action, done } of lines) {
-        if (action) begun = action
-        if (!done || !begun) continue
-        apply(expected, begun)
-        halves[begun.wipe === undefined ? 'stores' : 'wipes']++
-        begun = undefined
-      }
-      if (begun) interrupted++
-      expected = await check(path, expected, begun)
+  for (let round = 0; round < rounds; round++) {
+    const lines = await runUntilKilled(path, round)
+    let begun: Action | undefined
+    for (const { action, done } of lines) {
+      if (action) begun = action
+      if (!done || !begun) continue
+      apply(expected, begun)
+      halves[begun.wipe === undefined ? 'stores' : 'wipes']++
+      begun = undefined
     }
-    assert.ok(interrupted > 0, 'no round was cut in the middle of a action')
-    assert.ok(halves.stores > 0 && halves.wipes > 0, JSON.stringify(halves))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+    if (begun) interrupted++
+    expected = await check(path, expected, begun)
   }
+  assert.ok(interrupted > 0, 'no round was cut in the middle of a action')
+  assert.ok(halves.stores > 0 && halves.wipes > 0, JSON.stringify(halves))
 })
 
 async function makePersonas(path: string): Promise<void> {
@@ -104,31 +100,27 @@ function apply(remembered: Remembered, { user, store, wipe }: Action): void {
  * but for a wipe by category. Returns the stored memories.
  */
 async function check(path: string, expected: Remembered, begun: Action | undefined): Promise<Remembered> {
-  const db = await openDatabase(path, { check: true })
-  try {
-    assertAgreeing(db)
-    assert.is(
-      db.prepare('SELECT count(*) FROM memory_vector').pluck().get(),
-      db.prepare('SELECT count(*) FROM memory').pluck().get(),
-    )
-    const found: Remembered = new Map([...expected.keys()].map((user) => [user, new Map()]))
-    const rows = db.prepare<[], { user: string; id: string; category: string }>(
-      'SELECT user_id AS user, id, category FROM memory JOIN memory_scope USING (scope_id)',
-    )
-    for (const { user, id, category } of rows.all()) found.get(user)!.set(id, category)
-    const done = new Map([...expected].map(([user, memories]) => [user, new Map(memories)]))
-    if (begun) apply(done, begun)
-    const [before, after, now] = [expected, done, found].map(listed)
-    // A wipe by category goes in slices: one that was never acknowledged may have begun.
-    const isBegunWipe = Boolean(begun?.wipe) && holds(expected, found) && holds(found, done)
-    assert.ok(
-      now === before || now === after || isBegunWipe,
-      `after ${JSON.stringify(begun)}\n${now}\nwas expected as\n${before}`,
-    )
-    return found
-  } finally {
-    db.close()
-  }
+  await using db = closing(await openDatabase(path, { check: true }))
+  assertAgreeing(db)
+  assert.is(
+    db.prepare('SELECT count(*) FROM memory_vector').pluck().get(),
+    db.prepare('SELECT count(*) FROM memory').pluck().get(),
+  )
+  const found: Remembered = new Map([...expected.keys()].map((user) => [user, new Map()]))
+  const rows = db.prepare<[], { user: string; id: string; category: string }>(
+    'SELECT user_id AS user, id, category FROM memory JOIN memory_scope USING (scope_id)',
+  )
+  for (const { user, id, category } of rows.all()) found.get(user)!.set(id, category)
+  const done = new Map([...expected].map(([user, memories]) => [user, new Map(memories)]))
+  if (begun) apply(done, begun)
+  const [before, after, now] = [expected, done, found].map(listed)
+  // A wipe by category goes in slices: one that was never acknowledged may have begun.
+  const isBegunWipe = Boolean(begun?.wipe) && holds(expected, found) && holds(found, done)
+  assert.ok(
+    now === before || now === after || isBegunWipe,
+    `after ${JSON.stringify(begun)}\n${now}\nwas expected as\n${before}`,
+  )
+  return found
 }
 
 /** Whether everything in the second is in the first. */

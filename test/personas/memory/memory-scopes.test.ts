@@ -32,6 +32,7 @@ import {
   renameSession,
   showSession,
 } from '../../../src/operations/sessions.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { openInstallation } from '../../helpers/program/installation.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -120,10 +121,7 @@ interface ModelPersona {
   readonly backups: { readonly id: string; readonly memories: readonly Remembered[] }[]
 }
 
-interface User {
-  readonly caller: Caller
-  readonly ask: Ask
-}
+type User = { readonly caller: Caller; readonly ask: Ask }
 
 interface World {
   readonly users: readonly User[]
@@ -352,7 +350,7 @@ async function comparePersona(ask: Ask, persona: ModelPersona): Promise<void> {
   const counts = new Map<string, number>()
   for (const { category } of persona.memories.values()) counts.set(category, (counts.get(category) ?? 0) + 1)
   assert.equal(
-    (await ask(listCategories, { id })).categories.map(({ category, count }) => [category, count]),
+    pluck((await ask(listCategories, { id })).categories, 'category', 'count'),
     [...counts].sort(([one], [other]) => (one < other ? -1 : 1)),
   )
   const backups = (await ask(listBackups, { id })).backups.filter(({ reason }) => reason === 'manual')

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
@@ -9,6 +7,7 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
 import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -76,7 +75,7 @@ interface Place {
 }
 
 async function withPlace(model: string | undefined, work: (place: Place) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-reembedding-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'aichat.db')
   const db = await openDatabase(path)
   const persona: Persona = {
@@ -112,7 +111,6 @@ async function withPlace(model: string | undefined, work: (place: Place) => Prom
   } finally {
     await Promise.all(started.map((memories) => memories.close()))
     db.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -156,8 +154,7 @@ test('goes on after a change of model while searches are answered, which report 
     place.persona = { ...place.persona, embedding_model: 'large' }
     memories.reembed(place.persona)
     const meanwhile = await ask(memories)
-    assert.is(meanwhile.mode, 'lexical')
-    assert.is(meanwhile.embedding_model, 'large')
+    assert.equal([meanwhile.mode, meanwhile.embedding_model], ['lexical', 'large'])
     assert.match(meanwhile.hits[0]!.entry.content, /number 7 /)
     assert.equal(await statuses(memories), { pending: 100 })
     open()
@@ -266,8 +263,7 @@ test('stores memories without the built-in word vectors', () =>
     await tell(memories, 10)
     assert.equal(await statuses(memories), { pending: 10 })
     const found = await ask(memories)
-    assert.is(found.mode, 'lexical')
-    assert.is(found.embedding_model, 'builtin')
+    assert.equal([found.mode, found.embedding_model], ['lexical', 'builtin'])
     assert.match(found.hits[0]!.entry.content, /number 7 /)
   }))
 

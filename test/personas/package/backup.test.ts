@@ -9,12 +9,8 @@ import { suite } from '../../helpers/suite.ts'
 const backups = suite('backups')
 
 async function withPersona(use: (shop: Shop, persona: Persona) => Promise<void>): Promise<void> {
-  const shop = await openShop()
-  try {
-    await use(shop, await shop.stock('u1', 6))
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop()
+  await use(shop, await shop.stock('u1', 6))
 }
 
 function pathOf(shop: Shop, id: string): string {
@@ -45,19 +41,15 @@ backups('restore a persona as it was, ids included, and back up the replaced one
 )
 
 backups('have ids of any beginning: none is mistaken for the leftover of a process', async () => {
-  const shop = await openShop()
-  try {
-    const persona = await shop.stock('u1', 2)
-    const { backup_id } = await shop.backups.create(persona)
-    const odd = '07296485-4352-4a93-b3c0-8a8a5a9bb16e'
-    shop.db.prepare('UPDATE persona_backup SET id = ?').run(odd)
-    renameSync(pathOf(shop, backup_id), pathOf(shop, odd))
-    await shop.backups.create(persona)
-    assert.ok(existsSync(pathOf(shop, odd)))
-    assert.is((await shop.backups.restore(persona, odd)).restored, odd)
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop()
+  const persona = await shop.stock('u1', 2)
+  const { backup_id } = await shop.backups.create(persona)
+  const odd = '07296485-4352-4a93-b3c0-8a8a5a9bb16e'
+  shop.db.prepare('UPDATE persona_backup SET id = ?').run(odd)
+  renameSync(pathOf(shop, backup_id), pathOf(shop, odd))
+  await shop.backups.create(persona)
+  assert.ok(existsSync(pathOf(shop, odd)))
+  assert.is((await shop.backups.restore(persona, odd)).restored, odd)
 })
 
 backups('are refused when they are damaged, with the broken record named, and nothing changes', () =>

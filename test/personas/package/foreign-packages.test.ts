@@ -11,12 +11,8 @@ import { suite } from '../../helpers/suite.ts'
 const foreignPackages = suite("packages of other programs, and other programs' eyes on ours")
 
 async function withShop(use: (shop: Shop) => Promise<void>): Promise<void> {
-  const shop = await openShop(newFolder(), { withoutChildren: true })
-  try {
-    await use(shop)
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop(newFolder(), { withoutChildren: true })
+  await use(shop)
 }
 
 const asNew = { mode: 'create', dry_run: false } as const

@@ -1,7 +1,6 @@
 // Some with --all only: many processes.
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Forgotten } from '../../../src/personas/memory/memory.ts'
@@ -14,6 +13,8 @@ import { memoryFields } from '../../../src/personas/package/zip-reader.ts'
 import { type Persona, scopeOf } from '../../../src/personas/persona.ts'
 import { listFolder } from '../../../src/storage/files/atomic.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { memoryStoreOf, storageIn } from '../../helpers/storage/test-storage.ts'
@@ -29,12 +30,8 @@ const idOf = (shop: Shop, at: number) =>
   shop.db.prepare('SELECT id FROM memory WHERE content = ?').pluck().get(memoryOf(at, 48).content) as string
 
 async function withPersona(memories: number, use: (shop: Shop, persona: Persona) => Promise<void>): Promise<void> {
-  const shop = await openShop()
-  try {
-    await use(shop, await shop.stock('u1', memories))
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop()
+  await use(shop, await shop.stock('u1', memories))
 }
 
 /** Forgets as a command does; resolves with what became of the backups. */
@@ -170,7 +167,7 @@ test.whole('leaves one backup together, whoever rewrites it first', () =>
 test.whole('does not come back by a restore that had read the backup before', () =>
   withPersona(4, async (shop, persona) => {
     const { backup_id } = await shop.backups.create(persona)
-    const storage = await openStorage(storageIn(shop.folder))
+    await using storage = closing(await openStorage(storageIn(shop.folder)))
     const { packages, memories, backups: store, backupFiles: files } = storage
     const id = idOf(shop, 3)
     let isFirst = true
@@ -184,14 +181,10 @@ test.whole('does not come back by a restore that had read the backup before', ()
     const writer = createPackageWriter({ archive, producer: 'test', runInChild: (task) => performTask(packages, task) })
     const newId = () => randomUUID()
     const restoring = await createBackups({ archive, writer, store, files, memories, now: () => shop.clock.now, newId })
-    try {
-      await rejects(restoring.restore(persona, backup_id), 'busy', /changed while it was restored/)
-      assert.is((await shop.backups.list(persona)).length, 1)
-      assert.is((await restoring.restore(persona, backup_id)).memories, 3)
-      assert.is(await memories.get(scopeOf(persona), id), undefined)
-    } finally {
-      await storage.close()
-    }
+    await rejects(restoring.restore(persona, backup_id), 'busy', /changed while it was restored/)
+    assert.is((await shop.backups.list(persona)).length, 1)
+    assert.is((await restoring.restore(persona, backup_id)).memories, 3)
+    assert.is(await memories.get(scopeOf(persona), id), undefined)
   }),
 )
 
@@ -219,24 +212,19 @@ test('stays where a package of another persona was put in the place of the backu
   }))
 
 test('leaves nothing beside the backups where the disk takes no more', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-forget-'))
-  const shop = await openShop(folder)
-  try {
-    const persona = await shop.stock('u1', 4)
-    const row = await shop.backups.create(persona)
-    const id = idOf(shop, 1)
-    const names = filesOf(shop)
-    const before = readFileSync(pathOf(shop, row.backup_id))
-    // The column refuses the change as a full disk does.
-    shop.db.exec(`CREATE TRIGGER refuse BEFORE UPDATE ON persona_backup BEGIN SELECT raise(ABORT, 'full'); END`)
-    await rejects(forget(shop, persona, { ids: [id] }), 'internal', /.*/)
-    assert.equal(filesOf(shop), names)
-    assert.ok(readFileSync(pathOf(shop, row.backup_id)).equals(before))
-    assert.is(idOf(shop, 1), id)
-  } finally {
-    shop.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const folder = temporaryFolder()
+  using shop = await openShop(folder)
+  const persona = await shop.stock('u1', 4)
+  const row = await shop.backups.create(persona)
+  const id = idOf(shop, 1)
+  const names = filesOf(shop)
+  const before = readFileSync(pathOf(shop, row.backup_id))
+  // The column refuses the change as a full disk does.
+  shop.db.exec(`CREATE TRIGGER refuse BEFORE UPDATE ON persona_backup BEGIN SELECT raise(ABORT, 'full'); END`)
+  await rejects(forget(shop, persona, { ids: [id] }), 'internal', /.*/)
+  assert.equal(filesOf(shop), names)
+  assert.ok(readFileSync(pathOf(shop, row.backup_id)).equals(before))
+  assert.is(idOf(shop, 1), id)
 })
 
 test.run()

@@ -7,6 +7,7 @@ import { packageLimits } from '../../../src/personas/package/format.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { type Document, put, resigned, signed } from '../../helpers/personas/package-forge.ts'
 import { memoryOf, newFolder, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { isWholeRun, suite } from '../../helpers/suite.ts'
 
@@ -15,12 +16,8 @@ const imports = suite('imports')
 const create = { mode: 'create', dry_run: false } as const
 
 async function inShop(use: (shop: Shop) => Promise<void>): Promise<void> {
-  const shop = await openShop(newFolder(), { withoutChildren: true })
-  try {
-    await use(shop)
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop(newFolder(), { withoutChildren: true })
+  await use(shop)
 }
 
 /** A package by the specification alone, as another program might write it. */
@@ -173,10 +170,7 @@ imports('merge two packages at once one after the other, within the most memorie
         ),
       )
     const roomy = await shop.stock('u1', 6)
-    assert.equal(
-      (await into(roomy)).map(({ status }) => status),
-      ['fulfilled', 'fulfilled'],
-    )
+    assert.equal(pluck(await into(roomy), 'status'), ['fulfilled', 'fulfilled'])
     const verified = await shop.packages.verifyStored(roomy)
     assert.equal([verified.problems, verified.memories, verified.adaptations], [[], 14, 5])
     const narrow = await shop.stock('u1', 6)

@@ -31,12 +31,8 @@ type Use = (shop: Shop, persona: Persona, path: string) => Promise<void>
 async function withLarge(use: Use, withoutChildren = false): Promise<void> {
   const folder = newFolder()
   cpSync(original.folder, folder, { recursive: true })
-  const shop = await openShop(folder, { withoutChildren })
-  try {
-    await use(shop, persona, join(folder, relative(original.folder, exported.path)))
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop(folder, { withoutChildren })
+  await use(shop, persona, join(folder, relative(original.folder, exported.path)))
 }
 
 const stages = (shop: Shop) =>

@@ -35,54 +35,46 @@ function midway(folder: string, words: readonly string[]) {
 }
 
 leftovers('are gone after the next command, of an import as of a verification', async () => {
-  const home = openFastHome()
-  try {
-    const commands = ['import', 'verify'].map((word) => midway(home.folder, ['persona', word, '-']))
-    while (told(home.folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 2))
-    // Another process leaves them alone.
-    assert.is((await home.aichat(['persona', 'list'])).code, 0)
-    assert.is(told(home.folder).length, 2)
-    for (const command of commands) {
-      const ended = once(command, 'exit')
-      command.kill('SIGKILL')
-      await ended
-    }
-    assert.is(told(home.folder).length, 2)
-    assert.is((await home.aichat(['persona', 'list'])).code, 0)
-    assert.equal(told(home.folder), [])
-  } finally {
-    home.remove()
+  using home = openFastHome()
+  const commands = ['import', 'verify'].map((word) => midway(home.folder, ['persona', word, '-']))
+  while (told(home.folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 2))
+  // Another process leaves them alone.
+  assert.is((await home.aichat(['persona', 'list'])).code, 0)
+  assert.is(told(home.folder).length, 2)
+  for (const command of commands) {
+    const ended = once(command, 'exit')
+    command.kill('SIGKILL')
+    await ended
   }
+  assert.is(told(home.folder).length, 2)
+  assert.is((await home.aichat(['persona', 'list'])).code, 0)
+  assert.equal(told(home.folder), [])
 })
 
 leftovers('are removed where they were written beside another file, and no other file is', () => {
-  const home = openHome()
-  try {
-    const folder = join(home.folder, 'packages')
-    const mine = openScratch(folder, () => 'mine')
-    const [export1, other] = [join(home.folder, '.aichat-export-1'), join(home.folder, 'precious')]
-    for (const each of [export1, other]) {
-      mkdirSync(each)
-      writeFileSync(join(each, 'package'), secret)
-    }
-    writeFileSync(mine.path(), secret)
-    const note = mine.note(export1)
-    sweepScratch(folder)
-    assert.is(told(home.folder).length, 3)
-    note.forget()
-    // Nothing has a number beyond the highest that Linux gives.
-    const dead = (name: string) => join(folder, `pid4194305-1.${name}`)
-    writeFileSync(dead('a.note'), export1)
-    writeFileSync(dead('b.note'), other)
-    writeFileSync(dead('c'), secret)
-    // The number of a process that runs, and another one's start.
-    writeFileSync(join(folder, `pid${process.pid}-1.d`), secret)
-    sweepScratch(folder)
-    assert.equal(readdirSync(folder), [`${holder()}.mine`])
-    assert.equal([existsSync(export1), existsSync(other)], [false, true])
-  } finally {
-    home.remove()
+  using home = openHome()
+  const folder = join(home.folder, 'packages')
+  const mine = openScratch(folder, () => 'mine')
+  const [export1, other] = [join(home.folder, '.aichat-export-1'), join(home.folder, 'precious')]
+  for (const each of [export1, other]) {
+    mkdirSync(each)
+    writeFileSync(join(each, 'package'), secret)
   }
+  writeFileSync(mine.path(), secret)
+  const note = mine.note(export1)
+  sweepScratch(folder)
+  assert.is(told(home.folder).length, 3)
+  note.forget()
+  // Nothing has a number beyond the highest that Linux gives.
+  const dead = (name: string) => join(folder, `pid4194305-1.${name}`)
+  writeFileSync(dead('a.note'), export1)
+  writeFileSync(dead('b.note'), other)
+  writeFileSync(dead('c'), secret)
+  // The number of a process that runs, and another one's start.
+  writeFileSync(join(folder, `pid${process.pid}-1.d`), secret)
+  sweepScratch(folder)
+  assert.equal(readdirSync(folder), [`${holder()}.mine`])
+  assert.equal([existsSync(export1), existsSync(other)], [false, true])
 })
 
 leftovers.run()

@@ -100,50 +100,46 @@ packages('keep unknown fields, at any place, through a round trip', () =>
 )
 
 packages.whole('hold every value that the API accepts', async () => {
-  const shop = await openShop()
-  try {
-    const json = fc.jsonValue({ maxDepth: 6, stringUnit: anyCharacter })
-    const metadata = fc.dictionary(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 9 }), json)
-    const floats = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 3, maxLength: 3 })
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(metadata, fc.string({ unit: anyCharacter, minLength: 1 }), floats), { maxLength: 4 }),
-        json,
-        async (list, value) => {
-          fc.pre(!JSON.stringify([list, value]).includes('__proto__'))
-          const persona = await shop.stock('u1', 0)
-          const space = { key: 'any', model: 'any', dimension: 3 }
-          const memories = list.map(([metadata, content, values], at) => ({
-            content: `${at} ${content}`,
-            timestamp: at,
-            importance_score: 0.5,
-            metadata: JSON.parse(JSON.stringify(metadata)),
-            vector: { space, values: Float32Array.from(values) },
-          }))
-          await shop.addMemories(persona, memories)
-          const changes = adaptationRequest.safeParse({
-            adaptation_type: 'preference_set',
-            trigger_event: 'user_edit',
-            changes: [{ preference: 'x', value }],
-          })
-          if (changes.success) await shop.adaptation.adapt(persona, changes.data)
-          const hashes = new Set<string | undefined>()
-          for (const format of ['json', 'container'] as const) {
-            const out = await shop.packages.export(persona, { format, embeddings: true })
-            const { persona_id } = await shop.packages.import('u2', out.path, create)
-            const back = await shop.packages.export((await shop.find(persona_id))!, { format, embeddings: true })
-            hashes.add(out.content_hash).add(back.content_hash)
-          }
-          // A vector of zeros says nothing and is left out.
-          const zeros = list.some(([, , values]) => values.every((each) => each === 0))
-          if (!zeros) assert.is(hashes.size, 1)
-        },
-      ),
-      { numRuns: 40 },
-    )
-  } finally {
-    shop.close()
-  }
+  using shop = await openShop()
+  const json = fc.jsonValue({ maxDepth: 6, stringUnit: anyCharacter })
+  const metadata = fc.dictionary(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 9 }), json)
+  const floats = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 3, maxLength: 3 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(metadata, fc.string({ unit: anyCharacter, minLength: 1 }), floats), { maxLength: 4 }),
+      json,
+      async (list, value) => {
+        fc.pre(!JSON.stringify([list, value]).includes('__proto__'))
+        const persona = await shop.stock('u1', 0)
+        const space = { key: 'any', model: 'any', dimension: 3 }
+        const memories = list.map(([metadata, content, values], at) => ({
+          content: `${at} ${content}`,
+          timestamp: at,
+          importance_score: 0.5,
+          metadata: JSON.parse(JSON.stringify(metadata)),
+          vector: { space, values: Float32Array.from(values) },
+        }))
+        await shop.addMemories(persona, memories)
+        const changes = adaptationRequest.safeParse({
+          adaptation_type: 'preference_set',
+          trigger_event: 'user_edit',
+          changes: [{ preference: 'x', value }],
+        })
+        if (changes.success) await shop.adaptation.adapt(persona, changes.data)
+        const hashes = new Set<string | undefined>()
+        for (const format of ['json', 'container'] as const) {
+          const out = await shop.packages.export(persona, { format, embeddings: true })
+          const { persona_id } = await shop.packages.import('u2', out.path, create)
+          const back = await shop.packages.export((await shop.find(persona_id))!, { format, embeddings: true })
+          hashes.add(out.content_hash).add(back.content_hash)
+        }
+        // A vector of zeros says nothing and is left out.
+        const zeros = list.some(([, , values]) => values.every((each) => each === 0))
+        if (!zeros) assert.is(hashes.size, 1)
+      },
+    ),
+    { numRuns: 40 },
+  )
 })
 
 /** The text of a package after a change, with the checksum that belongs to it, as an attacker can compute it too. */

@@ -40,13 +40,9 @@ interface Large {
 async function withLarge(use: (large: Large) => Promise<void>, withoutChildren = true): Promise<void> {
   const folder = newFolder()
   cpSync(original.folder, folder, { recursive: true })
-  const shop = await openShop(folder, { withoutChildren })
+  using shop = await openShop(folder, { withoutChildren })
   const [container, document] = made.map((path) => join(folder, relative(original.folder, path))) as [string, string]
-  try {
-    await use({ shop, persona, container, document })
-  } finally {
-    shop.close()
-  }
+  await use({ shop, persona, container, document })
 }
 
 const open = (path: string) => openDeclared({ path, kind: fileKindOf(path) })

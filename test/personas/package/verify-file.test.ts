@@ -1,11 +1,11 @@
 // Some with --all only: many processes.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openScratch } from '../../../src/personas/package/scratch.ts'
 import { LocalPackage, receivePackage } from '../../../src/personas/package/upload.ts'
 import { openForImport, verifyPackage } from '../../../src/personas/package/verify-file.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { put, signed } from '../../helpers/personas/package-forge.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -13,12 +13,8 @@ const files = suite('package files')
 
 function inFolder(use: (folder: string) => Promise<void>) {
   return async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-files-'))
-    try {
-      await use(folder)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const folder = temporaryFolder()
+    await use(folder)
   }
 }
 

@@ -11,6 +11,7 @@ import {
   pastRows,
   type Rotation,
 } from '../../../speech/blocks/attention.ts'
+import { createKeyValueCache } from '../../../speech/blocks/key-value-cache.ts'
 import { createRotaryTable } from '../../../speech/blocks/positions.ts'
 import { createStream, type Stream } from '../../../speech/blocks/state-stream.ts'
 import { createGraph } from '../../../src/inference/graph.ts'
@@ -158,5 +159,15 @@ for (const kept of [4, 2])
     assertClose(outputs['mixed']!.data as Float32Array, Float32Array.from(expected.flat()))
     await session.close()
   })
+
+test('a cache that starts from a copy of another shows attention the same rows', () => {
+  const shape = { layers: 2, heads: 1, headSize }
+  const original = createKeyValueCache(shape, 2)
+  for (const [at, { data }] of Object.values(original.targets(2)).entries()) (data as Float32Array).set(numbers(8, at))
+  original.append(2)
+  const started = createKeyValueCache(shape, 1)
+  started.reset(original.copy())
+  assert.equal(started.feeds(), original.feeds())
+})
 
 test.run()

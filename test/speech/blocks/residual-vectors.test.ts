@@ -9,7 +9,7 @@ import { openSession } from '../../../src/inference/session.ts'
 import { partName, withParts } from '../../../src/inference/tensor-parts.ts'
 import { writeTensorFile } from '../../../src/inference/tensor-writer.ts'
 import { createWeights } from '../../../src/inference/weights.ts'
-import { temporaryFolder } from '../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('residual vectors')

@@ -16,8 +16,8 @@ import { openTensorFile } from '../../../src/inference/safetensors.ts'
 import { openSession, type TensorData } from '../../../src/inference/session.ts'
 import { writeTensorFile } from '../../../src/inference/tensor-writer.ts'
 import { createWeights } from '../../../src/inference/weights.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { fc } from '../../helpers/properties.ts'
-import { temporaryFolder } from '../../helpers/speech/folders.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('piece by piece')

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { SpellingLookup, Vector } from '../../../src/personas/memory/memory.ts'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
-import { keepAll, makeScope, memory, noon } from '../../helpers/storage/samples.ts'
+import { keepAll, makeScope, memory, noon, persona } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
 
 /** Texts, orders and sizes in which databases differ. */
@@ -9,19 +9,28 @@ export const memoryTextRules: readonly Rule[] = [
   {
     store: 'memories',
     topic: 'limits',
-    says: 'U+0000 becomes U+FFFD, and characters beyond the sixteenth bit stay as they are',
+    says: 'every text is kept as it was given, also with U+0000, noncharacters and what is beyond the sixteenth bit',
     async holds(place) {
-      const { memories, ...storage } = await place.open()
-      const scope = await makeScope({ memories, ...storage }, 'p')
-      const { entries } = await memories.add(scope, [memory('a\0b 😀 tea')], keepAll)
-      const { id, content } = entries[0]!
-      assert.is(content, 'a\ufffdb 😀 tea')
-      assert.equal((await memories.get(scope, id))?.content, content)
-      const again = await memories.add(scope, [memory('a\0b 😀 tea')], keepAll)
-      assert.equal([again.added, again.entries[0]!.id], [[], id])
-      const edited = await memories.edit(scope, id, (entry) => ({ ...entry, content: 'c\0' }), keepAll)
-      assert.is(edited?.content, 'c\ufffd')
-      assert.is((await memories.get(scope, id))?.content, 'c\ufffd')
+      const { memories, personas, ...storage } = await place.open()
+      for (const text of ['a\0b 😀 tea', '\0', '\ufdd0', '\ufdd00\0\ufdd01', '\uffff\ufffd']) {
+        const scope = await makeScope({ memories, personas, ...storage }, `p ${text}`)
+        const saved = { ...persona(scope.personaId, 'ada'), name: text, description: text, system_prompt: text }
+        await personas.save({ ...saved, extra: { [text]: text } })
+        assert.equal(await personas.find(scope.personaId), { ...saved, extra: { [text]: text } })
+        const given = memory(text, { id: `m ${text}`, metadata: { category: text, speaker: text } })
+        const { entries } = await memories.add(scope, [given], keepAll)
+        assert.equal(
+          entries.map(({ id, content, metadata }) => ({ id, content, metadata })),
+          [{ id: given.id, content: text, metadata: given.metadata }],
+        )
+        assert.equal(await memories.get(scope, given.id!), entries[0])
+        assert.equal((await memories.list(scope, { limit: 9, offset: 0, category: text })).entries, entries)
+        assert.equal((await memories.add(scope, [{ ...given, id: 'other' }], keepAll)).added, [])
+        const edited = await memories.edit(scope, given.id!, (entry) => ({ ...entry, content: `c${text}` }), keepAll)
+        assert.is(edited?.content, `c${text}`)
+        assert.is((await memories.get(scope, given.id!))?.content, `c${text}`)
+        await memories.wipe(scope, {})
+      }
     },
   },
   {

@@ -40,6 +40,9 @@ test('of a newer aichat is refused and left alone', async () => {
     assert.match(String((reason as Error).message), /newer aichat/)
     assert.equal((reason as { details: string[] }).details, ['unknown change of schema: memories-99'])
   }
+  // A service that ran before, and its children, go on.
+  const running = await openDatabase(path, { expectsNewer: true })
+  running.close()
   const after = new BetterSqlite3(path, { readonly: true })
   assert.is(after.prepare('SELECT count(*) FROM migration').pluck().get(), 2)
   after.close()

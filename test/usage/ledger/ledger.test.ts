@@ -1,19 +1,12 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { openUsageJournal } from '../../../src/storage/storage.ts'
 import { createLedger, type LedgerRow, type LedgerStore } from '../../../src/usage/ledger/ledger.ts'
+import { closing } from '../../helpers/disposal.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the ledger and its journal')
@@ -151,10 +144,7 @@ test('lines that were cut off or are no rows are left out, and other programs’
     writeFileSync(join(places, foreign[2]!), 'x'.repeat(200_000))
     mkdirSync(join(places, `${gone}-folder01.jsonl`))
     await ledger.settle()
-    assert.equal(
-      stored.map(({ request }) => request),
-      ['good'],
-    )
+    assert.equal(pluck(stored, 'request'), ['good'])
     assert.equal(readdirSync(places).sort(), [...foreign, `${gone}-folder01.jsonl`].sort())
   }))
 
@@ -184,7 +174,7 @@ interface Scene {
 
 /** A ledger over a journal in a folder of its own and a store that can refuse. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-ledger-'))
+  const folder = temporaryFolder()
   const stored: LedgerRow[] = []
   const warned: string[] = []
   let failure: Error | undefined
@@ -196,26 +186,23 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     },
   }
   const journal = openUsageJournal(folder)
-  const ledger = createLedger({ journal, store: () => store, warn: (text) => void warned.push(text), now: () => 0 })
-  try {
-    await work({
-      folder,
-      ledger,
-      stored,
-      warned,
-      book() {
-        const id = ledger.nextRequest()
-        ledger.book(row(id))
-        return id
-      },
-      failWith: (reason) => {
-        failure = reason
-      },
-    })
-  } finally {
-    await ledger.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await using ledger = closing(
+    createLedger({ journal, store: () => store, warn: (text) => void warned.push(text), now: () => 0 }),
+  )
+  await work({
+    folder,
+    ledger,
+    stored,
+    warned,
+    book() {
+      const id = ledger.nextRequest()
+      ledger.book(row(id))
+      return id
+    },
+    failWith: (reason) => {
+      failure = reason
+    },
+  })
 }
 
 function linesIn(folder: string): readonly string[] {

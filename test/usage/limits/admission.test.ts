@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import type { Admission } from '../../../src/usage/limits/limits.ts'
 import { LimitRefusal } from '../../../src/usage/limits/refusals.ts'
+import { closing } from '../../helpers/disposal.ts'
 import { suite } from '../../helpers/suite.ts'
 import { row } from '../../storage/contract/ledger.ts'
 import { gpt, type LimitsUnderTest, noon, openLimitsUnderTest } from './limits-under-test.ts'
@@ -393,12 +394,8 @@ test('headers tell the tightest limit in the names of the API', async () => {
 test.run()
 
 async function using(work: (all: LimitsUnderTest) => Promise<void>, flush?: () => Promise<void>): Promise<void> {
-  const all = await openLimitsUnderTest(flush)
-  try {
-    await work(all)
-  } finally {
-    await all.close()
-  }
+  await using all = closing(await openLimitsUnderTest(flush))
+  await work(all)
 }
 
 function refusalOf(work: () => unknown): LimitRefusal {

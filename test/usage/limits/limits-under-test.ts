@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { Storage } from '../../../src/storage/storage.ts'
 import { type LimitArea, openLimits } from '../../../src/usage/limits/area.ts'
 import type { Admission, Size, Subjects } from '../../../src/usage/limits/limits.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { openStorageIn } from '../../helpers/storage/test-storage.ts'
 
 /** Noon of a Monday. */
@@ -30,7 +29,7 @@ export async function openLimitsUnderTest(
   flush: () => Promise<void> = async () => {},
   hasOthers = false,
 ): Promise<LimitsUnderTest> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-limits-'))
+  const folder = temporaryFolder()
   const storages: Storage[] = []
   const areas: LimitArea[] = []
   const clock = { window: noon, wall: noon }

@@ -128,8 +128,7 @@ test('a remembered period ends with its end, and is there again when the clock i
 })
 
 test('time zones are known by the names of the IANA alone', () => {
-  assert.is(zoneName('europe/berlin'), 'Europe/Berlin')
-  assert.is(zoneName('UTC'), 'UTC')
+  assert.equal([zoneName('europe/berlin'), zoneName('UTC')], ['Europe/Berlin', 'UTC'])
   for (const wrong of ['', '+02:00', 'Europe/Nowhere', 'x'.repeat(1000), "UTC'; --"])
     assert.is(zoneName(wrong), undefined)
 })

@@ -30,63 +30,58 @@ export interface Played {
 /** Opens it, does something with it and closes it. The provider names no plugin that bills on. */
 export async function withReplay(work: (replayed: Replayed) => Promise<void>): Promise<void> {
   let playing: { readonly exchange: Exchange; readonly cut: Buffer | undefined } | undefined
-  const provider = await openStandIn((_request, response) => {
+  await using provider = await openStandIn((_request, response) => {
     const { exchange, cut } = playing!
     response.writeHead(exchange.status, { 'content-type': exchange.headers['content-type'] ?? 'application/json' })
     if (cut === undefined) return void response.end(exchange.answer)
     response.write(cut, () => response.destroy())
   })
-  const installation = openInstallation()
+  await using installation = openInstallation()
   const { app } = installation
   let played = 0
-  try {
-    const { ledger, ...area } = await app.usage()
-    const store = await area.store()
-    const { router } = await app.chat()
-    await work({
-      app,
-      async play(exchange, { bytes, chunk = Number.POSITIVE_INFINITY } = {}) {
-        playing = { exchange, cut: bytes }
-        const request = requestOf(exchange)
-        const model = request.model || 'a-model'
-        const { pathname, search } = new URL(exchange.url)
-        const plugin = `replayed-${++played}`
-        await app.plugins.install({
-          id: plugin,
-          name: 'Replayed',
-          type: 'chat',
-          endpoint: `${provider.url}${pathname}${search}`,
-          auth: { header: '', key_env: '' },
-          model_map: [model],
-          api: dialectOf(exchange).id,
-          retry: { attempts: 1 },
-        })
-        const call = { request: { ...request, model }, plugin, fallback: false }
-        let [delivered, chunks] = [0, 0]
-        try {
-          if (!isStreamed(exchange)) await router.complete(call)
-          else
-            for await (const { choices } of (await router.stream(call)).chunks) {
-              chunks++
-              for (const { delta } of choices) delivered += lengthOf(delta)
-              if (chunks === chunk) break
-            }
-        } catch {
-          // A refusal or a cut: only the row matters.
-        }
-        await app.plugins.remove(plugin)
-        await ledger.settle()
-        const rows: LedgerRow[] = []
-        const query = { since: '2000-01-01', until: '2999-12-31', plugin }
-        for await (const batch of await store.rows(query)) rows.push(...batch)
-        if (rows.length > 1) throw new Error(`${exchange.name}: ${rows.length} rows for one attempt`)
-        return { row: rows[0], delivered, chunks }
-      },
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  const { ledger, ...area } = await app.usage()
+  const store = await area.store()
+  const { router } = await app.chat()
+  await work({
+    app,
+    async play(exchange, { bytes, chunk = Number.POSITIVE_INFINITY } = {}) {
+      playing = { exchange, cut: bytes }
+      const request = requestOf(exchange)
+      const model = request.model || 'a-model'
+      const { pathname, search } = new URL(exchange.url)
+      const plugin = `replayed-${++played}`
+      await app.plugins.install({
+        id: plugin,
+        name: 'Replayed',
+        type: 'chat',
+        endpoint: `${provider.url}${pathname}${search}`,
+        auth: { header: '', key_env: '' },
+        model_map: [model],
+        api: dialectOf(exchange).id,
+        retry: { attempts: 1 },
+      })
+      const call = { request: { ...request, model }, plugin, fallback: false }
+      let [delivered, chunks] = [0, 0]
+      try {
+        if (!isStreamed(exchange)) await router.complete(call)
+        else
+          for await (const { choices } of (await router.stream(call)).chunks) {
+            chunks++
+            for (const { delta } of choices) delivered += lengthOf(delta)
+            if (chunks === chunk) break
+          }
+      } catch {
+        // A refusal or a cut: only the row matters.
+      }
+      await app.plugins.remove(plugin)
+      await ledger.settle()
+      const rows: LedgerRow[] = []
+      const query = { since: '2000-01-01', until: '2999-12-31', plugin }
+      for await (const batch of await store.rows(query)) rows.push(...batch)
+      if (rows.length > 1) throw new Error(`${exchange.name}: ${rows.length} rows for one attempt`)
+      return { row: rows[0], delivered, chunks }
+    },
+  })
 }
 
 function lengthOf({ content, refusal, reasoning_content: thoughts, tool_calls: calls }: Delta): number {

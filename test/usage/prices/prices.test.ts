@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
 import { createPrices, type Prices } from '../../../src/usage/prices/prices.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -24,7 +22,7 @@ interface Scene {
 }
 
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-prices-'))
+  const folder = temporaryFolder()
   const opened: Storage[] = []
   try {
     await run({
@@ -53,7 +51,6 @@ async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
     })
   } finally {
     for (const storage of opened) await storage.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

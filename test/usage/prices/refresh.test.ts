@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import type { PriceFile, PriceRow } from '../../../src/usage/prices/price-file.ts'
 import type { PriceRefreshRequest, PriceRefreshRow } from '../../../src/usage/prices/refresh.ts'
 import { testData } from '../../helpers/data.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { type Installation, openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { type Answer, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { rejects } from '../../helpers/rejection.ts'
@@ -24,38 +25,33 @@ interface Scene {
 
 /** An installation with a plugin beside a provider that answers its list as told. */
 async function scene(answer: Answer, run: (scene: Scene) => Promise<void>): Promise<void> {
-  const provider = await openStandIn(answer)
-  const installation = openInstallation({ CUSTOM_API_KEY: key })
-  try {
-    const { app } = installation
-    await app.plugins.install(
-      pluginAt(provider.url, { model_map: ['a'], models_source: { url: `${provider.url}/v1/models` } }),
-    )
-    const area = await app.prices()
-    const refresher = await area.refresh()
-    await run({
-      installation,
-      provider,
-      async refresh(request = { plugins: ['custom'] }) {
-        const rows: PriceRefreshRow[] = []
-        for await (const row of refresher.refresh(request)) rows.push(row)
-        return rows.find(({ plugin }) => plugin === 'custom')!
-      },
-      take: (prices, request = {}) =>
-        refresher.take(
-          { format: 'aichat-prices/1', source: 'a test', fetched_at: '2026-11-22', prices },
-          'x.json',
-          request,
-        ),
-      async cost(model) {
-        const { nano, source } = area.prices.costOf({ plugin: 'custom', model }, { input: 1_000_000, output: 0 }, today)
-        return [nano, source]
-      },
-    })
-  } finally {
-    await installation.close()
-    await provider.close()
-  }
+  await using provider = await openStandIn(answer)
+  await using installation = openInstallation({ CUSTOM_API_KEY: key })
+  const { app } = installation
+  await app.plugins.install(
+    pluginAt(provider.url, { model_map: ['a'], models_source: { url: `${provider.url}/v1/models` } }),
+  )
+  const area = await app.prices()
+  const refresher = await area.refresh()
+  await run({
+    installation,
+    provider,
+    async refresh(request = { plugins: ['custom'] }) {
+      const rows: PriceRefreshRow[] = []
+      for await (const row of refresher.refresh(request)) rows.push(row)
+      return rows.find(({ plugin }) => plugin === 'custom')!
+    },
+    take: (prices, request = {}) =>
+      refresher.take(
+        { format: 'aichat-prices/1', source: 'a test', fetched_at: '2026-11-22', prices },
+        'x.json',
+        request,
+      ),
+    async cost(model) {
+      const { nano, source } = area.prices.costOf({ plugin: 'custom', model }, { input: 1_000_000, output: 0 }, today)
+      return [nano, source]
+    },
+  })
 }
 
 /** A list as OpenRouter writes it. */
@@ -102,13 +98,10 @@ test('the prices of a list are taken, with the key of the plugin, and superseded
       assert.equal(await cost('__proto__x'), [null, null])
       const { prices } = await installation.app.prices()
       const shown = (await prices.list({ plugin: 'custom', limit: 9, offset: 0 })).prices
-      assert.equal(
-        shown.map(({ model, id, origin, rounded }) => [model, id, origin, rounded]),
-        [
-          ['a', 'p4', provider.host, undefined],
-          ['b', 'p2', provider.host, true],
-        ],
-      )
+      assert.equal(pluck(shown, 'model', 'id', 'origin', 'rounded'), [
+        ['a', 'p4', provider.host, undefined],
+        ['b', 'p2', provider.host, true],
+      ])
     },
   )
 })
@@ -212,13 +205,10 @@ test('a file replaces the prices of its plugins, each whole or not at all', () =
       const price = (model: string, input: string): PriceRow => ({ plugin: 'custom', model, rates: { input } })
       const other = { plugin: 'unknown', model: 'a', rates: { input: '1' } }
       const rows = await take([price('a', '1'), price('b', '2'), price('c', '3'), other])
-      assert.equal(
-        rows.map(({ plugin, after, warnings }) => [plugin, after, warnings]),
-        [
-          ['custom', 3, []],
-          ['unknown', 1, ['no plugin unknown is installed']],
-        ],
-      )
+      assert.equal(pluck(rows, 'plugin', 'after', 'warnings'), [
+        ['custom', 3, []],
+        ['unknown', 1, ['no plugin unknown is installed']],
+      ])
       assert.equal(await cost('b'), [2_000_000_000, 'refreshed'])
       assert.match((await take([price('a', '1')]))[0]!.error!, /shrink from 3 to 1/)
       const [dry] = await take([price('a', '9'), price('b', '2')], { dryRun: true })

@@ -11,9 +11,7 @@ const test = suite('shipped prices')
 
 const text = readFileSync(shippedPath, 'utf8')
 const file: PriceFile = JSON.parse(text)
-const list = createPriceList({
-  shipped: (plugin) => file.prices.filter((row) => row.plugin === plugin).map(priceOf),
-})
+const list = createPriceList({ shipped: (plugin) => file.prices.filter((row) => row.plugin === plugin).map(priceOf) })
 const today = Date.UTC(2026, 10, 22)
 const plugins = Object.keys(providers) as (keyof typeof providers)[]
 

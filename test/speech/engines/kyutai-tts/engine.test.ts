@@ -10,7 +10,8 @@ import {
 } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { chunkLimits } from '../../../../speech/engines/kyutai-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
+import { pluck } from '../../../helpers/pluck.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
 import { makeKyutaiModel, makeVoice } from './model.ts'
@@ -109,10 +110,7 @@ test('words are told as they were written, with their times, up to the end of th
   withEngine(async (engine) => {
     const words: WordTime[] = []
     const samples = await speak(engine, undefined, { onWords: (more) => void words.push(...more) })
-    assert.equal(
-      words.map((word) => word.text),
-      text.split(' '),
-    )
+    assert.equal(pluck(words, 'text'), text.split(' '))
     let before = 0
     for (const { start, end } of words) {
       assert.ok(start >= before && end > start, `${start} to ${end} behind ${before}`)
@@ -127,10 +125,7 @@ test('a word that the model reads in parts is one word', () =>
   withEngine(async (engine) => {
     const words: WordTime[] = []
     await speak(engine, undefined, { text: 'At 10:30 : one:two', onWords: (more) => void words.push(...more) })
-    assert.equal(
-      words.map((word) => word.text),
-      ['At', '10:30', 'one:two'],
-    )
+    assert.equal(pluck(words, 'text'), ['At', '10:30', 'one:two'])
   }))
 
 test('frames come one by one, a listener that leaves ends the work, and the next text is not disturbed', () =>

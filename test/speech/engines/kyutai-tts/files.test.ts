@@ -1,69 +1,18 @@
 /** Files that are missing, damaged or another model's are named when the model is loaded, and nothing is spoken. */
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { cp, readdir } from 'node:fs/promises'
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createKyutaiEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
-import type { AppError } from '../../../../src/errors.ts'
-import { openTensorFile } from '../../../../src/inference/safetensors.ts'
-import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import type { NewTensor } from '../../../../src/inference/tensor-writer.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { tokenizerModel } from '../pocket-tts/model.ts'
+import { type Content, edit, quantisedIn, rewrite, spoiltModels } from '../spoilt-model.ts'
 import { files, makeKyutaiModel } from './model.ts'
 
 const test = suite('the files of a Kyutai TTS model')
 
-const original = join(temporaryFolder(), 'tiny')
-const made = makeKyutaiModel(original)
-
-/** A copy of the tiny model that a test may spoil. */
-async function copyOfModel(): Promise<string> {
-  await made
-  const folder = join(temporaryFolder(), 'copy')
-  await cp(original, folder, { recursive: true })
-  return folder
-}
-
-async function load(folder: string, cacheFolder = temporaryFolder()): Promise<AppError | undefined> {
-  const engine = createKyutaiEngine({ folder, cacheFolder })
-  try {
-    await engine.load()
-    return undefined
-  } catch (thrown) {
-    return thrown as AppError
-  } finally {
-    await engine.close()
-  }
-}
-
-async function assertNamed(folder: string, ...says: readonly RegExp[]): Promise<void> {
-  const refusal = await load(folder)
-  assert.ok(refusal, 'it was loaded')
-  assert.is(refusal.code, 'unavailable', refusal.stack)
-  const said = [refusal.message, ...refusal.details].join('\n')
-  for (const pattern of says) assert.match(said, pattern)
-}
-
-/** Writes a weights file anew with other tensors. */
-async function rewrite(path: string, change: (tensor: NewTensor) => readonly NewTensor[]): Promise<void> {
-  const file = await openTensorFile(path)
-  const tensors: NewTensor[] = []
-  for (const { name, dtype, shape } of file.tensors.values()) {
-    const data = await file.bytes(name)
-    tensors.push(...change({ name, dtype, shape, data: () => data }))
-  }
-  await file.close()
-  await writeTensorFile(path, tensors)
-}
-
-type Content = Record<string, unknown>
-
-function edit(path: string, change: (content: Content) => void): void {
-  const content = JSON.parse(readFileSync(path, 'utf8')) as Content
-  change(content)
-  writeFileSync(path, JSON.stringify(content))
-}
+const { copyOfModel, load, assertNamed } = spoiltModels(makeKyutaiModel, createKyutaiEngine)
 
 for (const name of ['config.json', ...Object.values(files)])
   test(`${name} missing`, async () => {
@@ -155,10 +104,7 @@ test('the spellings of the authors’ other programs are read too', async () => 
     }))
   })
   await rewrite(join(folder, files.codec), (tensor) => [
-    {
-      ...tensor,
-      name: tensor.name.replace('cluster_usage', 'cluster_size').replace('embedding_sum', 'embed_sum'),
-    },
+    { ...tensor, name: tensor.name.replace('cluster_usage', 'cluster_size').replace('embedding_sum', 'embed_sum') },
   ])
   assert.is(await load(folder), undefined)
 })
@@ -197,15 +143,14 @@ test('a configuration that contradicts itself or the weights, or is of another m
 test('quantised weights are made once, and again for other weights', async () => {
   const folder = await copyOfModel()
   const cache = temporaryFolder()
-  const made = async () => (await readdir(cache)).filter((name) => name.endsWith('.safetensors')).sort()
   assert.is(await load(folder, cache), undefined)
-  const first = await made()
+  const first = await quantisedIn(cache)
   assert.is(first.length, 1)
   assert.is(await load(folder, cache), undefined)
-  assert.equal(await made(), first)
+  assert.equal(await quantisedIn(cache), first)
   await rewrite(join(folder, files.model), (tensor) => [tensor])
   assert.is(await load(folder, cache), undefined)
-  assert.is((await made()).length, 2)
+  assert.is((await quantisedIn(cache)).length, 2)
 })
 
 test.run()

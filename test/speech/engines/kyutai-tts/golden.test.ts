@@ -13,7 +13,9 @@ import { readVoiceFile } from '../../../../speech/engines/kyutai-tts/voice-file.
 import { createWordMachine } from '../../../../speech/engines/kyutai-tts/words.ts'
 import { openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
 import type { TensorData } from '../../../../src/inference/session.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
+import { pluck } from '../../../helpers/pluck.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { joined, numbers, transposed } from '../pocket-tts/golden.ts'
 import { close } from '../qwen3-tts/golden.ts'
@@ -71,10 +73,7 @@ for (const golden of models) {
         assert.is(machine.words.length - before, consumed, `step ${step}`)
       }
       assert.is(machine.endStep, way.end_step)
-      assert.equal(
-        machine.words.map(({ step }) => step),
-        way.consumption_times,
-      )
+      assert.equal(pluck(machine.words, 'step'), way.consumption_times)
     }
   })
 
@@ -147,45 +146,36 @@ for (const golden of models) {
 
   test(`${golden.name}: the codec has the numbers of the reference, in one call and frame by frame`, async () => {
     const configuration = await readConfiguration(golden.folder)
-    const file = await openCodecFile(golden.folder, configuration)
+    await using file = closing(await openCodecFile(golden.folder, configuration))
     const geometry = readCodecGeometry(file, configuration)
     const { width } = codecShape(geometry, configuration)
     const codes = codesByFrame(golden)
     const books = codes[0]!.length
-    try {
-      const decoder = await loadDecoder(file, geometry, configuration, books, { stages: true, window: 'row' })
-      const whole = await decoder.openStream().run(codesTensor(codes), codes.length * geometry.stride)
-      close('mimi_latent', transposed(whole['latent']!), golden.floats('mimi_latent').data, limits.values)
-      close('mimi_upsample', transposed(whole['upsample']!), golden.floats('mimi_upsample').data, limits.values)
-      close(
-        'mimi_transformer',
-        transposed(whole['transformer']!),
-        golden.floats('mimi_transformer').data,
-        limits.values,
-      )
-      close('mimi_pcm', numbers(whole['audio']), golden.floats('mimi_pcm').data, limits.samples)
-      assert.is(whole['latent']!.shape[1], width)
-      await decoder.close()
+    const decoder = await loadDecoder(file, geometry, configuration, books, { stages: true, window: 'row' })
+    const whole = await decoder.openStream().run(codesTensor(codes), codes.length * geometry.stride)
+    close('mimi_latent', transposed(whole['latent']!), golden.floats('mimi_latent').data, limits.values)
+    close('mimi_upsample', transposed(whole['upsample']!), golden.floats('mimi_upsample').data, limits.values)
+    close('mimi_transformer', transposed(whole['transformer']!), golden.floats('mimi_transformer').data, limits.values)
+    close('mimi_pcm', numbers(whole['audio']), golden.floats('mimi_pcm').data, limits.samples)
+    assert.is(whole['latent']!.shape[1], width)
+    await decoder.close()
 
-      const streaming = await loadDecoder(file, geometry, configuration, books)
-      for (const size of [1, 3, codes.length]) {
-        const signal = streaming.open()
-        const pieces: Float32Array[] = []
-        for (let at = 0; at < codes.length; at += size)
-          pieces.push(await signal.decode(Int32Array.from(codes.slice(at, at + size).flat())))
-        close(`${size} at a time`, joined(pieces), golden.floats('mimi_pcm_framewise').data, limits.samples)
-      }
-      await streaming.close()
-
-      const fewer = await loadDecoder(file, geometry, configuration, 24, { window: 'row' })
-      const part = codes.map((frame) => frame.slice(0, 24))
-      const { audio } = await fewer.openStream().run(codesTensor(part), codes.length * geometry.stride)
-      const expected = golden.floats('mimi_pcm_fewer_codebooks').data
-      close('mimi_pcm_fewer_codebooks', numbers(audio), expected, limits.samples)
-      await fewer.close()
-    } finally {
-      await file.close()
+    const streaming = await loadDecoder(file, geometry, configuration, books)
+    for (const size of [1, 3, codes.length]) {
+      const signal = streaming.open()
+      const pieces: Float32Array[] = []
+      for (let at = 0; at < codes.length; at += size)
+        pieces.push(await signal.decode(Int32Array.from(codes.slice(at, at + size).flat())))
+      close(`${size} at a time`, joined(pieces), golden.floats('mimi_pcm_framewise').data, limits.samples)
     }
+    await streaming.close()
+
+    const fewer = await loadDecoder(file, geometry, configuration, 24, { window: 'row' })
+    const part = codes.map((frame) => frame.slice(0, 24))
+    const { audio } = await fewer.openStream().run(codesTensor(part), codes.length * geometry.stride)
+    const expected = golden.floats('mimi_pcm_fewer_codebooks').data
+    close('mimi_pcm_fewer_codebooks', numbers(audio), expected, limits.samples)
+    await fewer.close()
   })
 }
 

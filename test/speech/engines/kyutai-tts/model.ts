@@ -74,11 +74,7 @@ const tinySize: KyutaiSize = {
 }
 
 /** The names of the files beside `config.json`. */
-export const files = {
-  model: 'dsm.safetensors',
-  codec: 'codec.safetensors',
-  tokenizer: 'tokenizer.model',
-} as const
+export const files = { model: 'dsm.safetensors', codec: 'codec.safetensors', tokenizer: 'tokenizer.model' } as const
 
 /** Writes all files of a model into a folder, which is made. */
 export async function makeKyutaiModel(folder: string, size: KyutaiSize = tinySize, seed = 1): Promise<void> {

@@ -7,9 +7,10 @@ import { voiceFileName, voicePaths } from '../../../../speech/engines/kyutai-tts
 import { readManifest } from '../../../../speech/servers/manifest.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { knownModels, nonCommercialParts } from '../../../../src/model-hub/known-models.ts'
+import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { openFastHome } from '../../../helpers/program/terminal.ts'
 import { openLoopbackHub } from '../../../helpers/providers/loopback-hub.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makeKyutaiModel, makeVoice } from './model.ts'
 
@@ -36,24 +37,19 @@ test('all that the server needs is pulled at fixed revisions, and every voice of
 })
 
 test('what comes is said before it comes, and weights that are not the published ones are refused', async () => {
-  const hub = await openLoopbackHub()
+  await using hub = closing(await openLoopbackHub())
   const folder = temporaryFolder()
   await makeKyutaiModel(folder)
-  const home = openFastHome({ HF_ENDPOINT: hub.endpoint, AICHAT_MODELS_DIR: temporaryFolder() })
-  try {
-    for (const { repository, revision, path } of edition!.files) {
-      const content = readFileSync(join(folder, path === 'config.json' ? path : 'dsm.safetensors'))
-      hub.files.set(`${repository}@${revision}/${path}`, { content, large: path.endsWith('.safetensors') })
-    }
-    const pulled = await home.aichat(['models', 'pull', model.name])
-    assert.is.not(pulled.code, 0)
-    assert.match(pulled.stderr, /Kyutai TTS 1\.6B: .*4\.1 GB to download.*2\.4 GB of memory/)
-    assert.match(pulled.stderr, /the licence of voxb-tts-1\.6b is CC-BY-4\.0/)
-    assert.match(pulled.stderr, /dsm_tts_1e68beda@240\.safetensors/)
-  } finally {
-    home.remove()
-    await hub.close()
+  using home = openFastHome({ HF_ENDPOINT: hub.endpoint, AICHAT_MODELS_DIR: temporaryFolder() })
+  for (const { repository, revision, path } of edition!.files) {
+    const content = readFileSync(join(folder, path === 'config.json' ? path : 'dsm.safetensors'))
+    hub.files.set(`${repository}@${revision}/${path}`, { content, large: path.endsWith('.safetensors') })
   }
+  const pulled = await home.aichat(['models', 'pull', model.name])
+  assert.is.not(pulled.code, 0)
+  assert.match(pulled.stderr, /Kyutai TTS 1\.6B: .*4\.1 GB to download.*2\.4 GB of memory/)
+  assert.match(pulled.stderr, /the licence of voxb-tts-1\.6b is CC-BY-4\.0/)
+  assert.match(pulled.stderr, /dsm_tts_1e68beda@240\.safetensors/)
 })
 
 test('the pulled files lie where server C looks for them', async () => {
@@ -64,8 +60,7 @@ test('the pulled files lie where server C looks for them', async () => {
   const places = { modelsFolder, cacheFolder: temporaryFolder(), hubEndpoint: 'http://127.0.0.1:9' }
   const service = openSpeechService({ server: 'voxb-tts-1.6b', ...places })
   await service.load()
-  assert.is(service.health().engine, 'kyutai-tts')
-  assert.is(service.health().model_loaded, true)
+  assert.equal([service.health().engine, service.health().model_loaded], ['kyutai-tts', true])
   for (const voice of Object.keys(voicePaths)) {
     const speech = await service.speak({ input: 'The hour.', voice })
     let bytes = 0

@@ -9,8 +9,9 @@ import { createPocketEngine, type PocketEngineOptions } from '../../../../speech
 import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
+import { refusalOf } from '../spoilt-model.ts'
 import { makePocketModel, modelTensors, tinySize } from './model.ts'
 
 const test = suite('the cache of quantised weights')
@@ -21,18 +22,7 @@ async function tinyModel(seed = 1): Promise<string> {
   return folder
 }
 
-/** Loads a model and closes it again; returns the failure where there was one. */
-async function load(options: PocketEngineOptions): Promise<AppError | undefined> {
-  const engine = createPocketEngine(options)
-  try {
-    await engine.load()
-    return undefined
-  } catch (thrown) {
-    return thrown as AppError
-  } finally {
-    await engine.close()
-  }
-}
+const load = (options: PocketEngineOptions) => refusalOf(createPocketEngine(options))
 
 async function onlyFileIn(folder: string): Promise<string> {
   const names = await readdir(folder)

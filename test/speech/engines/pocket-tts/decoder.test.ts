@@ -10,7 +10,7 @@ import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine
 import { readGeometry } from '../../../../speech/engines/pocket-tts/geometry.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertSameSound, joined } from './golden.ts'
 import { makePocketModel, tinySize } from './model.ts'

@@ -10,7 +10,8 @@ import { chunkText } from '../../../../speech/engines/pocket-tts/text.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, tinySize } from './model.ts'
 
@@ -44,8 +45,7 @@ async function makeDutchModel(models: string): Promise<string> {
 test('its tokenizer cuts and joins text, and its marks are those that it was trained on', async () => {
   const folder = await makeDutchModel(temporaryFolder())
   const tokenizer = await openJsonTokenizer(join(folder, 'tokenizer.json'))
-  assert.is(tokenizer.size, 340)
-  assert.is(tokenizer.decode(tokenizer.encode('dag allen.')), 'dag allen.')
+  assert.equal([tokenizer.size, tokenizer.decode(tokenizer.encode('dag allen.'))], [340, 'dag allen.'])
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   const configuration = await readConfiguration(folder, readGeometry(file))
   await file.close()
@@ -58,20 +58,16 @@ test('server B speaks it by its name and its code, and no other server takes it'
   const modelsFolder = temporaryFolder()
   await makeDutchModel(modelsFolder)
   const places = { modelsFolder, cacheFolder: temporaryFolder(), hubEndpoint: 'http://127.0.0.1:9' }
-  const service = openSpeechService({ server: 'voxb-tts', ...places })
-  try {
-    for (const language of ['Dutch', 'nl', 'nl-BE']) {
-      const speech = await service.speak({ input: 'Dag allen.', language, voice: 'alba' })
-      let bytes = 0
-      for await (const piece of speech.pcm(false)) bytes += piece.length
-      assert.is(speech.engine, 'pocket-tts')
-      assert.ok(bytes > 0, language)
-    }
-    const refused = await service.speak({ input: 'Dag.', language: 'da' }).catch((reason: unknown) => reason)
-    assert.is((refused as AppError).code, 'invalid')
-  } finally {
-    await service.close()
+  await using service = closing(openSpeechService({ server: 'voxb-tts', ...places }))
+  for (const language of ['Dutch', 'nl', 'nl-BE']) {
+    const speech = await service.speak({ input: 'Dag allen.', language, voice: 'alba' })
+    let bytes = 0
+    for await (const piece of speech.pcm(false)) bytes += piece.length
+    assert.is(speech.engine, 'pocket-tts')
+    assert.ok(bytes > 0, language)
   }
+  const refused = await service.speak({ input: 'Dag.', language: 'da' }).catch((reason: unknown) => reason)
+  assert.is((refused as AppError).code, 'invalid')
 })
 
 test('a tokenizer that is damaged or of another model is named', async () => {

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { createEngineProcess } from '../../../../speech/engine-process.ts'
 import type { SpeechEngine, VoiceHandle } from '../../../../speech/engines/engine.ts'
 import { createEngine, createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from './golden.ts'
 import { makePocketModel, type PocketSize, tinySize } from './model.ts'
@@ -22,11 +22,7 @@ const cacheFolder = temporaryFolder()
 /** Ends the speech early. */
 const quick = { tokens_per_second_estimate: 12 }
 
-interface Spoken {
-  readonly engine: SpeechEngine
-  readonly folder: string
-  readonly voice: VoiceHandle
-}
+type Spoken = { readonly engine: SpeechEngine; readonly folder: string; readonly voice: VoiceHandle }
 
 const opened = new Map<string, Promise<Spoken>>()
 test.after(async () => {
@@ -258,9 +254,7 @@ test('lives in a process of its own, as under a server, where a seed makes the s
     const options = { folder: here.folder, cacheFolder, precision: 'float32' }
     const engine = createEngineProcess({ module: address.href, options })
     await engine.load()
-    assert.is(engine.id, 'pocket-tts')
-    assert.is(engine.sampleRate, 300)
-    assert.is(engine.capabilities.cloning, 'neural')
+    assert.equal([engine.id, engine.sampleRate, engine.capabilities.cloning], ['pocket-tts', 300, 'neural'])
     const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
     assertSameSound(joined(await speak({ ...here, engine, voice }, 5)), joined(await speak(here, 5)))
     await engine.close()

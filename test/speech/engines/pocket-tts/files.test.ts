@@ -12,7 +12,8 @@ import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { knownModels } from '../../../../src/model-hub/known-models.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
+import { pluck } from '../../../helpers/pluck.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, modelTensors, tinySize, tokenizerModel } from './model.ts'
 
@@ -238,13 +239,10 @@ test('models are found where the hub and hands put them, English and the edition
   await makePocketModel(join(gated, 'english'), size)
   assert.is(findPocketModel(models), join(gated, 'english'))
   assert.is(findPocketModel(models, 'german_24l'), join(open, 'german_24l'))
-  assert.equal(
-    findPocketModels(models).map(({ language, folder }) => [language, folder]),
-    [
-      ['English', join(gated, 'english')],
-      ['German', join(open, 'german')],
-    ],
-  )
+  assert.equal(pluck(findPocketModels(models), 'language', 'folder'), [
+    ['English', join(gated, 'english')],
+    ['German', join(open, 'german')],
+  ])
 })
 
 test('every model that can be pulled is found where it is put', async () => {

@@ -8,15 +8,12 @@ import { openPocketModel, type PocketModel } from '../../../../speech/engines/po
 import type { GeluForm } from '../../../../src/inference/operators.ts'
 import type { TensorData } from '../../../../src/inference/session.ts'
 import { testData } from '../../../helpers/data.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 
 /** The tolerance of a 32-bit graph: rounding in the reference itself is a quarter of it. */
 export const tolerance = { values: 2e-5, samples: 2e-6 }
 
-export interface FloatArray {
-  readonly shape: readonly number[]
-  readonly data: Float32Array
-}
+export type FloatArray = { readonly shape: readonly number[]; readonly data: Float32Array }
 
 /** One folder of expected numbers beside its model. */
 export interface GoldenFolder {

@@ -9,10 +9,11 @@ import { writeWav } from '../../../../speech/audio/wav.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { type KnownFile, knownModels } from '../../../../src/model-hub/known-models.ts'
+import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { aichatCommand, type Home } from '../../../helpers/program/command.ts'
 import { openFastHome } from '../../../helpers/program/terminal.ts'
 import { type LoopbackHub, openLoopbackHub } from '../../../helpers/providers/loopback-hub.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, type PocketSize, tinySize } from './model.ts'
 
@@ -68,14 +69,13 @@ async function withHub(
   }
 }
 
-interface Asked {
-  readonly voice?: string
-  readonly clip?: Uint8Array
-}
+type Asked = { readonly voice?: string; readonly clip?: Uint8Array }
 
 /** Speaks with server B: for each request the bytes of audio, or the failure. */
 async function ask(modelsFolder: string, ...requests: readonly Asked[]): Promise<(number | AppError)[]> {
-  const service = openSpeechService({ server: 'voxb-tts', modelsFolder, hubEndpoint: 'http://127.0.0.1:9' })
+  await using service = closing(
+    openSpeechService({ server: 'voxb-tts', modelsFolder, hubEndpoint: 'http://127.0.0.1:9' }),
+  )
   const answerTo = async ({ voice, clip }: Asked) => {
     const recording = clip && { kind: 'recording' as const, wav: clip }
     const speech = await service.speak({ input: 'The fox jumps.', voice: recording ?? voice })
@@ -86,12 +86,8 @@ async function ask(modelsFolder: string, ...requests: readonly Asked[]): Promise
     return bytes
   }
   const answers: (number | AppError)[] = []
-  try {
-    for (const request of requests) answers.push(await answerTo(request).catch((thrown: AppError) => thrown))
-    return answers
-  } finally {
-    await service.close()
-  }
+  for (const request of requests) answers.push(await answerTo(request).catch((thrown: AppError) => thrown))
+  return answers
 }
 
 test('a script gets the model without the voices for non-commercial use, is told so, and gets them with a flag', () =>

@@ -8,7 +8,7 @@ import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engin
 import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from './golden.ts'
 import { makePocketModel, type PocketSize, tinySize, voiceTensors } from './model.ts'
@@ -194,11 +194,7 @@ for (const { name, tensors, says } of [
     tensors: [{ ...cache(0, [1, 3, 100]), name: 'audio_prompt' }],
     says: 'expected [1, rows, 128]',
   },
-  {
-    name: 'of hours',
-    tensors: [{ ...cache(0, [1, 4097, tinySize.width]), name: 'audio_prompt' }],
-    says: '4097 rows',
-  },
+  { name: 'of hours', tensors: [{ ...cache(0, [1, 4097, tinySize.width]), name: 'audio_prompt' }], says: '4097 rows' },
   { name: 'that is none', tensors: [{ ...cache(0, [1, 512, 125]), name: 'speaker_wavs' }], says: 'is missing' },
 ])
   test(`a voice ${name} is refused, saying so`, () =>

@@ -20,10 +20,7 @@ const test = suite('the codec of Qwen3-TTS against the reference')
 const sets = goldenSets()
 if (sets.length === 0) test.skip('every codec of the test data', () => undefined)
 
-interface Bench {
-  readonly configuration: QwenConfiguration
-  readonly stream: Stream
-}
+type Bench = { readonly configuration: QwenConfiguration; readonly stream: Stream }
 
 /** A decoder or encoder with its stages as outputs. */
 async function openBench(

@@ -1,73 +1,25 @@
 /** Files that are missing, damaged or another model's are named when the model is loaded, and nothing is spoken. */
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { cp, readdir, utimes } from 'node:fs/promises'
+import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
-import type { AppError } from '../../../../src/errors.ts'
-import { openTensorFile } from '../../../../src/inference/safetensors.ts'
-import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import type { NewTensor } from '../../../../src/inference/tensor-writer.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
+import { type Content, edit, quantisedIn, rewrite, spoiltModels } from '../spoilt-model.ts'
 import { makeQwenModel, tinySize } from './model.ts'
 
 const test = suite('the files of a Qwen3-TTS model')
 
-const original = join(temporaryFolder(), 'base')
-const made = makeQwenModel(original, { ...tinySize, kind: 'base' })
-
-/** A copy of the tiny model that a test may spoil. */
-async function copyOfModel(): Promise<string> {
-  await made
-  const folder = join(temporaryFolder(), 'copy')
-  await cp(original, folder, { recursive: true })
-  return folder
-}
-
-async function load(folder: string, cacheFolder = temporaryFolder()): Promise<AppError | undefined> {
-  const engine = createQwenEngine({ folder, cacheFolder })
-  try {
-    await engine.load()
-    return undefined
-  } catch (thrown) {
-    return thrown as AppError
-  } finally {
-    await engine.close()
-  }
-}
-
-async function assertNamed(folder: string, ...says: readonly RegExp[]): Promise<void> {
-  const refusal = await load(folder)
-  assert.ok(refusal, 'it was loaded')
-  assert.is(refusal.code, 'unavailable')
-  const said = [refusal.message, ...refusal.details].join('\n')
-  for (const pattern of says) assert.match(said, pattern)
-}
-
-/** Writes a weights file anew with other tensors. */
-async function rewrite(path: string, change: (tensor: NewTensor) => NewTensor | undefined): Promise<void> {
-  const file = await openTensorFile(path)
-  const tensors: NewTensor[] = []
-  for (const { name, dtype, shape } of file.tensors.values()) {
-    const data = await file.bytes(name)
-    const changed = change({ name, dtype, shape, data: () => data })
-    if (changed) tensors.push(changed)
-  }
-  await file.close()
-  await writeTensorFile(path, tensors)
-}
-
-type Content = Record<string, unknown>
+const { copyOfModel, load, assertNamed } = spoiltModels(
+  (folder) => makeQwenModel(folder, { ...tinySize, kind: 'base' }),
+  createQwenEngine,
+)
 
 function setField(content: Content, [first = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) content[first] = value
   else setField(content[first] as Content, rest, value)
-}
-
-function edit(path: string, change: (content: Content) => void): void {
-  const content = JSON.parse(readFileSync(path, 'utf8')) as Content
-  change(content)
-  writeFileSync(path, JSON.stringify(content))
 }
 
 for (const name of [
@@ -104,22 +56,24 @@ test('tensors that are renamed, of another shape, or no numbers', async () => {
   const layer = 'talker.model.layers.1.self_attn.q_norm.weight'
   for (const [change, ...says] of [
     [
-      (tensor: NewTensor) => ({ ...tensor, name: tensor.name === layer ? `${layer}s` : tensor.name }),
+      (tensor: NewTensor) => [{ ...tensor, name: tensor.name === layer ? `${layer}s` : tensor.name }],
       /q_norm\.weight is missing/,
       /q_norm\.weights is not known/,
     ],
     [
-      (tensor: NewTensor) =>
+      (tensor: NewTensor) => [
         tensor.name === 'talker.codec_head.weight' ? { ...tensor, shape: tensor.shape.toReversed() } : tensor,
+      ],
       /talker\.codec_head\.weight has shape \[48,1056\], expected \[1056,48\]/,
     ],
     [
-      (tensor: NewTensor) =>
+      (tensor: NewTensor) => [
         tensor.name === layer ? { ...tensor, data: () => new Uint16Array(tensor.shape[0]!).fill(0x7fc0) } : tensor,
+      ],
       /q_norm\.weight holds numbers that are not finite/,
     ],
     [
-      (tensor: NewTensor) => (tensor.name.startsWith('speaker_encoder') ? undefined : tensor),
+      (tensor: NewTensor) => (tensor.name.startsWith('speaker_encoder') ? [] : [tensor]),
       /speaker_encoder\.blocks\.0\.conv\.weight is missing/,
     ],
   ] as const) {
@@ -132,7 +86,7 @@ test('tensors that are renamed, of another shape, or no numbers', async () => {
 test('a codec that does not hear cannot clone', async () => {
   const folder = await copyOfModel()
   await rewrite(join(folder, 'speech_tokenizer', 'model.safetensors'), (tensor) =>
-    tensor.name.startsWith('encoder.') ? undefined : tensor,
+    tensor.name.startsWith('encoder.') ? [] : [tensor],
   )
   await assertNamed(folder, /encoder\.downsample\.conv\.weight is missing/)
 })
@@ -180,22 +134,21 @@ test('configurations that contradict themselves or the weights', async () => {
 
 test('quantised weights are made once, found again by the identity of their source, and made anew for another', async () => {
   const [folder, cacheFolder] = [await copyOfModel(), temporaryFolder()]
-  const weights = async () => (await readdir(cacheFolder)).filter((name) => name.endsWith('.safetensors')).sort()
   assert.is(await load(folder, cacheFolder), undefined)
-  const first = await weights()
+  const first = await quantisedIn(cacheFolder)
   assert.is(first.length, 1)
   assert.is(await load(folder, cacheFolder), undefined)
-  assert.equal(await weights(), first)
+  assert.equal(await quantisedIn(cacheFolder), first)
   // Written again, it may be another.
   await utimes(join(folder, 'model.safetensors'), new Date(), new Date())
   assert.is(await load(folder, cacheFolder), undefined)
-  assert.is((await weights()).length, 2)
+  assert.is((await quantisedIn(cacheFolder)).length, 2)
 })
 
 test('a made file that was changed behind its back is made again', async () => {
   const [folder, cacheFolder] = [await copyOfModel(), temporaryFolder()]
   await load(folder, cacheFolder)
-  const [name] = (await readdir(cacheFolder)).filter((entry) => entry.endsWith('.safetensors'))
+  const [name] = await quantisedIn(cacheFolder)
   const path = join(cacheFolder, name!)
   const whole = readFileSync(path)
   const spoilt = Buffer.from(whole)

@@ -13,7 +13,8 @@ import { openQwenModel, type QwenModel } from '../../../../speech/engines/qwen3-
 import { assemblePrompt, type Prompt } from '../../../../speech/engines/qwen3-tts/prompt.ts'
 import { openTokenizer } from '../../../../speech/engines/qwen3-tts/tokenizer.ts'
 import { beginningOf, cloneVoice, decodeCodes } from '../../../../speech/engines/qwen3-tts/voices.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { joined } from '../pocket-tts/golden.ts'
 import { close, type GoldenModel, type GoldenSet, goldenSets, limits, type Scenario } from './golden.ts'
@@ -152,26 +153,22 @@ for (const { models } of sets)
   for (const { name, folder, scenarios } of models)
     for (const scenario of scenarios.filter(({ has }) => has('logits')))
       test(`${name}/${scenario.name}: with 8-bit weights the scores stay within 3 % of the reference`, async () => {
-        const model = await openQwenModel({ folder, cacheFolder: temporaryFolder() })
-        try {
-          const { talker } = model.openStreams()
-          const width = model.model.talker_config.hidden_size
-          const prompt = scenario.floats('prompt_rows').data
-          const steps = scenario.floats('step_rows').data
-          const scores: Float32Array[] = []
-          for (let at = 0; at <= steps.length; at += width) {
-            const data = at === 0 ? prompt : steps.slice(at - width, at)
-            const count = data.length / width
-            const { logits } = await talker.run({ rows: { type: 'float32', shape: [count, width], data } }, count)
-            scores.push((logits!.data as Float32Array).slice())
-          }
-          const [made, expected] = [joined(scores), scenario.floats('logits').data]
-          assert.is(made.length, expected.length)
-          const apart = Math.hypot(...made.map((value, i) => value - expected[i]!)) / Math.hypot(...expected)
-          assert.ok(apart < 0.03, `${apart}`)
-        } finally {
-          await model.close()
+        await using model = closing(await openQwenModel({ folder, cacheFolder: temporaryFolder() }))
+        const { talker } = model.openStreams()
+        const width = model.model.talker_config.hidden_size
+        const prompt = scenario.floats('prompt_rows').data
+        const steps = scenario.floats('step_rows').data
+        const scores: Float32Array[] = []
+        for (let at = 0; at <= steps.length; at += width) {
+          const data = at === 0 ? prompt : steps.slice(at - width, at)
+          const count = data.length / width
+          const { logits } = await talker.run({ rows: { type: 'float32', shape: [count, width], data } }, count)
+          scores.push((logits!.data as Float32Array).slice())
         }
+        const [made, expected] = [joined(scores), scenario.floats('logits').data]
+        assert.is(made.length, expected.length)
+        const apart = Math.hypot(...made.map((value, i) => value - expected[i]!)) / Math.hypot(...expected)
+        assert.ok(apart < 0.03, `${apart}`)
       })
 
 async function voiceOf(model: QwenModel, { recording }: GoldenSet, scenario: Scenario) {

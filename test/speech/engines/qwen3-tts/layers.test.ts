@@ -9,7 +9,7 @@ import { predictorShape, talkerShape } from '../../../../speech/engines/qwen3-tt
 import { openQwenModel } from '../../../../speech/engines/qwen3-tts/model.ts'
 import { openTensorFile, type TensorFile } from '../../../../src/inference/safetensors.ts'
 import { openSession } from '../../../../src/inference/session.ts'
-import { temporaryFolder } from '../../../helpers/speech/folders.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { joined, numbers } from '../pocket-tts/golden.ts'
 import { close, goldenSets, limits } from './golden.ts'

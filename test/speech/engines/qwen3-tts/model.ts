@@ -102,18 +102,7 @@ export const tinySize: QwenSize = {
   mostFrames: 40,
 }
 
-const languages = [
-  'chinese',
-  'english',
-  'german',
-  'italian',
-  'portuguese',
-  'spanish',
-  'japanese',
-  'korean',
-  'french',
-  'russian',
-]
+const languages = 'chinese english german italian portuguese spanish japanese korean french russian'.split(' ')
 const speakers = ['serena', 'vivian', 'uncle_fu', 'ryan', 'aiden', 'ono_anna', 'sohee', 'eric', 'dylan']
 
 /** Writes all files of a model into a folder, which is made. */

@@ -11,7 +11,7 @@ process.once('exit', () => {
 
 /** An empty folder. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-pocket-'))
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-test-'))
   made.push(folder)
   return folder
 }
