@@ -973,7 +973,7 @@ _aichat() {
     ;;
   'help')
     commands=''
-    flags='-h --help'
+    flags='--search -h --help'
     kinds=('topics')
     rest='topics'
     ;;

@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { manual } from '../help/manual.ts'
-import { pluginFileManual } from '../help/plugin-file.ts'
+import { pageRoff } from '../help/page-roff.ts'
+import { manualPages } from '../help/pages.ts'
+import { pluginFieldsRoff } from '../help/plugin-file.ts'
 import { treeOf } from '../help/tree.ts'
 import type { CliCommand } from '../terminal/command.ts'
 import { completionScript } from './script.ts'
@@ -9,12 +11,16 @@ import { completionScript } from './script.ts'
 /** The generated files, by their path in the project. */
 export function generated(program: CliCommand): ReadonlyMap<string, string> {
   const root = treeOf(program)
+  const pages = manualPages()
   return new Map([
     ['completions/aichat.bash', completionScript('bash', root)],
     ['completions/_aichat', completionScript('zsh', root)],
     ['completions/aichat.fish', completionScript('fish', root)],
-    ['man/aichat.1', manual(root)],
-    ['man/aichat-plugin.5', pluginFileManual()],
+    ['man/aichat.1', manual(root, pages)],
+    ...pages.map((page) => {
+      const fields = page.name === 'aichat-plugin' ? pluginFieldsRoff() : []
+      return [`man/${page.name}.${page.section}`, pageRoff(page, pages, fields)] as const
+    }),
   ])
 }
 

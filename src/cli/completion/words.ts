@@ -27,7 +27,7 @@ const fixed: Readonly<Record<string, Source>> = {
   templates: async (_, cli) => (await import('../template/store.ts')).templateNames(cli),
   topics: async () => {
     const [{ topicNames }, { commandNames }] = [await import('../help/topics.ts'), await import('../help/overview.ts')]
-    return [...topicNames, ...commandNames()]
+    return [...topicNames(), ...commandNames()]
   },
   voices: async () =>
     (await speechServers()).flatMap(({ voices, aliases }) => [...voices.map(({ id }) => id), ...Object.keys(aliases)]),

@@ -4,11 +4,17 @@ import type { CliCommand } from '../terminal/command.ts'
 /** `aichat help`. */
 export function addHelpCommand(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./topics.ts'))
+  const find = lazyActions(cli, () => import('./pages.ts'))
   program
     .command('help [topic...]')
     .description(
-      'show help about a command or a topic: commands (all of them), environment, exit-codes, json, plugin-file, service (reload, stop, TLS), systemd (a unit file)',
+      'show help about a command, a page of the manual (`manual` lists them), or a topic: commands (all of them), environment, exit-codes, json, plugin-file, service (reload, stop, TLS), systemd (a unit file)',
     )
-    .example('aichat help commands', 'aichat help plugin install', 'aichat help plugin-file', 'aichat help exit-codes')
-    .action((words: readonly string[]) => run((topics) => topics.printHelp)(program, words))
+    .option('--search <text>', 'print the lines of the manual that contain this text')
+    .example('aichat help aichat-persona', 'aichat help --search floor', 'aichat help plugin install')
+    .action((words: readonly string[], { search }: { readonly search?: string }) =>
+      search === undefined
+        ? run((topics) => topics.printHelp)(program, words)
+        : find((pages) => pages.printSearch)(search),
+    )
 }

@@ -1,9 +1,10 @@
+import type { ManualPage } from './pages.ts'
 import { escapeRoff } from './roff.ts'
 import { environmentTopic, exitCodes } from './topics.ts'
 import { type CommandNode, type Flag, flatten } from './tree.ts'
 
-/** The manual page aichat(1) in mdoc(7). */
-export function manual(root: CommandNode): string {
+/** The manual page aichat(1) in mdoc(7), which names the other pages. */
+export function manual(root: CommandNode, pages: readonly ManualPage[]): string {
   const commands = flatten(root).filter(
     (node) => node.path.length > 0 && (node.commands.length === 0 || node.arguments.length > 0),
   )
@@ -47,7 +48,7 @@ export function manual(root: CommandNode): string {
     '.Sh EXAMPLES',
     ...exampleLines(root.examples),
     '.Sh SEE ALSO',
-    '.Xr aichat-plugin 5',
+    pages.map(({ name, section }) => `.Xr ${name} ${section}`).join(' ,\n'),
   ].join('\n')}\n`
 }
 

@@ -50,7 +50,7 @@ export function overview(): string {
     'Examples:',
     ...summary.examples.map((line) => `  ${line}`),
     '',
-    'More: aichat help COMMAND, aichat help commands, aichat help exit-codes',
+    'More: aichat help COMMAND, help commands, help manual, help --search WORD',
     '',
   ].join('\n')
 }

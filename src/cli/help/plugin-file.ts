@@ -106,18 +106,9 @@ function wrapped(text: string, width: number): readonly string[] {
   return lines
 }
 
-/** The manual page aichat-plugin(5) in mdoc(7). */
-export function pluginFileManual(): string {
-  return `${[
-    '.\\" Generated from the schema of plugins.',
-    '.Dd $Mdocdate$',
-    '.Dt AICHAT-PLUGIN 5',
-    '.Os',
-    '.Sh NAME',
-    '.Nm aichat-plugin',
-    '.Nd plugin file of aichat',
-    '.Sh DESCRIPTION',
-    ...introduction.map(escapeRoff),
+/** The sections of aichat-plugin(5) that list the fields, in mdoc(7). */
+export function pluginFieldsRoff(): readonly string[] {
+  return [
     '.Sh FIELDS',
     'A path names a nested field;',
     '.Ql []',
@@ -137,12 +128,5 @@ export function pluginFileManual(): string {
       ]),
     ]),
     '.El',
-    '.Sh EXAMPLES',
-    'The smallest useful plugin:',
-    '.Bd -literal -offset indent',
-    ...JSON.stringify(minimalPlugin, null, 2).split('\n').map(escapeRoff),
-    '.Ed',
-    '.Sh SEE ALSO',
-    '.Xr aichat 1',
-  ].join('\n')}\n`
+  ]
 }

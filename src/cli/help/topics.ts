@@ -1,9 +1,11 @@
 import { AppError } from '../../errors.ts'
 import { suggestion } from '../../formats/nearest-name.ts'
 import { settingNames } from '../../settings/settings.ts'
+import { printAnswer } from '../markdown/printer.ts'
 import { systemdUnit } from '../service/systemd-unit.ts'
 import type { Cli } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
+import { listOfPages, manualPages, pageNamed } from './pages.ts'
 
 /** Exit codes of sysexits(3), for help and manual. */
 export const exitCodes: readonly (readonly [string, string])[] = [
@@ -76,6 +78,7 @@ const topics: Record<string, (columns: number) => string | Promise<string>> = {
       'An error is one line of JSON on stderr: {"error","details","code","exit"}; stdout then stays empty.',
       '',
     ].join('\n'),
+  manual: listOfPages,
   'plugin-file': async (columns) => (await import('./plugin-file.ts')).pluginFileText(columns),
   service: async () => (await import('./service-topic.ts')).serviceTopic(),
   systemd: systemdUnit,
@@ -85,16 +88,21 @@ const topics: Record<string, (columns: number) => string | Promise<string>> = {
 const all = 'commands'
 
 /** Topics of `aichat help` beside the commands. */
-export const topicNames: readonly string[] = [all, ...Object.keys(topics)]
+export function topicNames(): readonly string[] {
+  return [all, ...Object.keys(topics), ...manualPages().map(({ name }) => name)]
+}
 
-/** Prints the help of a command or a topic. Throws `usage`, with the known names, for another word. */
+/** Prints the help of a command, a topic or a page of the manual. Throws `usage`, with the known names, for another word. */
 export async function printHelp(cli: Cli, program: CliCommand, words: readonly string[]): Promise<void> {
   const name = words.join(' ')
   const topic = topics[name]
+  if (topic) return cli.io.out(await topic(cli.io.columns))
+  const page = pageNamed(name)
+  const isCommand = program.commands.some((command) => command.name() === name)
+  if (page && !isCommand) return printAnswer(cli, page.text)
   program.listsAll = name === all
-  await cli.io.out(
-    topic ? await topic(cli.io.columns) : findCommand(program, name === all ? [] : words).helpInformation(),
-  )
+  const help = findCommand(program, name === all ? [] : words).helpInformation()
+  await cli.io.out(page ? `${help}Manual: aichat help ${page.name}\n` : help)
 }
 
 function findCommand(program: CliCommand, words: readonly string[]): CliCommand {
@@ -106,9 +114,9 @@ function findCommand(program: CliCommand, words: readonly string[]): CliCommand 
       const names = commands.map((sub) => sub.name()).filter((name) => !name.startsWith('_'))
       throw new AppError(
         'usage',
-        `Command or topic "${words.join(' ')}" not found${suggestion(word, [...names, ...topicNames])}`,
+        `Command or topic "${words.join(' ')}" not found${suggestion(word, [...names, ...topicNames()])}`,
         {
-          details: [`Commands: ${names.join(', ')}`, `Topics: ${topicNames.join(', ')}`],
+          details: [`Commands: ${names.join(', ')}`, `Topics: ${topicNames().join(', ')}`],
         },
       )
     }

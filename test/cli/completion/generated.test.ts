@@ -43,11 +43,18 @@ test('every command and every flag stands in the manual', () => {
   }
 })
 
+const manPages = [...files.keys()].filter((path) => path.startsWith('man/'))
+
+test('the package names every manual page', () => {
+  const { man } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { man: readonly string[] }
+  assert.equal([...man].sort(), manPages.map((page) => `./${page}`).sort())
+})
+
 const when = (have: boolean) => (have ? test : test.skip)
 const [zsh, mandoc, shellcheck] = [haveProgram('zsh'), haveProgram('mandoc'), haveProgram('shellcheck')]
 
 when(mandoc)('mandoc finds nothing wrong with the manual pages', () => {
-  const pages = ['aichat.1', 'aichat-plugin.5'].map((page) => join(root, 'man', page))
+  const pages = manPages.map((page) => join(root, page))
   const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', ...pages], { encoding: 'utf8' })
   assert.is(status, 0, stdout)
 })

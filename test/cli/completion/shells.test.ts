@@ -165,9 +165,9 @@ zpty -n -w shell $'\\x15'`,
   return `
 zmodload zsh/zpty
 zpty shell zsh -f -i
-zpty -w shell "PS1=; autoload -Uz compinit; compinit -u -d ${folder}/zcompdump; source ${join(scripts, '_aichat')}; print READY"
+zpty -w shell "PS1=; autoload -Uz compinit; compinit -u -d ${folder}/zcompdump; source ${join(scripts, '_aichat')}; print REA''DY"
 shown=''
-while zpty -r shell piece '*'; do shown+=$piece; [[ $shown == *READY*READY* ]] && break; done
+while zpty -r shell piece '*'; do shown+=$piece; [[ $shown == *READY* ]] && break; done
 ${asked.join('')}
 zpty -d shell
 `

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import * as assert from 'uvu/assert'
+import { manualPages } from '../../../src/cli/help/pages.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import type { CliCommand } from '../../../src/cli/terminal/command.ts'
@@ -28,15 +29,16 @@ test('every example parses, and runs its command or one of its group', async () 
     }
 })
 
-test('every aichat command in the examples of the README parses', async () => {
+test('every aichat command in the examples of the README and the manual parses', async () => {
   const readme = readFileSync(fileURLToPath(new URL('./README.md', import.meta.resolve('#package'))), 'utf8')
-  const lines = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) =>
+  const texts = [readme, ...manualPages().map(({ text }) => text)].join('\n')
+  const lines = [...texts.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) =>
     block!.replace(/\\\n\s*/g, '').split(/\n| && /),
   )
   const examples = lines.map((line) => line.replace(/\s+#.*$/, '')).filter((line) => /(?:^|\| )aichat\b/.test(line))
-  assert.ok(examples.length >= 15)
+  assert.ok(examples.length >= 100)
   for (const example of examples)
-    assert.ok((await ranBy(/aichat$/.test(example) ? `${example} chat` : example)).length > 0, example)
+    assert.ok((await ranBy(example.replace(/aichat(?=$| "[^"]*"$)/, 'aichat chat'))).length > 0, example)
 })
 
 test('options of the same meaning have the same names', () => {

@@ -11,7 +11,7 @@ import { recogniserSentences } from '../../recogniser-sentences.ts'
 const test = suite('flite is understood')
 
 /**
- * The README's figures: no sentence of any preset has a higher rate than `worst` (0.33), all together
+ * The figures of aichat-benchmarks(7): no sentence of any preset has a higher rate than `worst` (0.33), all together
  * have no higher one than `mean` (0.09, the worst preset's). One of the ten sentences here for each preset, in turns, and
  * a quick search; `npm run bench -- speech` has every preset say all ten and searches thoroughly.
  */
