@@ -250,7 +250,20 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const chat: App['chat'] = once(async () => {
     const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
     return closing(
-      openChat({ settings, plugins, facts, keys, health, counts: chats, circuits, ownPorts, hop, embedded, metering, waits }),
+      openChat({
+        settings,
+        plugins,
+        facts,
+        keys,
+        health,
+        counts: chats,
+        circuits,
+        ownPorts,
+        hop,
+        embedded,
+        metering,
+        waits,
+      }),
     )
   })
   const packages: App['packages'] = once(async () => {

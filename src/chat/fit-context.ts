@@ -108,7 +108,7 @@ function turnsOf(messages: readonly Message[]): Message[][] {
 
 /** The steps of a turn: its question, and each answer with the results of the tools that it called. */
 function stepsOf(turn: readonly Message[]): Message[][] {
-  return groups(turn, ({ role }) => role !== 'tool' && role !== 'function')
+  return groups(turn, ({ role }) => role !== 'tool')
 }
 
 function groups(messages: readonly Message[], begins: (message: Message) => boolean): Message[][] {

@@ -1,7 +1,7 @@
 import type { OpenReasoning } from '../chat/dialects/responses/reasoning.ts'
+import { neededTokens } from '../chat/fit-context.ts'
 import { isCloudName } from '../chat/local-only.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
-import { neededTokens } from '../chat/fit-context.ts'
 import { isObject, type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { httpTarget, type Target } from '../chat/provider.ts'
@@ -219,7 +219,7 @@ function least(one: number | undefined, other: number | undefined): number | und
 }
 
 /** The `context_length` among a model's facts, whose names begin with its architecture. */
-function trainedWindow(answer: unknown): number | undefined {
+export function trainedWindow(answer: unknown): number | undefined {
   const facts = Object.entries(objectOf(objectOf(answer)['model_info']))
   const window = facts.find(([name]) => name.endsWith('.context_length'))?.[1]
   return Number.isSafeInteger(window) && (window as number) > 0 ? (window as number) : undefined

@@ -53,12 +53,17 @@ export async function makeShippedFacts(data: string): Promise<ShippedFacts> {
     const { endpoint, model_map: models, models_as_of: day } = bundled(id)
     const { host } = new URL(endpoint)
     const stated = byName(id, recorded(data, id))
-    sources[host] = `the provider's list, ${day}; windows that it does not state: npm @pydantic/genai-prices, ${pricesDay}`
+    sources[host] =
+      `the provider's list, ${day}; windows that it does not state: npm @pydantic/genai-prices, ${pricesDay}`
     hosts[host] = {}
     for (const model of models) {
       const { display_name: _name, ...own } = stated.get(model) ?? {}
-      const { display_name: _other, context_window: _window, max_output: _most, ...alike } =
-        (id === 'openai' && elsewhere.get(`openai/${model}`)) || {}
+      const {
+        display_name: _other,
+        context_window: _window,
+        max_output: _most,
+        ...alike
+      } = (id === 'openai' && elsewhere.get(`openai/${model}`)) || {}
       const window = own.context_window ?? shippedAt(table(host, packaged(id)), endpoint, model).context_window
       const facts = { ...alike, ...own, ...(window !== undefined && { context_window: window }) }
       if (Object.keys(facts).length > 0) hosts[host][model.toLowerCase()] = facts

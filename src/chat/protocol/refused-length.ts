@@ -13,24 +13,24 @@ const number = String.raw`([\d,]{1,15})`
  * Mistral, llama.cpp and Ollama, Groq (tokens a minute). The first group is what the name says.
  */
 const limits = [
-  String.raw`maximum context length (?:is|of) ${number}`,
-  String.raw`tokens > ${number} maximum`,
+  `maximum context length (?:is|of) ${number}`,
+  `tokens > ${number} maximum`,
   String.raw`context limit: [\d,+ ]{1,40}> ${number}`,
   String.raw`maximum number of tokens allowed \(?${number}`,
-  String.raw`with ${number} maximum context length`,
+  `with ${number} maximum context length`,
   String.raw`context (?:size|length|window|limit) (?:of |is )?\(?${number}`,
-  String.raw`Limit ${number}, Requested`,
+  `Limit ${number}, Requested`,
 ].map((pattern) => new RegExp(pattern, 'i'))
 
 const counts = [
-  String.raw`resulted in ${number} tokens`,
-  String.raw`requested (?:about )?${number} tokens`,
-  String.raw`too long: ${number} tokens`,
+  `resulted in ${number} tokens`,
+  `requested (?:about )?${number} tokens`,
+  `too long: ${number} tokens`,
   String.raw`context limit: ${number} \+`,
   String.raw`input token count \(?${number}`,
-  String.raw`prompt contains ${number} tokens`,
+  `prompt contains ${number} tokens`,
   String.raw`(?:request|prompt|input) \(${number} tokens\)`,
-  String.raw`Requested ${number}`,
+  `Requested ${number}`,
 ].map((pattern) => new RegExp(pattern, 'i'))
 
 /** Reads the lengths in the words of a refusal. */

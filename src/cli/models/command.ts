@@ -13,7 +13,8 @@ export function addModelCommands(program: CliCommand, cli: Cli): void {
     .command('list [plugin]')
     .description('list the models of all plugins or of one, from their stored lists')
     .option('--installed', 'list the models of this machine instead')
-    .example('aichat models list', 'aichat models list openai', 'aichat models list --installed')
+    .option('--wide', 'with the window and the longest answer in tokens, and what each takes and does')
+    .example('aichat models list', 'aichat models list openai --wide', 'aichat models list --installed')
     .action(run((model) => model.list))
 
   models

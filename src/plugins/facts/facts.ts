@@ -54,7 +54,9 @@ export function createFactBook({ shipped, clock }: { shipped: () => ShippedFacts
       const [own, listed, known] = sources(plugin, model)
       const facts = { ...known, ...listed, ...own }
       const window = learned(plugin.id, model)
-      return window === undefined ? facts : { ...facts, context_window: Math.min(window, facts.context_window ?? window) }
+      return window === undefined
+        ? facts
+        : { ...facts, context_window: Math.min(window, facts.context_window ?? window) }
     },
     windowSource(plugin, model) {
       const stated = sources(plugin, model).map(({ context_window: window }) => window)

@@ -46,8 +46,13 @@ export function factsOfRow(row: ModelRow): ModelFacts {
     audio: takes?.includes('audio') ?? can('audio'),
     tools: does?.includes('tools') ?? named?.includes('tool-calling') ?? can('function_calling'),
     thinking:
-      does?.includes('reasoning') ?? named?.includes('reasoning') ?? can('thinking') ?? can('reasoning') ?? truthAt(row, 'thinking'),
-    structured_output: does?.some((name) => name === 'structured_outputs' || name === 'json_schema') ?? can('structured_outputs'),
+      does?.includes('reasoning') ??
+      named?.includes('reasoning') ??
+      can('thinking') ??
+      can('reasoning') ??
+      truthAt(row, 'thinking'),
+    structured_output:
+      does?.some((name) => name === 'structured_outputs' || name === 'json_schema') ?? can('structured_outputs'),
     temperature: listAt(row, ['supported_parameters'])?.includes('temperature'),
     retired: dayOf(firstAt(row, ends, (value) => typeof value === 'string')),
   })
