@@ -21,7 +21,7 @@ import type { OnBehalf } from '../personas/chat/extraction.ts'
 import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
 import { createImportCounts, type ImportCounts } from '../personas/import-counts.ts'
 import type { Persona } from '../personas/persona.ts'
-import { createFactBook, type FactBook } from '../plugins/facts/facts.ts'
+import { createFactBook, type FactBook } from '../plugins/facts.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
 import { liveSettings } from '../settings/live-settings.ts'
@@ -188,7 +188,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
       limit: settings.pluginLimit,
     }),
   })
-  const shippedFacts = join(packageFolder('src'), 'plugins', 'facts', 'shipped.json')
+  const shippedFacts = join(packageFolder('src'), 'plugins', 'shipped-facts.json')
   const facts = createFactBook({ shipped: () => JSON.parse(readFileSync(shippedFacts, 'utf8')), clock: Date.now })
   const now = () => performance.now()
   const settled = once(async () => (await import('../storage/files/settled-clock.ts')).openSettledClock(paths.data))

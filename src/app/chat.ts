@@ -13,7 +13,7 @@ import { createReasoningSeals, type ReasoningSeals } from '../chat/sealed-reason
 import type { Send } from '../http/send.ts'
 import { openHttpClient } from '../http-client/agent.ts'
 import { defaultChatModel } from '../model-hub/known-models.ts'
-import type { FactBook } from '../plugins/facts/facts.ts'
+import type { FactBook } from '../plugins/facts.ts'
 import type { PluginHost } from '../plugins/host.ts'
 import type { Keys } from '../plugins/keys.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'

@@ -83,12 +83,11 @@ function fitMessages(messages: readonly Message[], tokens: number): Fitted {
   keep(lastQuestion ?? [])
   // Where not even both questions fit, the last one alone is asked.
   const holdsFiles = firstQuestion?.some(hasFiles) === true
-  const ofFirst = sizeOf(firstQuestion ?? [])
-  if (holdsFiles && ofFirst <= room) keep(firstQuestion!)
+  if (holdsFiles && sizeOf(firstQuestion!) <= room) keep(firstQuestion!)
   const isWhole = keepLast(lastSteps)
   const goesOn = isWhole && keepLast(turns.slice(-1))
-  if (isWhole && !holdsFiles && ofFirst <= room) keep(firstQuestion ?? [])
-  if (goesOn && keepLast(turns.slice(0, -1))) keepLast(firstSteps)
+  if (isWhole && !holdsFiles && sizeOf(first) <= room) keep(first)
+  if (goesOn && keepLast(turns.slice(0, -1)) && holdsFiles) keepLast(firstSteps)
   const left = messages.filter((message) => !kept.has(message))
   if (left.length === 0) return { messages }
   return {

@@ -7,10 +7,9 @@ import type { RoutedStream } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
-import { modelFacts } from '../plugins/facts/facts.ts'
+import { factsOfShow, modelFacts } from '../plugins/facts.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
-import { runnerFacts } from './model-details.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { completeChat, prepareChat, reportHeaders, streamChat } from './prepare-chat.ts'
 
@@ -352,7 +351,7 @@ export const listChatModels = defineOperation({
         }),
         ...running
           .filter(({ name }) => permits({ plugin: null, model: name }))
-          .map(({ name, row }) => ({ id: name, plugin: null, ...runnerFacts(row) })),
+          .map(({ name, row }) => ({ id: name, plugin: null, ...factsOfShow(row) })),
         ...embedded
           .models()
           .filter((model) => permits({ plugin: null, model }))

@@ -6,9 +6,8 @@ import { unknownPlugin } from '../chat/model-address.ts'
 import { isObject, type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
 import { AppError } from '../errors.ts'
 import { suggestion } from '../formats/nearest-name.ts'
-import { abilitiesOf, type ModelFacts, windowSources } from '../plugins/facts/facts.ts'
+import { abilitiesOf, factsOfShow, windowSources } from '../plugins/facts.ts'
 import type { PluginView } from '../plugins/host.ts'
-import { trainedWindow } from '../runners/ollama.ts'
 import { rateText } from '../usage/prices/rate-text.ts'
 import { modelRow, modelRows } from './models.ts'
 import { type Call, defineOperation } from './operation.ts'
@@ -178,14 +177,14 @@ async function localDetails(app: App, row: Row): Promise<z.output<typeof details
   }
   const { ollama } = await app.chat()
   const [shown, known] = [await ollama.show(row.id), (await ollama.models())?.find(({ name }) => name === row.id)]
-  const abilities = namesIn(shown?.['capabilities'])
+  const stated = factsOfShow(shown)
   const remote = stringOf(known?.row['remote_host']) ?? (known?.remote ? 'ollama.com' : undefined)
   return {
     ...row,
     ...factsOf({ ...known?.row, details: shown?.['details'] ?? known?.row['details'] }),
-    ...windowOf(trainedWindow(shown)),
-    ...runnerFacts({ capabilities: abilities }),
-    capabilities: abilities ?? [row.type === 'chat' ? 'completion' : row.type],
+    ...stated,
+    ...(stated.context_window !== undefined && { context_source: 'runner' as const }),
+    capabilities: namesIn(shown?.['capabilities']) ?? [row.type === 'chat' ? 'completion' : row.type],
     ...texts({ licence: licenceOf(shown?.['license']) }),
     host: hostOf(ollama.url),
     ...(remote !== undefined && { forwarded_to: hostOf(remote) }),
@@ -196,13 +195,6 @@ async function localDetails(app: App, row: Row): Promise<z.output<typeof details
 function windowOf(context: unknown): { context_window?: number; context_source?: 'runner' } {
   const isStated = typeof context === 'number' && Number.isSafeInteger(context) && context > 0
   return isStated ? { context_window: context, context_source: 'runner' } : {}
-}
-
-/** What a model of Ollama takes and does, by the capabilities that the runner names; nothing where it names none. */
-export function runnerFacts({ capabilities }: JsonObject): ModelFacts {
-  const named = namesIn(capabilities)
-  if (named === undefined) return {}
-  return { images: named.includes('vision'), tools: named.includes('tools'), thinking: named.includes('thinking') }
 }
 
 /** The facts in a row of the runner's lists. */

@@ -6,6 +6,7 @@ import { isObject, type JsonObject, objectOf } from '../chat/protocol/json-objec
 import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { httpTarget, type Target } from '../chat/provider.ts'
 import type { Send } from '../http/send.ts'
+import { factsOfShow } from '../plugins/facts.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 
 /** A model that is installed in the runner on this machine. */
@@ -148,7 +149,8 @@ export function createOllamaRunner({
 
   /** The window that a model was trained for, in tokens; undefined where the runner does not state it. */
   function windowOf(name: string): Promise<number | undefined> {
-    const found = windows.get(name) ?? read('show', { model: name }).then(trainedWindow)
+    const found =
+      windows.get(name) ?? read('show', { model: name }).then((answer) => factsOfShow(answer).context_window)
     windows.set(name, found)
     return found
   }
@@ -216,13 +218,6 @@ export function createOllamaRunner({
 
 function least(one: number | undefined, other: number | undefined): number | undefined {
   return other === undefined ? one : Math.min(one ?? other, other)
-}
-
-/** The `context_length` among a model's facts, whose names begin with its architecture. */
-export function trainedWindow(answer: unknown): number | undefined {
-  const facts = Object.entries(objectOf(objectOf(answer)['model_info']))
-  const window = facts.find(([name]) => name.endsWith('.context_length'))?.[1]
-  return Number.isSafeInteger(window) && (window as number) > 0 ? (window as number) : undefined
 }
 
 /** Resolves a name as Ollama does: `llama3` is `llama3:latest`. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { permitsOf } from '../accounts/keys/rights.ts'
 import { isObject, type JsonObject } from '../chat/protocol/json-object.ts'
 import type { Call } from '../operations/operation.ts'
-import { trainedWindow } from '../runners/ollama.ts'
+import { factsOfShow } from '../plugins/facts.ts'
 import { findModel, type ListedModel, listedModels, nameIn } from './ollama-models.ts'
 
 /**
@@ -40,7 +40,7 @@ async function windowOf(call: Call, { id, row, persona, context_window }: Listed
       (model) => windowOf(call, model),
       () => undefined,
     )
-  return context_window ?? (row && trainedWindow(await (await call.app.chat()).ollama.show(id)))
+  return context_window ?? (row && factsOfShow(await (await call.app.chat()).ollama.show(id)).context_window)
 }
 
 /** The models in the memory of the runner on this machine: /api/ps (https://docs.ollama.com/api/ps). */

@@ -1,5 +1,5 @@
 /**
- * Writes src/plugins/facts/shipped.json: `AICHAT_TEST_DATA=FOLDER npm run model-facts`. The facts are those that the recorded
+ * Writes src/plugins/shipped-facts.json: `AICHAT_TEST_DATA=FOLDER npm run model-facts`. The facts are those that the recorded
  * lists of the providers state of the models of the bundled plugins; where a list states no window, the data of the
  * development package @pydantic/genai-prices (MIT) does. OpenAI's list has names alone: what its models take and do is read
  * from OpenRouter's list of the same models. The same data gives the same bytes.
@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { waitForUpdate } from '@pydantic/genai-prices'
 import { type ModelRow, nameOf, rowsOf } from '../../src/plugins/catalog.ts'
-import { factsOfRow, type ModelFacts, type ShippedFacts } from '../../src/plugins/facts/facts.ts'
-import { shippedAt } from '../../src/plugins/facts/shipped-facts.ts'
+import { factsOfRow, type ModelFacts, type ShippedFacts } from '../../src/plugins/facts.ts'
 import { type PluginManifest, pluginManifest } from '../../src/plugins/manifest.ts'
+import { shippedAt } from '../../src/plugins/shipped-facts.ts'
 import { patternsOf, providers } from '../usage/prices/ship.ts'
 
 /** The recorded list of each plugin, below `cassettes`. */
@@ -27,7 +27,7 @@ export const lists: Readonly<Record<string, string>> = {
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 
-export const shippedPath = join(root, 'src/plugins/facts/shipped.json')
+export const shippedPath = join(root, 'src/plugins/shipped-facts.json')
 
 /** The day of the package's data, see test/usage/prices/ship.ts. */
 const pricesDay = '2026-09-23'
@@ -38,7 +38,7 @@ export function bundled(id: string): PluginManifest {
 }
 
 /** The rows of a recorded list. */
-export function recorded(data: string, id: string): readonly ModelRow[] {
+function recorded(data: string, id: string): readonly ModelRow[] {
   const { exchanges } = JSON.parse(readFileSync(join(data, 'cassettes', lists[id]!), 'utf8'))
   return rowsOf(JSON.parse(exchanges[0].response.body), bundled(id).models_source!) ?? []
 }

@@ -1,6 +1,6 @@
 import { listModels } from '../../operations/models.ts'
 import { listEmbeddingModels } from '../../operations/personas.ts'
-import { abilitiesOf, type ModelFacts } from '../../plugins/facts/model-facts.ts'
+import { abilitiesOf, type ModelFacts } from '../../plugins/model-facts.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'

@@ -1,4 +1,4 @@
-import { type ModelRow, valueAt } from '../catalog.ts'
+import { type ModelRow, valueAt } from './catalog.ts'
 import { factsIn, type ModelFacts } from './model-facts.ts'
 
 /**
@@ -82,4 +82,24 @@ function truthAt(row: ModelRow, path: string): boolean | undefined {
   const value = valueAt(row, path)
   const said = typeof value === 'object' ? valueAt(value, 'supported') : value
   return typeof said === 'boolean' ? said : undefined
+}
+
+/**
+ * The facts in Ollama's answer to /api/show (https://docs.ollama.com/api-reference/show-model-details), or in a row of its
+ * list, which has the capabilities alone. The names of `model_info` begin with the architecture.
+ */
+export function factsOfShow(answer: unknown): ModelFacts {
+  if (typeof answer !== 'object' || answer === null) return {}
+  const { model_info: info, capabilities } = answer as ModelRow
+  const window = Object.entries(typeof info === 'object' ? (info ?? {}) : {}).find(([name]) =>
+    name.endsWith('.context_length'),
+  )
+  const can = (name: string) => (Array.isArray(capabilities) ? capabilities.includes(name) : undefined)
+  return factsIn({
+    context_window: window?.[1],
+    images: can('vision'),
+    audio: can('audio'),
+    tools: can('tools'),
+    thinking: can('thinking'),
+  })
 }

@@ -4,11 +4,11 @@
  * window that a provider's refusal showed to be smaller stands before all of them until the end of the day. What nobody
  * states stays unknown and is left out.
  */
-import type { PluginManifest } from '../manifest.ts'
+import type { PluginManifest } from './manifest.ts'
 import { factsIn, type ModelFacts } from './model-facts.ts'
 import { type ShippedFacts, shippedAt } from './shipped-facts.ts'
 
-export { factsOfRow } from './listed-facts.ts'
+export { factsOfRow, factsOfShow } from './listed-facts.ts'
 export { abilitiesOf, type ModelFacts, modelFacts } from './model-facts.ts'
 export type { ShippedFacts } from './shipped-facts.ts'
 

@@ -1,5 +1,5 @@
-import { isPattern, longestName, patternOf } from '../model-names.ts'
 import { factsIn, type ModelFacts } from './model-facts.ts'
+import { isPattern, longestName, patternOf } from './model-names.ts'
 
 /** The shipped table, which test/plugins/ship-facts.ts writes from the providers' lists and from a package of prices. */
 export interface ShippedFacts {
