@@ -541,7 +541,7 @@ _aichat() {
     ;;
   'tts')
     commands='voices health clone design'
-    flags='-i --input --model --language --instruct --seed --voice --cfg-coef -o --output --timestamps --force --stream --raw --play -h --help'
+    flags='-i --input --model --language --instruct --keep-directions --seed --voice --cfg-coef -o --output --timestamps --force --stream --raw --play -h --help'
     kinds=()
     rest=''
     ;;
@@ -559,13 +559,13 @@ _aichat() {
     ;;
   'tts clone')
     commands=''
-    flags='-i --input --model --language --instruct --seed --ref --ref-text -o --output --timestamps --force --stream --raw --play -h --help'
+    flags='-i --input --model --language --instruct --keep-directions --seed --ref --ref-text -o --output --timestamps --force --stream --raw --play -h --help'
     kinds=()
     rest=''
     ;;
   'tts design')
     commands=''
-    flags='-i --input --model --language --instruct --seed --description -o --output --timestamps --force --stream --raw --play -h --help'
+    flags='-i --input --model --language --instruct --keep-directions --seed --description -o --output --timestamps --force --stream --raw --play -h --help'
     kinds=()
     rest=''
     ;;

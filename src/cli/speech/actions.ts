@@ -38,6 +38,7 @@ interface TextOptions {
   readonly model?: string
   readonly language?: string
   readonly instruct?: string
+  readonly keepDirections?: boolean
   readonly seed?: number
 }
 
@@ -134,6 +135,7 @@ interface CommonFields {
   readonly model?: string
   readonly language?: string
   readonly instruct?: string
+  readonly keep_directions?: boolean
   readonly seed?: number
   readonly timestamps?: true
 }
@@ -148,14 +150,15 @@ interface Say {
 
 /** Speaks a text of one request, or a long one part by part into its file. */
 async function say(cli: Cli, { input, options, settings, ask }: Say): Promise<void> {
-  const { model, language, instruct, seed, output, force = false, raw = false, timestamps } = options
-  const common = given({ model, language, instruct, seed })
+  const { model, language, instruct, keepDirections, seed, output, force = false, raw = false, timestamps } = options
+  const common = given({ model, language, instruct, keep_directions: keepDirections, seed })
   if (await isBook(input, output)) {
     const { speakBook } = await import('./book.ts')
     const state = await speakBook(cli, {
       ...{ text: input, output: output!, force, raw, language, seed },
       timestamps: timestamps !== undefined,
-      settings: { model, instruct, ...settings },
+      keepDirections,
+      settings: { model, instruct, 'kept directions': keepDirections, ...settings },
       ask: (part) => ask({ ...common, ...part }),
       writeWords: (heard) => writeTimes(options, heard),
     })

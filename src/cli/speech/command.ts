@@ -69,6 +69,7 @@ function withTextOptions(command: CliCommand): CliCommand {
     .option('--model <model>', 'the speech server or one of its models')
     .option('--language <language>', 'the language of the text; detected by default')
     .option('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
+    .option('--keep-directions', 'read stage directions such as (laughs) aloud')
     .option('--seed <number>', 'an equal number and text sound equal, where a model chooses at random', parseNumber)
     .fields({ input: 'TEXT', reference_text: '--ref-text' })
 }
