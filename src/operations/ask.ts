@@ -26,12 +26,10 @@ const shortList = 100
 /** The long lists of an input that hold so many wrong items, cut after the last of them: to verify 5,000 takes 0.2 s. */
 function untilTooWrong(schema: z.ZodType, raw: unknown): Record<string, readonly unknown[]> {
   const cut: Record<string, readonly unknown[]> = {}
-  if (typeof raw !== 'object' || raw === null) return cut
+  if (!(schema instanceof z.ZodObject) || typeof raw !== 'object' || raw === null) return cut
   for (const [name, list] of Object.entries(raw)) {
-    // First what is cheap: this is on the way of each chat.
-    if (!Array.isArray(list) || list.length <= shortList || !(schema instanceof z.ZodObject)) continue
     const field: unknown = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined
-    if (!(field instanceof z.ZodArray)) continue
+    if (!Array.isArray(list) || list.length <= shortList || !(field instanceof z.ZodArray)) continue
     const item = field.element as z.ZodType
     let wrong = 0
     const end = list.findIndex((each) => !item.safeParse(each).success && ++wrong === mostWrong)
