@@ -1,6 +1,7 @@
 import { listModels } from '../../operations/models.ts'
 import { listEmbeddingModels } from '../../operations/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { type Column, table } from '../terminal/table.ts'
@@ -12,7 +13,7 @@ export { pull, remove } from './pull.ts'
 export { refresh, restore } from './refresh.ts'
 
 export async function list(cli: Cli, plugin: string | undefined, options: { installed?: boolean }): Promise<void> {
-  const found = await cli.ask(listModels, { ...given({ plugin }), installed: options.installed === true })
+  const found = await cli.ask(listModels, { ...fieldsOf(cli, listModels), ...given({ plugin }) })
   await print(cli, found, ({ models }) =>
     table(
       cli,
