@@ -2,6 +2,7 @@ import { listModels } from '../../operations/models.ts'
 import { listEmbeddingModels } from '../../operations/personas.ts'
 import { abilitiesOf, type ModelFacts } from '../../plugins/model-facts.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { type Column, table } from '../terminal/table.ts'
@@ -17,7 +18,7 @@ export async function list(
   plugin: string | undefined,
   options: { installed?: boolean; wide?: boolean },
 ): Promise<void> {
-  const found = await cli.ask(listModels, { ...given({ plugin }), installed: options.installed === true })
+  const found = await cli.ask(listModels, { ...fieldsOf(cli, listModels), ...given({ plugin }) })
   await print(cli, found, ({ models }) =>
     table(
       cli,
