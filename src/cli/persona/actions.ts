@@ -17,6 +17,7 @@ interface PersonaOptions {
   readonly memory?: boolean
   readonly maxMemories?: number
   readonly retentionDays?: number
+  readonly memoryPlacement?: 'end' | 'system'
   readonly memoryFloor?: number
   readonly extract?: 'off' | 'manual' | 'auto'
   readonly extractConfidence?: number
@@ -77,6 +78,7 @@ function fieldsOf(options: PersonaOptions) {
     min_score: options.memoryFloor,
     extract: options.extract,
     extract_min_confidence: options.extractConfidence,
+    placement: options.memoryPlacement,
   })
   const adapting = given({
     enabled: mutation === undefined ? undefined : mutation !== 'off',

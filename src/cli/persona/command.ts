@@ -347,6 +347,12 @@ function withSettings(command: CliCommand): CliCommand {
     .option('--memory-floor <score>', 'the least score, 0 to 1, with which a memory enters a chat', parseNumber)
     .addOption(
       new Option(
+        '--memory-placement <place>',
+        'where memories stand in a chat: before the newest message, so that the history before it can be cached, or behind the system prompt',
+      ).choices(['end', 'system']),
+    )
+    .addOption(
+      new Option(
         '--extract <rule>',
         'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself',
       ).choices(['off', 'manual', 'auto']),
@@ -370,6 +376,7 @@ function withSettings(command: CliCommand): CliCommand {
       'memory_settings.max_memories': '--max-memories',
       'memory_settings.retention_days': '--retention-days',
       'memory_settings.min_score': '--memory-floor',
+      'memory_settings.placement': '--memory-placement',
       'memory_settings.extract': '--extract',
       'memory_settings.extract_min_confidence': '--extract-confidence',
       mutation_settings: '--mutation',
