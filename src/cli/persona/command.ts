@@ -347,6 +347,13 @@ function withSettings(command: CliCommand): CliCommand {
     )
     .fieldOption(
       new Option(
+        '--memory-placement <place>',
+        'where memories stand in a chat: before the newest message, so that the history before it can be cached, or behind the system prompt',
+      ).choices(['end', 'system']),
+      'memory_settings.placement',
+    )
+    .fieldOption(
+      new Option(
         '--extract <rule>',
         'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself',
       ).choices(['off', 'manual', 'auto']),

@@ -96,6 +96,7 @@ function summaryOf({ total, since, until, timezone }: Usage): string {
     ...(total.failed > 0 ? [`${total.failed} failed`] : []),
     ...(total.unpriced > 0 && total.unpriced < total.requests ? [`${total.unpriced} without a known price`] : []),
     ...(total.estimated > 0 ? [`${total.estimated} estimated`] : []),
+    ...(total.cached_tokens > 0 ? [`${total.cached_percent} % of the input from a cache`] : []),
   ]
   const more = remarks.length > 0 ? ` (${remarks.join(', ')})` : ''
   return `aichat: ${counted(total.requests, 'request')}, ${cost}${more}, from ${since} to ${until} ${timezone}`
