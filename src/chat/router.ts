@@ -23,6 +23,7 @@ import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { AnswerTokens } from './protocol/token-estimate.ts'
 import type { Target } from './provider.ts'
+import { wrongField } from './responses/refusals.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 import { GuardedChunks, StreamAccount } from './routed-stream.ts'
 import type { RequestWatch } from './watch.ts'
@@ -418,10 +419,20 @@ export function createRouter(parts: RouterParts): Router {
   }
 }
 
+/** By so much too many tokens are counted at most: what surely does not fit is refused, and its provider judges the rest. */
+const overestimate = 1.25
+
+/** The refusal of a request of the Responses API that is not to be truncated, with OpenAI's names. */
+function exceedsWindow(takes: string): AppError {
+  const words = 'Your input exceeds the context window of this model. Please adjust your input and try again.'
+  return wrongField('input', words, [`${takes}: shorten it, or set truncation to auto`], 'context_length_exceeded')
+}
+
 /**
  * The request as a target is sent it, and what was left out of it. A saved conversation is fitted into the window where it is
  * known. The messages of other chats are the client's own: only those for a model in this process are fitted, since that
- * would drop the oldest itself. A runner may do so too, without a word: where its window is too small, that is said. The
+ * would drop the oldest itself, and those of a request of the Responses API with `truncation: auto`; with `disabled` one that
+ * does not fit is refused. A runner may do so too, without a word: where its window is too small, that is said. The
  * request itself where all fits and it names that model, as most do.
  */
 function requestFor(
@@ -431,7 +442,9 @@ function requestFor(
   const request = asked.model === model ? (asked as ChatRequest) : { ...asked, model }
   if (contextTokens === undefined) return { request }
   const takes = `${model} takes ${contextTokens} tokens at once`
-  const isClients = session === undefined && endpoint !== undefined
+  const truncation = request.extra_content?.['responses']?.['truncation']
+  if (truncation === 'disabled' && fitRequest(request, contextTokens * overestimate).left) throw exceedsWindow(takes)
+  const isClients = session === undefined && endpoint !== undefined && truncation !== 'auto'
   const { messages, left }: Fitted = isClients ? { messages: request.messages } : fitRequest(request, contextTokens)
   const tokens = plugin === null && endpoint !== undefined ? excessiveTokens(messages, contextTokens) : undefined
   const remarks = [

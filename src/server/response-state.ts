@@ -4,6 +4,7 @@ import { wrongField } from '../chat/responses/refusals.ts'
 import type { OpenedRequest } from '../chat/responses/responses.ts'
 import type { Reader, ResponseObject } from '../chat/responses/store.ts'
 import { toAppError } from '../errors.ts'
+import { openedItems } from './compact-response.ts'
 import type { Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
 import { chargeBody } from './request-holder.ts'
@@ -11,6 +12,8 @@ import { chargeBody } from './request-holder.ts'
 /** A request with the whole conversation as its input. */
 export interface WholeRequest {
   readonly body: JsonObject
+  /** The items of its input as they came: `body` has the summaries among them as messages. */
+  readonly items: readonly unknown[]
   /** Fields of the response object that the body no longer tells, such as `previous_response_id`. */
   readonly echo: JsonObject
   readonly opened: OpenedRequest
@@ -47,9 +50,16 @@ export async function completeRequest(
         ? 'This server keeps no responses: ask without background'
         : 'Leave out store: false, or shorten input',
     ])
+  const items = Array.isArray(body['input']) ? (body['input'] as readonly unknown[]) : []
+  const input = Array.isArray(body['input']) ? await openedItems(app, reader.owner, items) : body['input']
   return {
-    body,
-    echo: { previous_response_id: previous ?? null, store: opened.keep },
+    body: { ...body, input },
+    items,
+    echo: {
+      previous_response_id: previous ?? null,
+      store: opened.keep,
+      ...(opened.conversation !== undefined && { conversation: { id: opened.conversation } }),
+    },
     opened,
     reader,
     inBackground,
