@@ -3,10 +3,8 @@ import type { App } from '../app/app.ts'
 import {
   compactionPlace,
   compactionRequest,
-  hasCompaction,
   keptMessages,
   ownCompaction,
-  withSummaries,
 } from '../chat/dialects/responses/compaction.ts'
 import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
 import { itemId, writeUsage } from '../chat/dialects/responses/echo.ts'
@@ -69,11 +67,4 @@ function shownMessages(items: readonly unknown[]): readonly JsonObject[] {
 async function sealed(app: App, user: string, text: string, id: string): Promise<JsonObject> {
   const { reasoning } = await app.chat()
   return { id, type: 'compaction', encrypted_content: reasoning.sealFor(user, compactionPlace)({ text }) }
-}
-
-/** The items of a request with the summaries that this server made for its user as messages. */
-export async function openedItems(app: App, user: string, items: readonly unknown[]): Promise<readonly unknown[]> {
-  if (!hasCompaction(items)) return items
-  const { reasoning } = await app.chat()
-  return withSummaries(items, reasoning.openFor(user, compactionPlace))
 }

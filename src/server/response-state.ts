@@ -1,10 +1,11 @@
 import type { App } from '../app/app.ts'
+import { compactionPlace, hasCompaction, withSummaries } from '../chat/dialects/responses/compaction.ts'
 import type { JsonObject } from '../chat/protocol/json-object.ts'
 import { wrongField } from '../chat/responses/refusals.ts'
 import type { OpenedRequest } from '../chat/responses/responses.ts'
 import type { Reader, ResponseObject } from '../chat/responses/store.ts'
+import { isSealed } from '../chat/sealed-reasoning.ts'
 import { toAppError } from '../errors.ts'
-import { openedItems } from './compact-response.ts'
 import type { Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
 import { chargeBody } from './request-holder.ts'
@@ -64,6 +65,21 @@ export async function completeRequest(
     reader,
     inBackground,
   }
+}
+
+/**
+ * The items of a request with the summaries that this server made for its user as messages. Throws `invalid` for one that it
+ * made for another user, or that another server made.
+ */
+async function openedItems(app: App, user: string, items: readonly unknown[]): Promise<readonly unknown[]> {
+  if (!hasCompaction(items)) return items
+  const { reasoning } = await app.chat()
+  const open = reasoning.openFor(user, compactionPlace)
+  return withSummaries(items, (sealed) => {
+    const summary = open(sealed)
+    if (summary || !isSealed(sealed)) return summary
+    throw wrongField('input', 'A compaction item was made for another user or by another server, and cannot be read')
+  })
 }
 
 /**

@@ -77,11 +77,16 @@ recorded &&
         const asked = { ...(recorded.body as OpenAI.Responses.ResponseCompactParams), model }
         const compacted = await openai.responses.compact(asked)
         assert.is(provider.received[0]!.url, '/v1/responses/compact')
-        assert.equal(JSON.parse(provider.received[0]!.body), asked)
+        const input = (asked.input as { role: string }[]).map((item) => ({ type: 'message', ...item }))
+        const sent = JSON.parse(provider.received[0]!.body)
+        assert.equal(
+          { ...sent, input: sent.input.map((item: object) => ({ type: 'message', ...item })) },
+          { ...asked, input },
+        )
         assert.equal(compacted.output, reply.output)
         assert.equal([compacted.usage.input_tokens, compacted.usage.output_tokens], [160, 297])
-        const input = [...compacted.output, said('user', 'Five')] as OpenAI.Responses.ResponseInput
-        await openai.responses.create({ model, input })
+        const next = [...compacted.output, said('user', 'Five')] as OpenAI.Responses.ResponseInput
+        await openai.responses.create({ model, input: next })
         assert.equal(JSON.parse(provider.received[1]!.body).input[2], reply.output[2])
       },
       { plugin: { api: 'openai-responses' } },

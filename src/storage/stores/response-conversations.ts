@@ -4,7 +4,12 @@ import { greatest, row, run, type StoreDatabase, sql, together, type Work } from
 import { type ResponseRow, type ResponseTable, type Written, writtenOf } from './response-rows.ts'
 import { trimResponses } from './response-trim.ts'
 import { extentOf, findResponse, turnOf } from './response-writes.ts'
-import type { ResponseParts } from './responses.ts'
+
+/** The transactions of responses, see responses.ts. */
+interface ConversationParts extends ResponseTable {
+  writeSoon(work: () => Work<boolean>): Promise<void>
+  write<R>(work: () => Work<R>): Promise<R>
+}
 
 /** Items for a conversation, as their rows without places. */
 export interface WrittenItems {
@@ -24,7 +29,7 @@ export async function writtenItems(appended: Appended | undefined): Promise<Writ
 /** The methods of a `ResponseStore` for conversations alone. */
 export function conversationsOf(
   db: StoreDatabase,
-  parts: ResponseParts,
+  parts: ConversationParts,
 ): Pick<ResponseStore, 'append' | 'item' | 'removeItem' | 'describe'> {
   return {
     async append(reader, id, since, added, bounds) {

@@ -1,8 +1,6 @@
 import { isObject, type JsonObject, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, Message, Tool } from '../../protocol/messages.ts'
 import { messageTokens } from '../../protocol/token-estimate.ts'
-import { wrongField } from '../../responses/refusals.ts'
-import { isSealed } from '../../sealed-reasoning.ts'
 import { extraOf } from '../shared/alternation.ts'
 import { readInput } from './input.ts'
 import type { OpenReasoning } from './reasoning.ts'
@@ -102,17 +100,11 @@ export function hasCompaction(items: unknown): boolean {
   return Array.isArray(items) && items.some((item) => isObject(item) && compactions.includes(item['type']))
 }
 
-/**
- * The items with summaries that were made here as messages; a compaction of a provider's own stays as it is. Throws `invalid`
- * for a summary that only another user or server can open.
- */
+/** The items with summaries that were made here as messages; a compaction of a provider's own stays as it is. */
 export function withSummaries(items: readonly unknown[], open: OpenReasoning): readonly unknown[] {
   return items.map((item) => {
     if (!isObject(item) || !compactions.includes(item['type'])) return item
-    const sealed = stringOf(item['encrypted_content']) ?? ''
-    const summary = open(sealed)?.text
-    if (summary === undefined && isSealed(sealed))
-      throw wrongField('input', 'A compaction item was made for another user or by another server, and cannot be read')
+    const summary = open(stringOf(item['encrypted_content']) ?? '')?.text
     return summary === undefined ? item : { type: 'message', role: 'user', content: `${introduction}${summary}` }
   })
 }
