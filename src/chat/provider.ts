@@ -4,6 +4,7 @@ import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import type { HeavyWork } from '../process/heavy-turns.ts'
+import { summaryRequest } from './dialects/responses/compaction.ts'
 import { forPlace } from './dialects/responses/placement.ts'
 import type { OpenReasoning } from './dialects/responses/reasoning.ts'
 import { unsupportedFields } from './dialects/unsupported.ts'
@@ -137,7 +138,10 @@ export function httpTarget({
     identity: manifest,
     keys,
     async ask(request, signal, endsAt, user, key, traced) {
-      const reply = await post(wire(request, false, user, traced), signal, endsAt, user, key)
+      const first = await post(wire(request, false, user, traced), signal, endsAt, user, key)
+      const instead = isGood(first) ? undefined : summaryRequest(request, first.status)
+      if (instead) first.discard()
+      const reply = instead ? await post(wire(instead, false, user, traced), signal, endsAt, user, key) : first
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const body = parseBody(text)

@@ -25,6 +25,7 @@ import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { refusedLength } from './protocol/refused-length.ts'
 import { AnswerTokens, estimateRequestTokens } from './protocol/token-estimate.ts'
 import type { Target } from './provider.ts'
+import { wrongField } from './responses/refusals.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 import { GuardedChunks, StreamAccount } from './routed-stream.ts'
 import type { RequestWatch } from './watch.ts'
@@ -437,7 +438,7 @@ interface Shorter {
  * a careful count, else into half of what was sent. Undefined where the failure is another one, or nothing can be left out.
  */
 function shorterThan(request: ChatRequest, target: Target, { failure }: AttemptFailed): Shorter | undefined {
-  if (failure?.class !== 'context_length') return undefined
+  if (failure?.class !== 'context_length' || mustBeWhole(request)) return undefined
   const estimate = estimateRequestTokens(request)
   const { limit, counted: theirs = limit === undefined ? undefined : estimate } = refusedLength(failure.message)
   const options: Shorter[] = [
@@ -447,6 +448,17 @@ function shorterThan(request: ChatRequest, target: Target, { failure }: AttemptF
     { window: Math.ceil(estimate / 2), counting: 1 },
   ]
   return options.find(({ window, counting }) => fitRequest(request, window, counting).left)
+}
+
+/** The refusal of a request of the Responses API that is not to be truncated, with OpenAI's names. */
+function exceedsWindow(takes: string): AppError {
+  const words = 'Your input exceeds the context window of this model. Please adjust your input and try again.'
+  return wrongField('input', words, [`${takes}: shorten it, or set truncation to auto`], 'context_length_exceeded')
+}
+
+/** Whether the client forbids that anything is left out: `truncation: disabled` of the Responses API. */
+function mustBeWhole(request: ChatRequest): boolean {
+  return request.extra_content?.['responses']?.['truncation'] === 'disabled'
 }
 
 /**
@@ -463,16 +475,14 @@ function requestFor(
   const window = shorter?.window ?? contextTokens
   if (window === undefined) return { request }
   const { messages, left } = fitRequest(request, window, shorter?.counting ?? (plugin === null ? 'certain' : 'likely'))
+  const takes = `${model} takes ${window} tokens at once`
+  if (left && mustBeWhole(request)) throw exceedsWindow(takes)
   const remarks: string[] = []
   if (left)
-    remarks.push(
-      `${counted(left.messages, 'earlier message')} (about ${left.tokens} tokens) left out: ${model} takes ${window} tokens at once`,
-    )
+    remarks.push(`${counted(left.messages, 'earlier message')} (about ${left.tokens} tokens) left out: ${takes}`)
   const tokens = plugin === null ? excessiveTokens(messages, window) : undefined
   if (tokens !== undefined)
-    remarks.push(
-      `${model} takes ${window} tokens at once: of the request, about ${tokens}, its runner may leave out the beginning`,
-    )
+    remarks.push(`${takes}: of the request, about ${tokens}, its runner may leave out the beginning`)
   if (remarks.length === 0) return { request }
   return { request: left ? { ...request, messages: [...messages] } : request, left: remarks }
 }
