@@ -6,6 +6,7 @@ import type { PluginManifest } from '../plugins/manifest.ts'
 import type { HeavyWork } from '../process/heavy-turns.ts'
 import { forPlace } from './dialects/responses/placement.ts'
 import type { OpenReasoning } from './dialects/responses/reasoning.ts'
+import { sensesOf, withoutUnseen } from './dialects/unseen-media.ts'
 import { unsupportedFields } from './dialects/unsupported.ts'
 import type { KeyPool } from './key-pool.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
@@ -117,6 +118,7 @@ export function httpTarget({
     total: total ?? defaultTimeouts.total,
   }
   const context = manifest.models?.[model]?.['context_window']
+  const senses = sensesOf(manifest, model)
   const ownHeaders = Object.fromEntries(
     Object.entries(manifest.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
@@ -177,9 +179,9 @@ export function httpTarget({
     const own: Pick<ChatRequest, 'model' | 'stream'> = { model, stream: streamed, ...counted }
     // V8 makes a hidden class anew, in old space, for each object that begins with a spread and has more than it: this one
     // begins with a field of its own.
-    const asOwn = { stream: streamed, ...request, ...own }
-    const { url, headers, body } = dialect.writeRequest(asOwn, manifest.endpoint, manifest.quirks)
-    const warnings = unsupportedFields(asOwn, dialect.id, body)
+    const seen = withoutUnseen({ stream: streamed, ...request, ...own }, dialect.id, senses)
+    const { url, headers, body } = dialect.writeRequest(seen.request, manifest.endpoint, manifest.quirks)
+    const warnings = [...seen.warnings, ...unsupportedFields(seen.request, dialect.id, body)]
     if (warnings.length > 0) leftOut.set(asked, warnings)
     const all: Record<string, string> = { 'content-type': 'application/json' }
     for (const name in headers) all[name.toLowerCase()] = headers[name]!
