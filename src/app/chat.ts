@@ -86,7 +86,7 @@ export function openChat(parts: ChatParts): Chat {
           manifest,
           model,
           runner: null,
-          window: () => facts.of(manifest, model).context_window,
+          facts: () => facts.of(manifest, model),
           dialect: dialectFor(manifest.api, manifest.endpoint),
           send: client.send,
           keyHeader: (url, key) => keys.headerFor(manifest, url, key),

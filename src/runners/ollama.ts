@@ -177,7 +177,7 @@ export function createOllamaRunner({
       dialect,
       send,
       keyHeader: () => ({}),
-      window: () => least(most, learned(name)),
+      facts: () => ({ context_window: least(most, learned(name)) }),
       openReasoning: openReasoning && ((user) => openReasoning(user, name)),
       refusedAdvice: () => `Ollama at ${url} asks for a log-in, as its models of a remote service do: ollama signin`,
     })

@@ -351,27 +351,6 @@ for (const streamed of [false, true]) {
     ))
 }
 
-test('pictures are named in what is kept, not kept', async () => {
-  await using all = await openUsers({ provider: (_request, response) => json(response, 200, completion('A dot.')) })
-  await all.ada('POST', '/api/sessions', { name: 'Talk' })
-  const url = `data:image/png;base64,${'A'.repeat(1000)}`
-  await all.ada('POST', '/api/chat', {
-    session: 'Talk',
-    messages: [
-      {
-        role: 'user',
-        content: [
-          { type: 'image_url', image_url: { url } },
-          { type: 'text', text: 'What is this?' },
-        ],
-      },
-    ],
-  })
-  assert.match(JSON.stringify(sentTo(all)), 'AAAA')
-  const [first] = (await all.ada('GET', '/api/sessions/Talk')).body.messages
-  assert.is(first.content, '[image_url]\nWhat is this?')
-})
-
 test('a session that is removed while an answer comes is a warning beside the answer', () => {
   let remove: () => Promise<unknown> = async () => {}
   return withUsers(

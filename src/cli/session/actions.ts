@@ -71,7 +71,7 @@ export async function exportSession(
   id: string,
   { format, output, force }: { format: string; output?: string; force?: boolean },
 ): Promise<void> {
-  const session = await cli.ask(showSession, { id })
+  const session = await cli.ask(showSession, { id, files: true })
   const json = format === 'json' || cli.globals().json
   const toStdout = !output || output === '-'
   if (toStdout && json) return printJson(cli, session)

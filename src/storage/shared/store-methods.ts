@@ -99,6 +99,7 @@ export const methods: MethodsOfStores = {
     append: true,
     keep: true,
     takeBack: true,
+    files: true,
     recordMemories: true,
     rename: true,
     remove: true,

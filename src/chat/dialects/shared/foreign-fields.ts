@@ -38,6 +38,7 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     parameters: 'read as the schema of our shape',
     parametersJsonSchema: 'read as the schema of our shape',
     mimeType: 'the kind of a picture, which its address tells',
+    displayName: 'the name of a file',
   },
   ollama: {
     keep_alive: 'how long a model stays in memory',
