@@ -1,6 +1,6 @@
 import { AppError, type FailureCode, toAppError } from '../errors.ts'
 import { counted } from '../formats/counted.ts'
-import { parseJson } from '../formats/json.ts'
+import { parseJson } from '../formats/json/json.ts'
 import { chatModels } from './catalog.ts'
 import type { PluginHost, PluginView } from './host.ts'
 import { type Listing, several } from './listing.ts'

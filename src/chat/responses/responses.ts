@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { weightOf } from '../../formats/json-writer.ts'
+import { weightOf } from '../../formats/json/writer.ts'
 import { isId, itemsOf, keptItems, mostItems, referencesIn, withoutReferences } from './items.ts'
 import { previousNotFound, responseNotFound, wrongField } from './refusals.ts'
 import type {

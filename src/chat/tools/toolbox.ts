@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import type { Message, Tool, ToolCall } from '../protocol/messages.ts'
 import { offeredName, pinOf } from './pins.ts'

@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { parseInput } from '../../operations/ask.ts'
 import { addMemories, memoryLine } from '../../operations/memories.ts'
 import { showPersona } from '../../operations/personas.ts'
