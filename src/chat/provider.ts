@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { joinInTurns } from '../formats/join-bytes.ts'
-import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
+import { heavyValue, weightOf, writeJson } from '../formats/json/writer.ts'
 import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
 import type { ModelFacts } from '../plugins/facts.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, type FailureCode, toAppError } from '../errors.ts'
 import { counted } from '../formats/counted.ts'
-import { parseJson } from '../formats/json.ts'
+import { parseJson } from '../formats/json/json.ts'
 import { chatModels, type ModelRow, nameOf } from './catalog.ts'
 import { factsOfRow, type ModelFacts } from './facts.ts'
 import type { PluginHost, PluginView } from './host.ts'

@@ -1,5 +1,5 @@
 import { counted } from '../../formats/counted.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { adaptPersona, listAdaptations, showState } from '../../operations/adaptation.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'

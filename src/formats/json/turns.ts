@@ -1,8 +1,8 @@
 import { isAscii } from 'node:buffer'
-import { type HeavyWork, heavyTurn } from '../process/heavy-turns.ts'
-import { bytesAtOnce } from './join-bytes.ts'
+import { type HeavyWork, heavyTurn } from '../../process/heavy-turns.ts'
+import { bytesAtOnce } from '../join-bytes.ts'
 import { notJson, parseMetered, positionOf, shortText } from './json.ts'
-import { type LongText, longText } from './json-meter.ts'
+import { type LongText, longText } from './meter.ts'
 
 const backslash = 0x5c
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { canonicalize, parseStrictJson, parseStrictJsonBytes, wellFormed } from '../../src/formats/canonical-json.ts'
-import { anyCharacter, fc } from '../helpers/properties.ts'
-import { suite } from '../helpers/suite.ts'
+import { canonicalize, parseStrictJson, parseStrictJsonBytes, wellFormed } from '../../../src/formats/json/canonical.ts'
+import { anyCharacter, fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const rfc8785 = suite('canonical JSON')
 

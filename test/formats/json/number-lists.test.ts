@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { canonicalNumbers, shortDouble } from '../../src/formats/canonical-numbers.ts'
-import { fc } from '../helpers/properties.ts'
-import { suite } from '../helpers/suite.ts'
+import { canonicalNumbers, shortDouble } from '../../../src/formats/json/number-lists.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const numbers = suite('canonical numbers')
 

@@ -1,6 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { AppError } from '../errors.ts'
-import { canonicalNumbers } from './canonical-numbers.ts'
+import { AppError } from '../../errors.ts'
 
 /** Bounds on untrusted JSON. */
 export interface JsonLimits {
@@ -102,7 +101,7 @@ function canonicalNumber(value: number): string {
 }
 
 function canonicalArray(values: readonly unknown[]): string {
-  if (values.length > 0 && values.every(isFiniteNumber)) return canonicalNumbers(values as readonly number[])
+  if (values.every(isFiniteNumber)) return JSON.stringify(values)
   let text = '['
   for (let index = 0; index < values.length; index++) text += (index > 0 ? ',' : '') + canonicalize(values[index])
   return `${text}]`
@@ -124,7 +123,6 @@ function isFiniteNumber(value: unknown): boolean {
 
 /** Counts the members and watches depth and numbers, without building anything. */
 function outlineOf(text: string, limits: JsonLimits): { readonly members: number } {
-  const flat = flatListsIn(text)
   let members = 0
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -133,11 +131,6 @@ function outlineOf(text: string, limits: JsonLimits): { readonly members: number
     else if (code === colon) members++
     else if (code === openBrace || code === openBracket) {
       if (++depth > limits.depth) throw new AppError('invalid', `The JSON is nested deeper than ${limits.depth} levels`)
-      const end = code === openBracket ? flat(at) : -1
-      if (end >= 0) {
-        depth--
-        at = end
-      }
     } else if (code === closeBrace || code === closeBracket) depth--
     else if (code === minus || isDigit(code)) {
       const end = endOfNumber(text, at)
@@ -147,48 +140,6 @@ function outlineOf(text: string, limits: JsonLimits): { readonly members: number
     }
   }
   return { members }
-}
-
-/**
- * Finds the end of a list of plain values none of which is longer than 15 characters, such as an embedding: there is no member
- * to count and no integer to look at in it. -1 for any other list.
- */
-function flatListsIn(text: string): (open: number) => number {
-  const closing = seekerIn(text, ']')
-  const others = ['"', '{', '}', '['].map((character) => seekerIn(text, character))
-  return (open) => {
-    const close = closing(open)
-    if (close === text.length) return -1
-    for (const next of others) if (next(open) < close) return -1
-    return hasLong(text, open + 1, close) ? -1 : close
-  }
-}
-
-/** Finds the next place of a character behind another one; the length where there is none. Places are asked for in order. */
-function seekerIn(text: string, character: string): (behind: number) => number {
-  let next = -1
-  return (behind) => {
-    if (next <= behind) {
-      const found = text.indexOf(character, behind + 1)
-      next = found < 0 ? text.length : found
-    }
-    return next
-  }
-}
-
-/** Whether a value of more than 15 characters stands in a list: only the last characters of each possible one are looked at. */
-function hasLong(text: string, start: number, end: number): boolean {
-  for (let from = start; from + 16 <= end; ) {
-    let at = from + 15
-    while (at >= from && !isSeparator(text.charCodeAt(at))) at--
-    if (at < from) return true
-    from = at + 1
-  }
-  return false
-}
-
-function isSeparator(code: number): boolean {
-  return code === 0x2c || code <= 0x20
 }
 
 const [quote, backslash, colon, minus] = [0x22, 0x5c, 0x3a, 0x2d]

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { findList, readCanonicalFloats } from '../../src/formats/canonical-floats.ts'
-import { fc } from '../helpers/properties.ts'
-import { suite } from '../helpers/suite.ts'
+import { findList, readCanonicalFloats } from '../../../src/formats/json/number-lists.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const floats = suite('canonical floats')
 

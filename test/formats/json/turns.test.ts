@@ -1,13 +1,13 @@
 // Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
-import { AppError } from '../../src/errors.ts'
-import { bytesAtOnce, joinInTurns } from '../../src/formats/join-bytes.ts'
-import { parseMetered } from '../../src/formats/json.ts'
-import { createJsonMeter, longText, requestBounds } from '../../src/formats/json-meter.ts'
-import { parseInTurns } from '../../src/formats/json-turns.ts'
-import type { HeavyWork } from '../../src/process/heavy-turns.ts'
-import { fc } from '../helpers/properties.ts'
-import { isWholeRun, suite } from '../helpers/suite.ts'
+import { AppError } from '../../../src/errors.ts'
+import { bytesAtOnce, joinInTurns } from '../../../src/formats/join-bytes.ts'
+import { parseMetered } from '../../../src/formats/json/json.ts'
+import { createJsonMeter, longText, requestBounds } from '../../../src/formats/json/meter.ts'
+import { parseInTurns } from '../../../src/formats/json/turns.ts'
+import type { HeavyWork } from '../../../src/process/heavy-turns.ts'
+import { fc } from '../../helpers/properties.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 
 const test = suite('JSON parsed in turns')
 const MiB = 1024 * 1024

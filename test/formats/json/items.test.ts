@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { jsonItems, textLines } from '../../src/formats/json-items.ts'
-import { fc } from '../helpers/properties.ts'
-import { suite } from '../helpers/suite.ts'
+import { jsonItems, textLines } from '../../../src/formats/json/spans.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const items = suite('items of a JSON list that arrives in chunks')
 

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '../../errors.ts'
 
 /** Bounds on a JSON text, checked before it is parsed. */
 export interface JsonBounds {
@@ -194,6 +194,6 @@ export function createJsonMeter(name: string, bounds: Partial<JsonBounds>): Json
 }
 
 /** Begins a sentence with words of ours; the name of a file stays as it is. */
-function capital(text: string): string {
+export function capital(text: string): string {
   return text.startsWith('the ') ? `T${text.slice(1)}` : text
 }

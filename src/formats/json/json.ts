@@ -1,5 +1,22 @@
-import { AppError } from '../errors.ts'
-import { createJsonMeter, type JsonBounds } from './json-meter.ts'
+import { AppError } from '../../errors.ts'
+import { capital, createJsonMeter, type JsonBounds } from './meter.ts'
+
+/*
+ * JSON of all kinds. `JSON.parse` and `JSON.stringify` do the work; what stands here is what they do not do.
+ *
+ * - Untrusted text: `parseJson` (this file) refuses what nests too deep or would reach a prototype, and says where a fault is
+ *   without quoting the text. `meter.ts` counts values, names, escapes and nesting while a body arrives, before anything is
+ *   parsed: small texts can cost seconds.
+ * - Large bodies: `turns.ts` reads, and `writer.ts` writes, in turns of the event loop, so that 30 MiB of one client keep no
+ *   other waiting. The meter notes the long texts; they are read one by one, and the rest is parsed with short ones in their
+ *   places.
+ * - Texts that fit no memory, such as packages of gigabytes: `spans.ts` splits a file or a stream into members and items by
+ *   its brackets and strings; each piece is then parsed alone.
+ * - Checksums: `canonical.ts` writes the one text of a value by RFC 8785, and reads as strictly as that asks: no key twice, no
+ *   integer that loses digits, no half of a surrogate pair. `number-lists.ts` does both for embeddings, which are most of a
+ *   package, by whole-number arithmetic.
+ * - Messages: `line-of.ts` finds the line that a problem is about.
+ */
 
 /** Levels of nesting: JSON.parse takes hundreds of thousands, the code after it does not. */
 const defaultDepth = 64
@@ -85,9 +102,4 @@ function explain(reason: unknown): string {
 
 function messageOf(reason: unknown): string {
   return reason instanceof Error ? reason.message : ''
-}
-
-/** Begins a sentence with words of ours; the name of a file stays as it is. */
-function capital(text: string): string {
-  return text.startsWith('the ') ? `T${text.slice(1)}` : text
 }

@@ -1,6 +1,6 @@
-import { readSync } from 'node:fs'
-import { parseStrictJsonBytes } from './canonical-json.ts'
-import { damaged } from './file-error.ts'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { damaged } from '../file-error.ts'
+import { parseStrictJsonBytes } from './canonical.ts'
 
 /** A piece of a file: from its first byte to the one after its last. */
 export interface Span {
@@ -51,45 +51,58 @@ export function* itemSpans(file: number, array: Span, name: string): Generator<S
   yield* splitSpans(file, insideOf(file, array, '[]', name))
 }
 
+/** How far a text was read: the open brackets, and whether its end is inside a string. */
+interface Reading {
+  depth: number
+  inString: boolean
+  escaped: boolean
+}
+
 /**
- * Splits the text between two brackets at its commas, looking at brackets and strings only; parsing the pieces checks
- * them. One pass in flat memory, for texts too long for one string.
+ * The places in a piece of a text where an item ends: at a comma between items, or at the bracket that closes them all, which is
+ * the last one. Looks at brackets and strings only; parsing the items checks them. `reading` goes on in the next piece.
  */
+function* endsIn(piece: Buffer, reading: Reading, from = 0): Generator<number> {
+  let { depth, inString, escaped } = reading
+  const flat = createFlatLists(piece)
+  for (let at = from; at < piece.length; at++) {
+    const byte = piece[at]!
+    if (inString) {
+      if (escaped) escaped = false
+      else if (byte === 0x5c) escaped = true
+      else if (byte === 0x22) inString = false
+      continue
+    }
+    const kind = kinds[byte]!
+    if (kind === plain) continue
+    if (kind === quote) inString = true
+    else if (kind === opening) {
+      const close = byte === openBracket ? flat.endOf(at) : -1
+      if (close < 0) depth++
+      else at = close
+    } else if (kind === closing) {
+      if (--depth < 0) return yield at
+    } else if (depth === 0) yield at
+  }
+  Object.assign(reading, { depth, inString, escaped })
+}
+
+/** Splits the text between two brackets at its commas: one pass in flat memory, for texts too long for one string. */
 function* splitSpans(file: number, inside: Span): Generator<Span> {
   const buffer = Buffer.allocUnsafe(Math.min(chunkSize, Math.max(1, inside.end - inside.start)))
+  const reading: Reading = { depth: 0, inString: false, escaped: false }
   let start = inside.start
-  let depth = 0
-  let inString = false
-  let escaped = false
   for (let base = inside.start; base < inside.end; ) {
     const length = readSync(file, buffer, 0, Math.min(buffer.length, inside.end - base), base)
     if (length === 0) throw damaged('The file became shorter while it was read')
-    const flat = createFlatLists(buffer.subarray(0, length))
-    for (let at = 0; at < length; at++) {
-      const byte = buffer[at]!
-      if (inString) {
-        if (escaped) escaped = false
-        else if (byte === 0x5c) escaped = true
-        else if (byte === 0x22) inString = false
-        continue
-      }
-      const kind = kinds[byte]!
-      if (kind === plain) continue
-      if (kind === quote) inString = true
-      else if (kind === opening) {
-        const close = byte === openBracket ? flat.endOf(at) : -1
-        if (close < 0) depth++
-        else at = close
-      } else if (kind === closing) {
-        if (--depth < 0) throw damaged('The JSON has a bracket too many')
-      } else if (depth === 0) {
-        yield { start, end: base + at }
-        start = base + at + 1
-      }
+    for (const at of endsIn(buffer.subarray(0, length), reading)) {
+      if (kinds[buffer[at]!] === closing) throw damaged('The JSON has a bracket too many')
+      yield { start, end: base + at }
+      start = base + at + 1
     }
     base += length
   }
-  if (depth !== 0 || inString) throw damaged('The JSON breaks off')
+  if (reading.depth !== 0 || reading.inString) throw damaged('The JSON breaks off')
   // `[]` holds nothing, `[1,]` holds an empty second item, which its reader refuses.
   if (start !== inside.start || !isBlank(file, { start, end: inside.end })) yield { start, end: inside.end }
 }
@@ -127,8 +140,8 @@ function seekerOf(bytes: Buffer, byte: number): (behind: number) => number {
 }
 
 /** The meaning of a byte outside of a string; a table, since most bytes are digits and mean nothing. */
-export const [plain, quote, opening, closing, comma] = [0, 1, 2, 3, 4]
-export const kinds: Uint8Array = new Uint8Array(256)
+const [plain, quote, opening, closing, comma] = [0, 1, 2, 3, 4]
+const kinds: Uint8Array = new Uint8Array(256)
 for (const [kind, characters] of [
   [quote, '"'],
   [opening, '{['],
@@ -187,7 +200,7 @@ function isBlank(file: number, span: Span): boolean {
   return rest.start === rest.end
 }
 
-export function isSpace(byte: number | undefined): boolean {
+function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
@@ -195,4 +208,102 @@ const single = Buffer.alloc(1)
 
 function byteAt(file: number, position: number): number | undefined {
   return readSync(file, single, 0, 1, position) === 1 ? single[0] : undefined
+}
+
+/**
+ * The items of a JSON array that arrives in chunks, as bytes and one at a time: a text of gigabytes is held in no memory.
+ * Looks at brackets and strings only; parsing an item checks it. Undefined stands for an item longer than `most` bytes.
+ * Throws a FileError when the text is no array, breaks off, or goes on after its end.
+ */
+export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generator<Buffer | undefined> {
+  let phase: 'before' | 'inside' | 'after' = 'before'
+  const reading: Reading = { depth: 0, inString: false, escaped: false }
+  let hasComma = false
+  const { take, taken } = collector(most)
+  let position = 0
+  for (const chunk of chunks) {
+    const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    let start = 0
+    while (phase === 'before' && start < piece.length) {
+      const byte = piece[start++]
+      if (isSpace(byte) || byte === mark[position++]) continue
+      if (byte !== openBracket) throw damaged('The JSON is no list')
+      phase = 'inside'
+    }
+    if (phase === 'inside') {
+      for (const end of endsIn(piece, reading, start)) {
+        const isLast = kinds[piece[end]!] === closing
+        if (isLast && piece[end] !== closeBracket) throw damaged('The JSON has a bracket too many')
+        take(piece.subarray(start, end))
+        start = end + 1
+        const item = taken()
+        if (!isLast || hasComma || item === undefined || !item.every(isSpace)) yield item
+        if (isLast) phase = 'after'
+        hasComma = true
+      }
+      if (phase === 'inside') take(piece.subarray(start))
+    }
+    if (phase === 'after' && !piece.subarray(start).every(isSpace)) throw damaged('The JSON goes on after its end')
+  }
+  if (phase !== 'after') throw damaged('The JSON breaks off')
+}
+
+/** The bytes of a file in chunks; each is valid until the next one is asked for. */
+export function* fileChunks(path: string): Generator<Uint8Array> {
+  const file = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(chunkSize)
+    for (let read = readSync(file, buffer); read > 0; read = readSync(file, buffer)) yield buffer.subarray(0, read)
+  } finally {
+    closeSync(file)
+  }
+}
+
+interface Collector {
+  take(bytes: Uint8Array): void
+  /** The bytes since the last call; undefined when they were too many. */
+  taken(): Buffer | undefined
+}
+
+/** Collects up to `most` bytes from pieces; of more it counts the length alone. */
+function collector(most: number): Collector {
+  let pieces: Uint8Array[] = []
+  let length = 0
+  return {
+    take(bytes) {
+      length += bytes.length
+      // A copy: the reader of the chunk may write over it.
+      if (length <= most) pieces.push(Uint8Array.from(bytes))
+      else pieces = []
+    },
+    taken() {
+      const bytes = length <= most ? Buffer.concat(pieces) : undefined
+      pieces = []
+      length = 0
+      return bytes
+    },
+  }
+}
+
+/** A byte order mark in UTF-8, which some programs write before JSON. */
+const mark = [0xef, 0xbb, 0xbf]
+
+/**
+ * The lines of a text that arrives in chunks, without their ends and one at a time. Undefined stands for a line longer than
+ * `most` bytes.
+ */
+export function* textLines(chunks: Iterable<Uint8Array>, most: number): Generator<Buffer | undefined> {
+  const { take, taken } = collector(most)
+  let hasMore = false
+  for (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(0x0a, start); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      take(chunk.subarray(start, end))
+      yield taken()
+      start = end + 1
+    }
+    take(chunk.subarray(start))
+    hasMore = start < chunk.length || (hasMore && start === 0)
+  }
+  if (hasMore) yield taken()
 }

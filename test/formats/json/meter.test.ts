@@ -1,10 +1,10 @@
 // Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
-import { AppError } from '../../src/errors.ts'
-import { parseJson } from '../../src/formats/json.ts'
-import { createJsonMeter, type JsonBounds, type JsonMeter, longText } from '../../src/formats/json-meter.ts'
-import { fc } from '../helpers/properties.ts'
-import { suite } from '../helpers/suite.ts'
+import { AppError } from '../../../src/errors.ts'
+import { parseJson } from '../../../src/formats/json/json.ts'
+import { createJsonMeter, type JsonBounds, type JsonMeter, longText } from '../../../src/formats/json/meter.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('JSON before it is parsed')
 const runs = { numRuns: 300, seed: 11 }

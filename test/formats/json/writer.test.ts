@@ -1,8 +1,8 @@
 // Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
-import { nextStage, weightOf, writeJson, writtenAtOnce } from '../../src/formats/json-writer.ts'
-import { fc } from '../helpers/properties.ts'
-import { suite } from '../helpers/suite.ts'
+import { nextStage, weightOf, writeJson, writtenAtOnce } from '../../../src/formats/json/writer.ts'
+import { fc } from '../../helpers/properties.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('JSON written in turns')
 

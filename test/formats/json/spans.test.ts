@@ -1,10 +1,10 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { itemSpans, memberSpans, type Span } from '../../src/formats/json-spans.ts'
-import { temporaryFolder } from '../helpers/folders.ts'
-import { put } from '../helpers/personas/package-forge.ts'
-import { suite } from '../helpers/suite.ts'
+import { itemSpans, memberSpans, type Span } from '../../../src/formats/json/spans.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
+import { put } from '../../helpers/personas/package-forge.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const spans = suite('spans of a JSON file')
 
