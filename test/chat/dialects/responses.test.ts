@@ -170,6 +170,7 @@ test('items that make no sense are refused, all at once and by name', () => {
   const tools = Array.from({ length: 1001 }, () => weather)
   assert.match(problemsOf({ tools }), /tools must hold at most 1000/)
   assert.is(problemsOf({ tools: tools.slice(1) }), '')
+  assert.not.match(problemsOf({ input: 5, tools: tools.slice(1) }), /tools must hold/)
   assert.match(problemsOf({ input: 5 }), /input must be/)
 })
 
