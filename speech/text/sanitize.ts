@@ -209,7 +209,7 @@ function dropDirections(text: string, onDirection: (written: string) => void): s
     end = before
     from = close + 1
     // `(whispering): Hello` begins with its words.
-    if (/(?:^|\n)\s*$/.test(before) && /^[:,;.] /.test(text.slice(from, from + 2))) from += 1
+    if (/(?:^|\n) ?$/.test(before) && /^[:,;.] /.test(text.slice(from, from + 2))) from += 1
     if (/["“«]$/.test(before) && text[from] === ' ') from += 1
     at = close
   }

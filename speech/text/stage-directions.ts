@@ -62,9 +62,6 @@ const cues = wordSet(`
 `)
 const foreignManner = /^(?:mit .{1,20} stimme|à voix \p{L}+|(?:en|em) voz \p{L}+|a voce \p{L}+|\p{L}+ голосом)$/iu
 
-/** Where a sentence begins: behind the end of another, a speaker's name, or an opening quotation mark. */
-const sentenceStart = /(?:^|\n|[.!?…:。！？：]["'”’»)\]*_]*|(?:^|\s)["“«])[\s\p{Extended_Pictographic}]*$/u
-
 type Form = 's' | 'ing'
 interface Verb {
   readonly form: Form
@@ -89,11 +86,21 @@ const bareVerbs = wordSet(expressions)
  */
 export function isStageDirection(inside: string, before: string, after: string): boolean {
   if (inside.length > longestDirection || /[\p{N}@/=]/u.test(inside) || factual.test(inside)) return false
-  if (!sentenceStart.test(before) || /^[\s,;]*\p{Ll}/u.test(after)) return false
-  const phrase = inside.trim().replace(/[.!?…]+$/, '')
+  if (!opensSentence(before) || /^[\s,;]*\p{Ll}/u.test(after)) return false
+  const phrase = inside.trim().replace(/[.!?…]{1,3}$/, '')
   const words = phrase.split(/\s+/)
   if (isTitle(words)) return false
   return isManner(phrase, words) || isAction(words) || isForeign(phrase)
+}
+
+/** Whether a text ends where a sentence begins: behind another's end, a speaker's name, or an opening quotation mark. */
+function opensSentence(before: string): boolean {
+  const signs = [...before]
+  const last = signs.findLastIndex((sign) => !/[\s\p{Extended_Pictographic}]/u.test(sign))
+  if (last < 0 || signs.indexOf('\n', last) > 0) return true
+  if (/["“«]/.test(signs[last]!) && /^\s?$/.test(signs[last - 1] ?? '')) return true
+  const end = signs.slice(0, last + 1).findLast((sign) => !/["'”’»)\]*_]/.test(sign))
+  return /^[.!?…:。！？：]$/.test(end ?? '')
 }
 
 function isManner(phrase: string, words: readonly string[]): boolean {

@@ -126,7 +126,7 @@ test('of the usual directions three in four are not spoken where they are a sent
       ['', ' You never told me.'],
       ['You never told me. ', ''],
       ['He said: ', ' You never told me.'],
-    ]) {
+    ] as const) {
       const kept = usual.filter(
         (inside) => sanitize(`${before}${open}${inside}${close}${after}`) !== `${before.trim()}${after}`.trim(),
       )
@@ -142,7 +142,7 @@ test('no ordinary aside loses a word, wherever it stands', () => {
     ['You never ', ' told me.'],
     ['You never told me ', '.'],
     ['You never told me. ', ''],
-  ])
+  ] as const)
     assert.equal(
       asides.filter((aside) => words(sanitize(before + aside + after)) < words(before + aside + after)),
       [],
