@@ -10,7 +10,6 @@ import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { type DatabasePlace, parseDatabaseUrl } from './database-url.ts'
 import { parseLifetime } from './duration.ts'
 import { folderOf, ignoredFolders, ignoredPath, xdgFolder } from './folders.ts'
-import { resolveAlias } from './model-aliases.ts'
 
 /**
  * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
@@ -477,7 +476,7 @@ function collect(
     hubEndpoint: value('models.hub').replace(/(?<!\/)\/+$/, ''),
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
-    model: withoutAlias(value('chat.model'), paths) || undefined,
+    model: value('chat.model') || undefined,
     localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
@@ -492,11 +491,6 @@ function collect(
     ],
   }
   return { settings, problems }
-}
-
-/** The model that the setting names, by itself or by an alias. */
-function withoutAlias(model: string, paths: Paths): string {
-  return model === '' ? '' : resolveAlias(model, paths)
 }
 
 /** The folder of the models, for the value of its setting; a relative path is ignored. */

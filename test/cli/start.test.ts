@@ -186,7 +186,6 @@ test('a word of another tool names the command for it, in a group of commands to
     ['ps', 'aichat models ps'],
     ['show', 'aichat models show MODEL'],
     ['pull', 'aichat models pull NAME'],
-    ['aliases', 'aichat models alias'],
   ]
   for (const [words, expected] of cases) {
     const { code, stderr } = await home.aichat(words.split(' '))

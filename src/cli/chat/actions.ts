@@ -1,7 +1,6 @@
 import type { Toolbox } from '../../chat/tools/toolbox.ts'
 import { AppError, exitOf } from '../../errors.ts'
 import { previewChat } from '../../operations/chat.ts'
-import { resolveAlias } from '../../settings/model-aliases.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -29,10 +28,7 @@ import { answerCheckOf, finishChecked, inWords, templateOf, withFormat } from '.
 export async function runChat(cli: Cli, words: readonly string[], asked: ChatOptions): Promise<void> {
   requireLog(asked)
   if (await isLocalOnly(cli)) await requireLocalServer(cli)
-  const { options: found, compose } = await templateOf(cli, asked)
-  // A template may name its model by an alias, as -m does.
-  const { model } = found
-  const options = model === undefined ? found : { ...found, model: resolveAlias(model, (await cli.settings()).paths) }
+  const { options, compose } = await templateOf(cli, asked)
   const check = await answerCheckOf(cli, options)
   try {
     if (options.again) return await askAgain(cli, words, options, check)

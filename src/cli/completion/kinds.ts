@@ -5,8 +5,6 @@ const argumentKinds: Readonly<Record<string, string>> = {
   'plugin id': 'plugins',
   'models plugin': 'plugins',
   'models show model': 'models',
-  'models alias name': 'aliases',
-  'models alias model': 'models',
   'models pull name': 'models-to-pull',
   'models remove name': 'pulled-models',
   'prices plugin': 'plugins',
@@ -30,7 +28,6 @@ const argumentKinds: Readonly<Record<string, string>> = {
   'login url': 'logins',
   'serve server': 'servers',
   'connect client': 'clients',
-  'launch client': 'clients',
   'help topic': 'topics',
 }
 
@@ -39,7 +36,6 @@ const flagKinds: Readonly<Record<string, string>> = {
   'chat --model': 'models',
   'persona --model': 'models',
   'connect --model': 'models',
-  'launch --model': 'models',
   'tts --model': 'speech-servers',
   'chat --role': 'personas',
   'chat --mcp': 'mcp-servers',

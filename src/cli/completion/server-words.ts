@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Operation } from '../../operations/operation.ts'
-import { aliases, type WordCli } from './word-cli.ts'
+import type { WordCli } from '../terminal/cli.ts'
 
 /**
  * How long a server may take for a completion, in milliseconds: one on this machine or its network answers in less, and a
@@ -12,7 +12,7 @@ const patienceMs = 150
 export async function serverWords(cli: WordCli, kind: string, context: string): Promise<readonly string[]> {
   const ask = <I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>, input: z.input<I>) =>
     cli.ask(operation, input, AbortSignal.timeout(patienceMs))
-  return Object.hasOwn(sources, kind) ? sources[kind]!(ask, context, cli) : []
+  return Object.hasOwn(sources, kind) ? sources[kind]!(ask, context) : []
 }
 
 type Ask = <I extends z.ZodType, O extends z.ZodType>(
@@ -20,7 +20,7 @@ type Ask = <I extends z.ZodType, O extends z.ZodType>(
   input: z.input<I>,
 ) => Promise<z.output<O>>
 
-const sources: Readonly<Record<string, (ask: Ask, context: string, cli: WordCli) => Promise<readonly string[]>>> = {
+const sources: Readonly<Record<string, (ask: Ask, context: string) => Promise<readonly string[]>>> = {
   'api-keys': async (ask) => {
     const { listKeys } = await import('../../operations/keys.ts')
     return (await ask(listKeys, { limit: 1000 })).keys.map(({ id }) => id)
@@ -34,9 +34,9 @@ const sources: Readonly<Record<string, (ask: Ask, context: string, cli: WordCli)
     const { listMemories } = await import('../../operations/memories.ts')
     return (await ask(listMemories, { id, limit: 1000 })).memories.map((memory) => memory.id)
   },
-  models: async (ask, _, cli) => {
+  models: async (ask) => {
     const { listModels } = await import('../../operations/models.ts')
-    return [...(await aliases(cli)), ...(await ask(listModels, {})).models.map(({ name }) => name)]
+    return (await ask(listModels, {})).models.map(({ name }) => name)
   },
   personas: async (ask) => {
     const { listPersonas } = await import('../../operations/personas.ts')

@@ -1,14 +1,13 @@
 import type { Names } from '../../app/names.ts'
 import { isPrintableLine } from '../../formats/terminal-text.ts'
 import { isSettingName, settingNames } from '../../settings/settings.ts'
-import { aliases, type WordCli } from './word-cli.ts'
+import type { WordCli } from '../terminal/cli.ts'
 
 /** The words of a kind; `context` is the first argument before them, such as the persona that owns the memories. */
 type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>
 
 /** Words that are the same for every installation and server. */
 const fixed: Readonly<Record<string, Source>> = {
-  aliases: async (_, cli) => [...(await aliases(cli))],
   clients: async () => Object.keys((await import('../connect/clients.ts')).clients),
   'embedding-models': async () => ['builtin', ...(await knownModels('embedding'))],
   languages: async () => (await speechServers()).flatMap(({ languages }) => languages),
@@ -48,7 +47,6 @@ const here: Readonly<
   ],
   memories: (names, persona) => names.records('memories', persona),
   models: async (names, _, cli) => [
-    ...(await aliases(cli)),
     ...(await pulledModels(cli, 'chat')).map((name) => `local:${name}`),
     ...(await names.plugins()).flatMap(({ id, models }) => models.map((model) => `${id}:${model}`)),
   ],

@@ -7,7 +7,6 @@ import { given } from '../terminal/parsers.ts'
 import { type Column, table } from '../terminal/table.ts'
 import { sizeText } from './size-text.ts'
 
-export { alias } from './alias.ts'
 export { ps, show } from './details.ts'
 export { pull, remove } from './pull.ts'
 export { refresh, restore } from './refresh.ts'

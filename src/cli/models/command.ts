@@ -29,17 +29,6 @@ export function addModelCommands(program: CliCommand, cli: Cli): void {
     .action(run((model) => model.ps))
 
   models
-    .command('alias [name] [model]')
-    .description('list your own names for models, or add, show or remove one; -m and chat.model take them')
-    .option('--remove', 'remove the alias')
-    .example(
-      'aichat models alias',
-      'aichat models alias fast groq:llama-3.3-70b-versatile',
-      'aichat models alias fast --remove',
-    )
-    .action(run((model) => model.alias))
-
-  models
     .command('embeddings')
     .description('list the embedding models for memory search, and how to install a better one')
     .example('aichat models embeddings')

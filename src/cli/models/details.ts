@@ -1,5 +1,4 @@
 import { runningModels, showModel } from '../../operations/model-details.ts'
-import { resolveAlias } from '../../settings/model-aliases.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
 import { labelled, table, timeText } from '../terminal/table.ts'
@@ -7,8 +6,7 @@ import { sizeText } from './size-text.ts'
 
 /** Prints the facts of a model. */
 export async function show(cli: Cli, model: string): Promise<void> {
-  const { paths } = await cli.settings()
-  await print(cli, await cli.ask(showModel, { model: resolveAlias(model, paths) }), (found) => {
+  await print(cli, await cli.ask(showModel, { model }), (found) => {
     const { price, bytes, context_window: context, context_source: source, max_output: most } = found
     return labelled([
       ['Name', found.name],

@@ -86,7 +86,6 @@ test('the words of every kind are known', async () => {
   await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
   const { id } = JSON.parse((await run(['persona', 'memory', 'add', 'Mia', 'My cat is Tom', '--json'])).stdout)
   const { backup_id } = JSON.parse((await run(['persona', 'backup', 'Mia', '--json'])).stdout)
-  await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
   await run(['mcp', 'add', 'files', '--', 'true'])
   await run(['key', 'create', 'editor', '--json'])
   const contexts: Readonly<Record<string, string>> = {
@@ -119,7 +118,6 @@ test('the words of every kind are known', async () => {
     'models-to-pull': 'smollm2-360m',
     'embedding-models': 'builtin',
     languages: 'English',
-    aliases: 'fast',
     'mcp-servers': 'files',
     'limit-subjects': 'plugin:openai',
     'setting-values': 'Mia',

@@ -36,7 +36,6 @@ async function makeRecords(): Promise<string> {
     return stdout
   }
   await run(['persona', 'create', '--name', 'Mia', '--model', 'openai:gpt-4.1-mini'])
-  await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
   await run(['mcp', 'add', 'files', '--', 'true'])
   return JSON.parse(await run(['persona', 'memory', 'add', 'Mia', 'My cat is called Tom', '--json'])).id
 }
@@ -61,7 +60,6 @@ const completions: readonly (readonly [words: readonly string[], found: string])
   [['persona', 'show', 'Mi'], 'Mia'],
   [['persona', 'memory', 'show', 'Mia', memory.slice(0, 4)], memory],
   [['persona', 'memory', 'pin', 'Mia', 'other', memory.slice(0, 4)], memory],
-  [['models', 'alias', 'fa'], 'fast'],
   [['chat', '-m', 'fas'], 'fast'],
   [['chat', '--mcp', 'fil'], 'files'],
   [['mcp', 'show', 'fil'], 'files'],

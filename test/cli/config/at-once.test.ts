@@ -39,12 +39,6 @@ const changes: readonly Change[] = [
     count: (content) => Object.keys(content).length,
   },
   {
-    name: 'aliases of models',
-    words: (number) => ['models', 'alias', `a${number}`, `openai:m${number}`],
-    file: 'model-aliases.json',
-    count: (content) => Object.keys(content).length,
-  },
-  {
     name: 'keys in a file',
     words: (number) => ['secret', 'set', `K${number}_API_KEY`, '--insecure-storage'],
     input: 'value\n',

@@ -56,10 +56,9 @@ test('may begin with the byte order mark of an editor, and is told the line of i
   using home = openFastHome()
   const file = join(home.folder, 'config.json')
   writeFileSync(file, '\ufeff{\r\n  "api.port": "3002"\r\n}\r\n')
-  writeFileSync(join(home.folder, 'model-aliases.json'), '\ufeff{ "fast": "openai:gpt-4.1-mini" }\r\n')
   assert.is((await home.aichat(['config', 'get', 'api.port'])).stdout, '3002\n')
-  assert.is((await home.aichat(['config', 'set', 'chat.model', 'fast'])).code, 0)
-  assert.equal(JSON.parse(readFileSync(file, 'utf8')), { 'api.port': '3002', 'chat.model': 'fast' })
+  assert.is((await home.aichat(['config', 'set', 'chat.model', 'openai:gpt-4.1-mini'])).code, 0)
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')), { 'api.port': '3002', 'chat.model': 'openai:gpt-4.1-mini' })
   assert.match((await home.aichat(['chat', '--dry-run', 'Hi'])).stdout, '"model": "gpt-4.1-mini"')
 
   writeFileSync(file, '{\n  "api.port": "3002",\n}\n')
@@ -70,7 +69,6 @@ test('may begin with the byte order mark of an editor, and is told the line of i
 })
 
 const handWritten = [
-  { file: 'model-aliases.json', content: '{ "fast": "openai:gpt-4.1-mini" }', words: ['models', 'alias'] },
   { file: 'mcp.json', content: '{ "servers": { "files": { "command": "true" } } }', words: ['mcp', 'list'] },
   { file: 'secrets.json', content: '{ "OPENAI_API_KEY": "value" }', words: ['secret', 'list'] },
 ]
@@ -82,7 +80,7 @@ for (const { file, content, words } of handWritten)
     writeFileSync(path, `\ufeff${content}\r\n`, { mode: 0o600 })
     const read = await home.aichat(words)
     assert.is(read.code, 0, read.stderr)
-    assert.match(read.stdout, /fast|files|OPENAI_API_KEY/)
+    assert.match(read.stdout, /files|OPENAI_API_KEY/)
 
     writeFileSync(path, `{\n${content.slice(1, -1)},\n}\n`)
     const { code, stderr } = await home.aichat(words)

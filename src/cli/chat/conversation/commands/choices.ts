@@ -2,7 +2,6 @@ import { AppError } from '../../../../errors.ts'
 import { suggestion } from '../../../../formats/nearest-name.ts'
 import { listChatModels } from '../../../../operations/chat.ts'
 import { listPersonas } from '../../../../operations/personas.ts'
-import { readAliases, resolveAlias } from '../../../../settings/model-aliases.ts'
 import type { Cli } from '../../../terminal/cli.ts'
 import { note } from '../../../terminal/output.ts'
 import { beginningWith, nothing, type TalkCommand, wordsOfKind } from '../command.ts'
@@ -16,7 +15,7 @@ export const modelCommand: TalkCommand = {
   async run(talk, rest) {
     const name = rest.trim()
     if (name === '') return listModels(talk)
-    await take(talk, { ...talk.options, model: resolveAlias(name, (await talk.cli.settings()).paths) })
+    await take(talk, { ...talk.options, model: name })
   },
   complete: async (cli, rest, signal) => beginningWith(await modelNames(cli, signal), rest),
 }
@@ -30,10 +29,10 @@ async function listModels(talk: Talk): Promise<void> {
   else sayList(cli, names, '; begin a name behind /model and press Tab')
 }
 
-/** The models as -m takes them, and the aliases of models. */
+/** The models as -m takes them. */
 async function modelNames(cli: Cli, signal: AbortSignal): Promise<readonly string[]> {
   const { models } = await cli.ask(listChatModels, {}, signal)
-  return [...readAliases((await cli.settings()).paths).keys(), ...models.map(({ id }) => id)].sort()
+  return models.map(({ id }) => id).sort()
 }
 
 function addressOf({ model, plugin }: { readonly model: string; readonly plugin: string | null }): string {
