@@ -1,4 +1,3 @@
-import type { ModelFacts } from '../../plugins/facts.ts'
 import type { Dialect } from '../protocol/dialect.ts'
 import { type MediaKind, mediaKind, mediaNames } from '../protocol/media.ts'
 import type { ChatRequest, ContentPart, Message } from '../protocol/messages.ts'
@@ -8,7 +7,10 @@ import { titles } from './shared/media-support.ts'
 export type Senses = Readonly<Partial<Record<MediaKind, boolean | undefined>>>
 
 /** The senses of a model by its facts. */
-export function sensesOf({ images, audio }: Pick<ModelFacts, 'images' | 'audio'>): Senses {
+export function sensesOf({ images, audio }: {
+  readonly images?: boolean | undefined
+  readonly audio?: boolean | undefined
+}): Senses {
   return { image: images, audio }
 }
 

@@ -1,6 +1,4 @@
-import { join } from 'node:path'
-import type { ClientFile, OfferedModel, Pointing } from './client.ts'
-import type { Edit } from './config/edits.ts'
+import type { OfferedModel, Pointing } from './client.ts'
 
 /** Tokens that are told to clients that demand a number for a model of unknown size. */
 const cautiousContext = 32_768
@@ -8,11 +6,6 @@ const cautiousContext = 32_768
 /** The provider of Codex, without its key. */
 export function codexProvider({ server }: Pointing) {
   return { name: 'aichat', base_url: `${server}/v1`, wire_api: 'responses' }
-}
-
-/** Flags of Codex for one setting; values are TOML, of which JSON's texts and numbers are a part. */
-export function config(name: string, value: string | number): readonly string[] {
-  return ['-c', `${name}=${JSON.stringify(value)}`]
 }
 
 /** The variables of Claude Code, without its key. */
@@ -60,26 +53,6 @@ export function opencodeEdits({ server, model, models }: Pointing, apiKey: strin
   ]
 }
 
-/** The settings of Continue; `apiKey` may refer to a secret. */
-export function continueEdits({ server, models }: Pointing, apiKey: string): readonly Edit[] {
-  const apiBase = `${server}/v1`
-  const items = models.map(({ id, context }) => ({
-    name: `aichat ${id}`,
-    provider: 'openai',
-    model: id,
-    apiBase,
-    apiKey,
-    roles: ['chat', 'edit', 'apply'],
-    ...(context !== undefined && { defaultCompletionOptions: { contextLength: context } }),
-  }))
-  return [
-    { path: ['name'], value: 'aichat', keep: true },
-    { path: ['version'], value: '1.0.0', keep: true },
-    { path: ['schema'], value: 'v1', keep: true },
-    { path: ['models'], items, by: 'name' },
-  ]
-}
-
 /** The provider of Zed, which takes its key from the keychain. */
 export function zedProvider({ server, models }: Pointing) {
   return {
@@ -100,37 +73,6 @@ export function zedProvider({ server, models }: Pointing) {
       }),
     })),
   }
-}
-
-/** The files of llm, in a folder. The first model is `aichat` as well. */
-export function llmFiles({ server, key, models }: Pointing, folder: string): readonly ClientFile[] {
-  const items = models.map(({ id }, at) => ({
-    model_id: `aichat/${id}`,
-    ...(at === 0 && { aliases: ['aichat'] }),
-    model_name: id,
-    api_base: `${server}/v1`,
-    api_key_name: 'aichat',
-    supports_tools: true,
-    supports_schema: true,
-  }))
-  return [
-    { path: join(folder, 'extra-openai-models.yaml'), format: 'yaml', edits: [{ path: [], items, by: 'model_id' }] },
-    { path: join(folder, 'keys.json'), format: 'json', secret: true, edits: [{ path: ['aichat'], value: key }] },
-  ]
-}
-
-/** The object with these values at their places. */
-export function asObject(edits: readonly { readonly path: readonly string[]; readonly value: unknown }[]) {
-  const object: Record<string, unknown> = {}
-  for (const { path, value } of edits) {
-    let place = object
-    for (const step of path.slice(0, -1)) {
-      place[step] ??= {}
-      place = place[step] as Record<string, unknown>
-    }
-    place[path.at(-1)!] = value
-  }
-  return object
 }
 
 /** A word for the shell that runs Claude Code's helper. */

@@ -216,7 +216,8 @@ function byteAt(file: number, position: number): number | undefined {
  * Throws a FileError when the text is no array, breaks off, or goes on after its end.
  */
 export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generator<Buffer | undefined> {
-  let phase: 'before' | 'inside' | 'after' = 'before'
+  type Phase = 'before' | 'inside' | 'after'
+  let phase: Phase = 'before'
   const reading: Reading = { depth: 0, inString: false, escaped: false }
   let hasComma = false
   const { take, taken } = collector(most)
@@ -243,7 +244,8 @@ export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generato
       }
       if (phase === 'inside') take(piece.subarray(start))
     }
-    if (phase === 'after' && !piece.subarray(start).every(isSpace)) throw damaged('The JSON goes on after its end')
+    // The loop above may have changed it, which its narrowed type does not say.
+    if ((phase as Phase) === 'after' && !piece.subarray(start).every(isSpace)) throw damaged('The JSON goes on after its end')
   }
   if (phase !== 'after') throw damaged('The JSON breaks off')
 }

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
 import type { Answered } from '../../helpers/program/daemon.ts'

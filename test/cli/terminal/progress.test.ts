@@ -1,4 +1,3 @@
-// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openFastHome, type RunMainOptions, runMain } from '../../helpers/program/terminal.ts'
