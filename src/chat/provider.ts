@@ -94,6 +94,8 @@ export interface HttpTargetParts {
   readonly keyHeader: (url: string, key?: string) => Record<string, string> | Promise<Record<string, string>>
   readonly keys?: (() => KeyPool | undefined) | undefined
   readonly refusedAdvice: (key?: string) => string
+  /** The model's window in tokens, as far as it is known at the moment; by default it is unknown. */
+  readonly window?: (() => number | undefined) | undefined
   /** Opens the reasoning that this place gave a user; by default none is known. */
   readonly openReasoning?: ((user: string | undefined) => OpenReasoning) | undefined
 }
@@ -108,6 +110,7 @@ export function httpTarget({
   keyHeader,
   keys,
   refusedAdvice,
+  window = () => undefined,
   openReasoning = () => () => undefined,
 }: HttpTargetParts): Target {
   const { connect, first_byte: firstByte, idle, total } = manifest.timeouts ?? {}
@@ -117,7 +120,6 @@ export function httpTarget({
     idle: idle ?? defaultTimeouts.idle,
     total: total ?? defaultTimeouts.total,
   }
-  const context = manifest.models?.[model]?.['context_window']
   const ownHeaders = Object.fromEntries(
     Object.entries(manifest.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
@@ -128,7 +130,9 @@ export function httpTarget({
     runner,
     model,
     endpoint: manifest.endpoint,
-    contextTokens: typeof context === 'number' && context > 0 ? context : undefined,
+    get contextTokens() {
+      return window()
+    },
     timeouts,
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,

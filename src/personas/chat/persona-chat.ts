@@ -84,7 +84,7 @@ export interface PersonaChat {
 
 export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'get'>
-  readonly memories: Pick<Memories, 'find' | 'store'>
+  readonly memories: Pick<Memories, 'search' | 'store'>
   readonly lorebooks: Lorebooks
   readonly conversations: Pick<Conversations, 'get' | 'messages' | 'add' | 'keep' | 'recordMemories'>
   /** The persona's learned state as text for the model; '' for none. */
@@ -219,7 +219,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     signal?: AbortSignal,
   ): Promise<Pick<SearchOutcome, 'hits' | 'cut'>> {
     if (end === '') return nothingFound
-    const { hits, cut } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
+    const { hits, cut } = await parts.memories.search(persona, { query: end, limit: mostRecalled * 3, signal })
     const present = latestTexts(messages)
     const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
     const ofAnswers = (isOwn: boolean) => relevant.filter(({ entry }) => isAnswer(entry.metadata) === isOwn)

@@ -6,10 +6,10 @@
 /** The longest name that is looked at: characters. */
 export const longestName = 200
 
-/** A name or pattern of a price: the letters of a model's name, and wildcards. */
+/** A name or pattern of models: the letters of a model's name, and wildcards. */
 export const patternRule = /^[\w.:/@+~*#-]{1,200}$/
 
-/** Whether a name of a price holds a wildcard. */
+/** Whether a name holds a wildcard. */
 export function isPattern(text: string): boolean {
   return /[*#]/.test(text)
 }
