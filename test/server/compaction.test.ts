@@ -175,4 +175,23 @@ for (const api of ['openai-chat', 'anthropic-messages', 'openai-responses'] as c
       { plugin: { api, models: facts }, maxRetries: 0 },
     ))
 
+test('a provider that refuses for length is asked again with less, but not with truncation: disabled', async () => {
+  const answer = hearing()
+  await withLibraries(
+    (request, response) => {
+      const tooLong = { error: { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' } }
+      return request.body.length > 3_000 ? json(response, 400, tooLong) : answer(request, response)
+    },
+    async ({ openai, provider }) => {
+      const ask = { model, input: Array.from({ length: 20 }, () => said('user', 'y '.repeat(100))) }
+      const refused = await failureOf(() => openai.responses.create({ ...ask, truncation: 'disabled' }))
+      assert.equal([refused['status'], refused['code'], provider.received.length], [400, 'context_length_exceeded', 1])
+      const { response } = await openai.responses.create({ ...ask, truncation: 'auto' }).withResponse()
+      assert.match(response.headers.get('x-aichat-warnings') ?? '', 'left out')
+      assert.is(provider.received.length, 3)
+    },
+    { maxRetries: 0, plugin: { retry: { attempts: 2 } } },
+  )
+})
+
 test.run()

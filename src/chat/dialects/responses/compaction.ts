@@ -25,13 +25,10 @@ function isCompaction(request: ChatRequest): boolean {
   return request.extra_content?.['responses']?.['compact'] === true
 }
 
-/**
- * The request for a summary of its conversation. A provider with compaction of its own is asked for that; its window decides
- * what is left out of a longer one.
- */
+/** The request for a summary of its conversation. A provider with compaction of its own is asked for that. */
 export function compactionRequest(request: ChatRequest): ChatRequest {
   const tools = request.tools ?? calledTools(request.messages)
-  const own = { ...request.extra_content?.['responses'], compact: true, truncation: 'auto' }
+  const own = { ...request.extra_content?.['responses'], compact: true }
   return {
     ...request,
     stream: false,
@@ -50,7 +47,7 @@ function calledTools(messages: readonly Message[]): readonly Tool[] {
 /** The same request for a model's summary, where its provider turned out to have no compaction; undefined for any other. */
 export function summaryRequest(request: ChatRequest, status: number): ChatRequest | undefined {
   if (!isCompaction(request) || ![404, 405, 501].includes(status)) return undefined
-  const { compact: _compact, truncation: _truncation, ...own } = request.extra_content!['responses']!
+  const { compact: _, ...own } = request.extra_content!['responses']!
   return { ...request, extra_content: { ...request.extra_content, responses: own } }
 }
 
