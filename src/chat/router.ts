@@ -468,10 +468,9 @@ function mustBeWhole(request: ChatRequest): boolean {
  */
 function requestFor(
   { request: asked }: ChatCall,
-  target: Target,
+  { plugin, model, contextTokens }: Target,
   shorter: Shorter | undefined,
 ): { readonly request: ChatRequest; readonly left?: readonly string[] } {
-  const { plugin, model, contextTokens } = target
   const request = asked.model === model ? (asked as ChatRequest) : { ...asked, model }
   const window = shorter?.window ?? contextTokens
   if (window === undefined) return { request }

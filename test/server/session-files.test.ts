@@ -98,6 +98,17 @@ test('pictures beyond what a request holds are left out of later questions, the 
   assert.equal([second, third].map(beginning), ['data:image/png;base64,BB', 'data:image/png;base64,CC'])
 })
 
+test('the address of a picture is kept, and left out of a later question that must stay on this machine', async () => {
+  await using all = await openUsers({ provider: answering })
+  await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  const address = { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }
+  await all.ada('POST', '/api/chat', asks([address]))
+  await all.ada('POST', '/api/chat', asks('Again?'))
+  assert.equal(sentTo(all)[0].content, [address])
+  const { status } = await all.ada('POST', '/api/chat', { ...asks('Here?'), local_only: true })
+  assert.equal([status, sentTo(all)[0].content], [200, [text('[image_url]')]])
+})
+
 test('a model that is known not to see gets a text, and the answer a warning', async () => {
   const plugin = { models: { 'custom-model': { images: false } } }
   await using all = await openUsers({ provider: answering, plugin })

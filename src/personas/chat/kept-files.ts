@@ -113,7 +113,9 @@ export async function withFiles(
     const reason = wanted.has(reference.hash) ? 'it is not kept any more' : 'it does not fit beside the later ones'
     return { type: 'text', text: `[${mediaNames(part).one} was left out: ${reason}]` }
   }
-  const messages = saved.map((each) => ({ ...each, message: mapParts(each.message, restored) }))
+  const messages = saved.map((each) =>
+    partsIn(each.message).some(referenceOf) ? { ...each, message: mapParts(each.message, restored) } : each,
+  )
   return { messages, left }
 }
 
@@ -129,12 +131,20 @@ function sourceOf({ type }: ContentPart, mediaType: string, bytes: Uint8Array): 
 
 function mapParts(message: Message, change: (part: ContentPart) => ContentPart): Message {
   const { content, images } = message
-  if (partsIn(message).every((part) => !referenceOf(part))) return message
   return {
     ...message,
     ...(Array.isArray(content) && { content: content.map(change) }),
     ...(Array.isArray(images) && { images: images.map(change) }),
   }
+}
+
+/** Saved messages without the addresses of pictures, for a chat that must stay on this machine. */
+export function withoutAddresses(saved: readonly SavedMessage[]): readonly SavedMessage[] {
+  const isAddress = (part: ContentPart) => /^https?:/i.test(imageUrlOf(part) ?? '')
+  return saved.map((each) => {
+    if (!partsIn(each.message).some(isAddress)) return each
+    return { ...each, message: mapParts(each.message, (part) => (isAddress(part) ? placeholder(part) : part)) }
+  })
 }
 
 /** A message as it is shown without its files: one text, with the type of each part that is none. */

@@ -15,6 +15,7 @@ import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
 import { forgetRequest } from './forgetting.ts'
 import { type Keeping, keepingOfAnswer, keepingSteps, type Redact } from './keeping.ts'
+import { withoutAddresses } from './kept-files.ts'
 import { lorePrompt, memoryPrompt, withInstructions, withNotes } from './prompt.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
@@ -139,7 +140,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
       if (conversation) allow?.(conversation.persona_id)
       if (persona) allow?.(persona.id)
-      const { messages: history, left } = conversation ? await historyOf(conversation, request.messages) : noHistory
+      const saved = conversation ? await historyOf(conversation, request.messages) : noHistory
+      const history = by.localOnly ? withoutAddresses(saved.messages) : saved.messages
       const whole = lastUserText(turn)
       // A message may have 30 MiB: it is cut before it is searched for and learned from.
       const text = whole.slice(0, maxContentLength).trim()
@@ -181,7 +183,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           ...lore.map(({ id }) => ({ id, score: 1 })),
           ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
         ],
-        warnings: [...(cut ? [searchCut] : []), ...(left > 0 ? [filesLeft(left)] : [])],
+        warnings: [...(cut ? [searchCut] : []), ...(saved.left > 0 ? [filesLeft(saved.left)] : [])],
         ...(persona && { persona: persona.id }),
         ...(target !== undefined && { forget: hits.map(({ entry }) => ({ id: entry.id, content: entry.content })) }),
         ...(keeping && { keeping }),
