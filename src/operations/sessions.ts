@@ -134,9 +134,9 @@ export const showSession = defineOperation({
   path: '/api/sessions/:id',
   access: 'user',
   scope: 'personas',
-  summary: 'Shows a saved conversation with its messages.',
+  summary: 'Shows a saved conversation with its messages; with `brief`, without them and its cost.',
   locate: locateSession,
-  input: sessionId,
+  input: sessionId.extend({ brief: queryFlag }),
   output: session.extend({
     messages: z.array(savedMessage),
     /** The cost of its answers; absent while none is known. */
@@ -149,7 +149,8 @@ export const showSession = defineOperation({
       }),
     ),
   }),
-  run: async ({ app, caller }, _input, conversation) => {
+  run: async ({ app, caller }, { brief }, conversation) => {
+    if (brief) return { ...viewOf(conversation), messages: [] }
     const { conversations } = await app.personas()
     const messages = await conversations.messages(caller.id, conversation.id)
     const cost = costOf(messages)

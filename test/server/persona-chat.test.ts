@@ -32,7 +32,7 @@ for (const streamed of [false, true]) {
         assert.equal(pluck(messages, 'role'), ['system', 'user'])
         const lines: readonly string[] = messages[1].content.split('\n')
         assert.match(
-          lines.find((each) => each.includes(told)),
+          lines.find((each) => each.includes(told)) ?? '',
           /^- \[\d{4}-\d\d-\d\d, ada, chat\] My sister is a physician in Zurich\.$/,
         )
         assert.ok(lines.filter((each) => each.startsWith('- [')).length <= 8)
