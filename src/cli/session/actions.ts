@@ -96,7 +96,7 @@ export async function remove(cli: Cli, ids: readonly string[], { olderThan, all 
   const ways = [ids.length > 0, olderThan !== undefined, all === true].filter(Boolean).length
   if (ways !== 1) throw new AppError('usage', 'Name the conversations to remove, or give --older-than or --all')
   if (ids.length === 0) return removeMany(cli, olderThan)
-  const found = await Promise.all(ids.map((id) => cli.ask(showSession, { id })))
+  const found = await Promise.all(ids.map((id) => cli.ask(showSession, { id, brief: true })))
   await confirm(cli, `Remove ${found.map(({ name }) => name).join(', ')}?`)
   const removed: { id: string; removed: true }[] = []
   for (const { id } of found) removed.push(await cli.ask(removeSession, { id }))
