@@ -2,8 +2,7 @@ import { runningModels, showModel } from '../../operations/model-details.ts'
 import { resolveAlias } from '../../settings/model-aliases.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { labelled, table, timeText } from '../terminal/table.ts'
-import { sizeText } from './size-text.ts'
+import { labelled, sizeText, table, timeText } from '../terminal/table.ts'
 
 /** Prints the facts of a model. */
 export async function show(cli: Cli, model: string): Promise<void> {

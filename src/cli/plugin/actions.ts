@@ -13,12 +13,13 @@ import {
 } from '../../operations/plugins.ts'
 import type { PluginKind, PluginManifest } from '../../plugins/manifest.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { readObject } from '../terminal/fetched.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { labelled, table } from '../terminal/table.ts'
-import { readDocument } from './documents.ts'
+import { longestDocument } from './documents.ts'
 
 export { validate } from './documents.ts'
 
@@ -132,6 +133,10 @@ export async function test(cli: Cli, id: string): Promise<void> {
     steps.map(({ step, ok, detail }) => `${ok ? 'ok    ' : 'failed'}  ${step}: ${detail}`).join('\n'),
   )
   if (!result.ok) cli.exit = 1
+}
+
+function readDocument(cli: Cli, source: string) {
+  return readObject(cli, source, longestDocument, 'plugin') as Promise<Record<string, unknown>>
 }
 
 function noteNoneActive(cli: Cli, type: PluginKind = 'chat'): void {

@@ -8,7 +8,15 @@ import { xdgFolder } from '../../settings/folders.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import type { Finding } from './finding.ts'
+
+/** A finding of `aichat doctor`. */
+interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  /** How to fix it. */
+  readonly fix?: string
+}
 
 /**
  * Checks this installation, or its newest backup, and prints the findings; exit 1 when a check failed.

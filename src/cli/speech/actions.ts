@@ -19,7 +19,6 @@ import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import type { BookPart } from './book.ts'
 import type { BookState } from './book-files.ts'
 import { findPlayer, openPlayer } from './player.ts'
-import { requestLimit } from './request-limit.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
 import type { HeardWords } from './word-answer.ts'
 
@@ -38,6 +37,9 @@ interface AudioOptions {
 interface SayOptions extends AudioOptions {
   readonly input?: string
 }
+
+/** The longest text of one request, in characters: the servers' specification. */
+const requestLimit = 10_000
 
 /** The longest text: bytes. Above the servers' limit, so that their message is seen. */
 const textLimit = 1024 * 1024
@@ -203,7 +205,7 @@ async function writeTimes({ timestamps }: SayOptions, heard: HeardWords): Promis
 async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
   const { output, play, force } = options
   // Before an engine starts for sound that nothing plays.
-  if (play) await findPlayer(cli.io.environment)
+  if (play) findPlayer(cli.io.environment)
   if (output !== undefined && output !== '-') {
     const found = await stat(output).catch(() => undefined)
     if (found?.isDirectory()) throw new AppError('cannot_create', `${output} is a folder`)
