@@ -97,7 +97,9 @@ export interface HttpTargetParts {
   readonly keys?: (() => KeyPool | undefined) | undefined
   readonly refusedAdvice: (key?: string) => string
   /** The model's facts, as far as they are known at the moment; by default none is. */
-  readonly facts?: (() => { readonly [name in 'context_window' | 'images' | 'audio']?: ModelFacts[name] | undefined }) | undefined
+  readonly facts?:
+    | (() => { readonly [name in 'context_window' | 'images' | 'audio']?: ModelFacts[name] | undefined })
+    | undefined
   /** Opens the reasoning that this place gave a user; by default none is known. */
   readonly openReasoning?: ((user: string | undefined) => OpenReasoning) | undefined
 }

@@ -49,6 +49,8 @@ const savedMessage = z.looseObject({
       cost_nano: z.exactOptional(z.int()),
       /** From the request to the end of the answer. */
       duration_ms: z.exactOptional(z.int()),
+      /** Of a summary: the number of first messages that it replaces; 0 for one that takes the earlier ones back. */
+      compacts: z.exactOptional(z.int()),
       /** The fields of the request beside its messages. */
       sent: z.exactOptional(
         z.object({
@@ -66,7 +68,7 @@ const savedMessage = z.looseObject({
   ),
 })
 
-async function locateSession(
+export async function locateSession(
   { app, caller }: Call,
   { id = '' }: Readonly<Record<string, string>>,
 ): Promise<Conversation> {

@@ -20,6 +20,7 @@ import { requestOperations } from './requests.ts'
 import { responseOperations } from './responses.ts'
 import { runningServiceOperations } from './running-service.ts'
 import { serviceOperations } from './service.ts'
+import { compactSession } from './compact-session.ts'
 import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
 import { usageOperations } from './usage.ts'
@@ -47,6 +48,7 @@ export const operations: readonly Operation[] = [
   ...packageOperations,
   ...memoryOperations,
   ...sessionOperations,
+  compactSession,
   ...responseOperations,
   ...usageOperations,
   ...limitOperations,

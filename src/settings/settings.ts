@@ -72,6 +72,8 @@ export interface Settings {
   readonly voice: string | undefined
   /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
   readonly keepsChats: boolean
+  /** What a conversation at a terminal does once it fills four fifths of its model's window. */
+  readonly compact: 'ask' | 'auto' | 'off'
   /** Whether lines typed in conversations are kept for the arrow keys of later ones. */
   readonly chatHistory: boolean
   /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
@@ -346,6 +348,11 @@ export const settingNames = {
     fallback: 'on',
     what: 'keep every chat as a session: on or off',
   },
+  'chat.compact': {
+    variable: 'AICHAT_CHAT_COMPACT',
+    fallback: 'ask',
+    what: 'a conversation that fills four fifths of the window: ask says so, auto has it summarised, off does neither',
+  },
   'chat.history': {
     variable: 'AICHAT_CHAT_HISTORY',
     fallback: 'on',
@@ -481,6 +488,7 @@ function collect(
     localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
+    compact: compactRule(value('chat.compact'), problems),
     keepsChats: truth(value('chat.keep'), 'chat.keep', problems) && !isSet(environment['CI']),
     chatHistory: truth(value('chat.history'), 'chat.history', problems),
     codebooks: codebooks(value('speech.codebooks'), problems),
@@ -497,6 +505,12 @@ function collect(
 /** The model that the setting names, by itself or by an alias. */
 function withoutAlias(model: string, paths: Paths): string {
   return model === '' ? '' : resolveAlias(model, paths)
+}
+
+function compactRule(text: string, problems: string[]): Settings['compact'] {
+  if (text === 'auto' || text === 'off' || text === 'ask') return text
+  problems.push(`chat.compact (AICHAT_CHAT_COMPACT) must be ask, auto or off, not "${text.slice(0, 40)}"`)
+  return 'ask'
 }
 
 /** The folder of the models, for the value of its setting; a relative path is ignored. */

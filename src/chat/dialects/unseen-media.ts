@@ -7,7 +7,10 @@ import { titles } from './shared/media-support.ts'
 export type Senses = Readonly<Partial<Record<MediaKind, boolean | undefined>>>
 
 /** The senses of a model by its facts. */
-export function sensesOf({ images, audio }: {
+export function sensesOf({
+  images,
+  audio,
+}: {
   readonly images?: boolean | undefined
   readonly audio?: boolean | undefined
 }): Senses {

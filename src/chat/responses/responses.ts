@@ -114,7 +114,8 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       const { items: behind, first } = chain ?? { items: [], first: undefined }
       const thread = previous === undefined ? undefined : first
       const place = { previous, conversation, thread, isOff: !isOn }
-      const given = itemsOf(fields['input']) ?? (id !== undefined && (fields['input'] ?? undefined) === undefined ? [] : undefined)
+      const given =
+        itemsOf(fields['input']) ?? (id !== undefined && (fields['input'] ?? undefined) === undefined ? [] : undefined)
       // The reader of the request refuses it, with all other problems.
       if (given === undefined) return { body: fields, own: [], ...place, keep: false, warnings: [] }
       const own = await wholeItems(given, behind, reader, charge)

@@ -26,6 +26,8 @@ export interface Answer {
   unsaved?: FailureCode | undefined
   /** Tokens of the requests and of the answer; undefined where the provider told none. */
   tokens: { readonly asked: number; readonly answered: number } | undefined
+  /** Tokens of the last of these requests and its answer: what the conversation takes of the window. */
+  size?: number
   /** The plugin or local runner that answered, and its model; undefined before the answer begins. */
   by: string | undefined
   /** Whether stdout stands within a line. */
@@ -117,6 +119,7 @@ async function wholeAnswer(
 function countTokens(answer: Answer, usage: Usage | null | undefined): void {
   if (!usage) return
   const { asked = 0, answered = 0 } = answer.tokens ?? {}
+  answer.size = usage.prompt_tokens + usage.completion_tokens
   answer.tokens = { asked: asked + usage.prompt_tokens, answered: answered + usage.completion_tokens }
 }
 

@@ -19,6 +19,7 @@ import { emptyAnswer } from './answer.ts'
 import { type ChatTools, withTools } from './asking.ts'
 import { commandOf } from './conversation/commands/all.ts'
 import { completer } from './conversation/commands/complete.ts'
+import { watchFullness } from './conversation/fullness.ts'
 import { type KeptMessage, savedRecord } from './conversation/record.ts'
 import type { Outcome, Talk, TalkOptions } from './conversation/talk.ts'
 import { addTo, noTotals } from './conversation/totals.ts'
@@ -48,6 +49,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   signal = cli.io.signal
   note(cli, 'Ask something, or /help; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
   await greet()
+  const tellFullness = watchFullness(settings.compact)
   const prompt = await openPromptLine(cli.io, {
     history: await typedHistory(cli, persona, fixed.log),
     complete: completer(cli),
@@ -142,7 +144,9 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
       },
     )
     if (answer.by !== undefined) addTo(current.totals, answer)
-    if (await settle(outcome)) current.attached = nothingAttached
+    if (!(await settle(outcome))) return
+    current.attached = nothingAttached
+    if (outcome === 'answered') await tellFullness(current, answer)
   }
 
   /** The request for messages, in the saved session. */

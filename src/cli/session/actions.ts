@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
+import { compactSession } from '../../operations/compact-session.ts'
 import {
   endSession,
   listSessions,
@@ -18,7 +19,7 @@ import { stripControls } from '../terminal/io.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { table, timeText } from '../terminal/table.ts'
-import { printSession, transcript } from './transcript.ts'
+import { compactionText, printSession, transcript } from './transcript.ts'
 
 export { search } from './search.ts'
 
@@ -84,6 +85,12 @@ export async function undo(cli: Cli, id: string): Promise<void> {
   const { name, taken } = await cli.ask(undoSession, { id })
   await print(cli, { name, taken }, () => '')
   note(cli, `aichat: took ${counted(taken.length, 'message')} back from "${name}"`)
+}
+
+export async function compact(cli: Cli, id: string): Promise<void> {
+  const done = await cli.ask(compactSession, { ...fieldsOf(cli, compactSession), id })
+  await print(cli, done, ({ summary }) => summary ?? '')
+  note(cli, compactionText(done))
 }
 
 /** The options of `remove` that name sessions by their age. */

@@ -46,6 +46,15 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
     .action(run((sessions) => sessions.undo))
 
   session
+    .command('compact <id>')
+    .description('have a model summarise the earlier messages, which then stand for them when it goes on')
+    .field('-m, --model <model>', 'the model of the summary; by default the one that answered last')
+    .field('--turns <count>', 'the questions at the end that stay as they are, with their answers (2)')
+    .field('--undo', 'go on with the original messages again')
+    .example('aichat session compact Trip', 'aichat session compact Trip --undo')
+    .action(run((sessions) => sessions.compact))
+
+  session
     .command('rename <id> <name>')
     .description('rename a conversation')
     .example('aichat session rename Trip "Trip to Rome"')

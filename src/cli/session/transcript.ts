@@ -2,13 +2,22 @@ import type { z } from 'zod'
 import { type JsonObject, objectOf } from '../../chat/protocol/json-object.ts'
 import { mediaBytes } from '../../chat/protocol/media.ts'
 import { type Message as ChatMessage, type ContentPart, imageUrlOf, textOf } from '../../chat/protocol/messages.ts'
+import { counted } from '../../formats/counted.ts'
 import { dataUrl } from '../../formats/data-url.ts'
+import type { compactSession } from '../../operations/compact-session.ts'
 import type { showSession } from '../../operations/sessions.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { coloured, rendersMarkdown } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
 import { timeText } from '../terminal/table.ts'
+
+/** What a compaction did, in a sentence. */
+export function compactionText({ replaces, length, cost_usd: cost }: z.output<typeof compactSession.output>): string {
+  if (!length) return 'aichat: the original messages are sent again'
+  const price = cost === undefined ? '' : `; it cost $${cost}`
+  return `aichat: the summary stands for the first ${counted(replaces, 'message')}, ${length.after} characters for ${length.before}${price}; they stay saved`
+}
 
 type Session = z.output<typeof showSession.output>
 type Message = Session['messages'][number]

@@ -50,6 +50,8 @@ export interface AnswerRecord {
   /** From the request to the end of the answer: milliseconds. */
   readonly duration_ms?: number
   readonly sent?: SentRecord
+  /** Of a summary: the number of first messages that it replaces, see compaction.ts. */
+  readonly compacts?: number
   /** The persona that answered, and the ids of the memories that the exchange added to hers. */
   readonly persona_id?: string
   readonly memories?: readonly string[]

@@ -10,6 +10,7 @@ import { isAnswer, type MemoryEntry, type MemoryInput, maxContentLength, wellFor
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
+import { compacted } from './compaction.ts'
 import { type Conversation, type SavedMessage, sentMessages, spokenMessages, withoutToolCalls } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
@@ -224,7 +225,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     const saved = await parts.conversations.messages(conversation.user_id, conversation.id)
     const shown = next.flatMap(({ content }) => (Array.isArray(content) ? (content as readonly ContentPart[]) : []))
     const room = mostFileBytes - shown.reduce((sum, part) => sum + mediaSize(part), 0)
-    return parts.conversations.withFiles(conversation, saved, Math.max(0, room))
+    return parts.conversations.withFiles(conversation, compacted(saved), Math.max(0, room))
   }
 
   /** The memories that match the end of the message, without those in the request already and without mere questions. */

@@ -5,7 +5,7 @@ import { say } from '../say.ts'
 import { copyCommand, retryCommand, speakCommand, undoCommand } from './answers.ts'
 import { modelCommand, personaCommand, setCommand, systemCommand } from './choices.ts'
 import { fileCommand, toolsCommand } from './files.ts'
-import { clearCommand, infoCommand, saveCommand, sessionsCommand } from './keeping.ts'
+import { clearCommand, compactCommand, infoCommand, saveCommand, sessionsCommand } from './keeping.ts'
 
 const helpCommand: TalkCommand = {
   name: 'help',
@@ -42,6 +42,7 @@ const commands: readonly TalkCommand[] = [
   undoCommand,
   saveCommand,
   sessionsCommand,
+  compactCommand,
   copyCommand,
   speakCommand,
   infoCommand,

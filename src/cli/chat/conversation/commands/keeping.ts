@@ -1,7 +1,11 @@
+import { AppError } from '../../../../errors.ts'
 import { counted } from '../../../../formats/counted.ts'
+import { compactSession } from '../../../../operations/compact-session.ts'
 import { listSessions, renameSession, showSession } from '../../../../operations/sessions.ts'
 import { usdOf } from '../../../../usage/money.ts'
+import { compactionText } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
+import { given } from '../../../terminal/parsers.ts'
 import { labelled, timeText } from '../../../terminal/table.ts'
 import { type TalkCommand, wordsOfKind } from '../command.ts'
 import { say, sayList } from '../say.ts'
@@ -15,7 +19,8 @@ export const saveCommand: TalkCommand = {
     const id = talk.record.session
     const name = rest.trim()
     if (name === '' && !talk.isKept) return say(talk.cli, 'aichat: this conversation is not kept; /save NAME keeps it')
-    if (name === '') return say(talk.cli, `aichat: saved as "${(await talk.cli.ask(showSession, { id, brief: true })).name}"`)
+    if (name === '')
+      return say(talk.cli, `aichat: saved as "${(await talk.cli.ask(showSession, { id, brief: true })).name}"`)
     talk.keep()
     await talk.cli.ask(renameSession, { id, name })
     note(talk.cli, `aichat: saved as "${name}"`)
@@ -111,4 +116,22 @@ function costText(
   const usd = saved?.cost_usd ?? (totals.cost > 0 ? usdOf(totals.cost) : undefined)
   if (usd === undefined) return totals.answers === 0 ? undefined : 'not known'
   return `$${usd}${unknown > 0 ? `, and ${counted(unknown, 'answer')} of unknown cost` : ''}`
+}
+
+export const compactCommand: TalkCommand = {
+  name: 'compact',
+  usage: '[undo]',
+  what: 'have the model summarise the earlier messages and go on with that; undo goes on with the original',
+  async run(talk, rest) {
+    const word = rest.trim()
+    if (word !== '' && word !== 'undo') throw new AppError('usage', '/compact takes nothing, or the word undo')
+    await compactTalk(talk, word === 'undo')
+  },
+}
+
+/** Has the conversation summarised, or takes the summary back, and says what was done. */
+export async function compactTalk({ cli, record, options: { model } }: Talk, undo = false): Promise<void> {
+  const done = await cli.ask(compactSession, { id: record.session, undo, ...given({ model }) })
+  if (done.summary !== undefined) say(cli, done.summary)
+  note(cli, compactionText(done))
 }
