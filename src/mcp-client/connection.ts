@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/client'
 import type { ServerTool, ToolResult, ToolServer } from '../chat/tools/tool-server.ts'
 import { AppError } from '../errors.ts'
-import { createJsonMeter } from '../formats/json-meter.ts'
+import { createJsonMeter } from '../formats/json/meter.ts'
 import { printableLine } from '../formats/terminal-text.ts'
 import type { Send } from '../http/send.ts'
 import { version } from '../version.ts'

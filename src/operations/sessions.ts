@@ -135,9 +135,10 @@ export const showSession = defineOperation({
   path: '/api/sessions/:id',
   access: 'user',
   scope: 'personas',
-  summary: 'Shows a saved conversation with its messages.',
+  summary: 'Shows a saved conversation with its messages; with `brief`, without them and its cost.',
   locate: locateSession,
   input: sessionId.extend({
+    brief: queryFlag,
     /** With the pictures and files of its messages, in base64 as a chat request has them. */
     files: queryFlag,
   }),
@@ -153,7 +154,8 @@ export const showSession = defineOperation({
       }),
     ),
   }),
-  run: async ({ app, caller }, { files }, conversation) => {
+  run: async ({ app, caller }, { brief, files }, conversation) => {
+    if (brief) return { ...viewOf(conversation), messages: [] }
     const { conversations } = await app.personas()
     const saved = await conversations.messages(caller.id, conversation.id)
     const { messages } = files ? await conversations.withFiles(conversation, saved, mostShown) : { messages: saved }

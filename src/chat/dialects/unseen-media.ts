@@ -1,4 +1,3 @@
-import type { PluginManifest } from '../../plugins/manifest.ts'
 import type { Dialect } from '../protocol/dialect.ts'
 import { type MediaKind, mediaKind, mediaNames } from '../protocol/media.ts'
 import type { ChatRequest, ContentPart, Message } from '../protocol/messages.ts'
@@ -7,14 +6,12 @@ import { titles } from './shared/media-support.ts'
 /** What a model takes beside text; undefined where nobody has said, and then it is sent. */
 type Senses = Readonly<Partial<Record<MediaKind, boolean | undefined>>>
 
-/** The senses of a plugin's model, as its facts tell them. */
-export function sensesOf({ models }: PluginManifest, model: string): Senses {
-  const { images, audio } = models?.[model] ?? {}
-  return { image: booleanOr(images), audio: booleanOr(audio) }
-}
-
-function booleanOr(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined
+/** The senses of a model by its facts. */
+export function sensesOf({ images, audio }: {
+  readonly images?: boolean | undefined
+  readonly audio?: boolean | undefined
+}): Senses {
+  return { image: images, audio }
 }
 
 /** What the results of tools may hold in each dialect beside text. */

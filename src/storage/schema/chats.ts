@@ -131,7 +131,7 @@ export const chatTables: readonly Table[] = [
     columns: { ...required('text', 'mark'), ...required('timestamptz', 'until') },
   },
   {
-    // Responses that continue each other: they are kept, and removed, together. `bytes` is the length of JSON.
+    // Responses that continue each other, or a conversation: kept, and removed, together. `bytes` is the length of JSON.
     name: 'response_thread',
     rows: 'threads of responses',
     key: 'thread_id',

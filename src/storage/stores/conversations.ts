@@ -37,14 +37,15 @@ import {
 import { type ConversationText, readerOf, readersOf } from './conversation-text.ts'
 import type { OwnedRows } from './owned-rows.ts'
 
-/** How many messages a conversation has; PostgreSQL keeps the number. */
-const messages = word('(SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id)', 'messages')
+/**
+ * How many messages a conversation has. They leave from the end alone, so their numbers are 1 to their count, and the last
+ * one is found without reading the others.
+ */
+const lastNumber = '(SELECT coalesce(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id)'
 
-/** The part of an UPDATE that keeps it. They leave from the end alone, so their numbers are 1 to their count. */
-const counted = word(
-  '',
-  'messages = (SELECT coalesce(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id),',
-)
+/** The same in a query; PostgreSQL keeps the number, by a part of each UPDATE. */
+const messages = word(lastNumber, 'messages')
+const counted = word('', `messages = ${lastNumber},`)
 
 /** Removes the conversations of the condition behind it. SQLite hides them, and removes their rows afterwards. */
 const leave = word(

@@ -239,7 +239,7 @@ test('everything that is wrong with a request is named at once, with its path', 
   const better = {
     ...body,
     messages: [
-      { role: 'robot', content: 7 },
+      { role: 'robot', content: 7, name: 5, refusal: {} },
       { role: 'user', content: [{ type: 'text' }] },
     ],
   }
@@ -253,6 +253,8 @@ test('everything that is wrong with a request is named at once, with its path', 
       'temperature',
       'messages[0].role',
       'messages[0].content',
+      'messages[0].name',
+      'messages[0].refusal',
       'messages[1].content[0].text',
       'tools[0].function.name',
     ]
@@ -262,6 +264,14 @@ test('everything that is wrong with a request is named at once, with its path', 
         path,
       )
   }
+})
+
+test('a request whose fields are all checked keeps each of them', () => {
+  const messages = [
+    { role: 'assistant', content: null, refusal: 'No', name: 'a', reasoning_content: 'Hm' },
+    { role: 'tool', tool_call_id: 'c', content: 'y' },
+  ]
+  assert.equal(openai.readRequest({ model: 'm', messages, stop: 'END' }), { model: 'm', messages, stop: 'END' })
 })
 
 const request: ChatRequest = { model: 'm', messages: [hi], stream: true }

@@ -130,6 +130,7 @@ function writeConfig(request: ChatRequest, extra: JsonObject): JsonObject | unde
     presencePenalty: request.presence_penalty ?? undefined,
     frequencyPenalty: request.frequency_penalty ?? undefined,
     ...writeFormat(request.response_format, objectOf(own)),
+    ...(request['logprobs'] === true && { responseLogprobs: true, logprobs: request['top_logprobs'] ?? undefined }),
     thinkingConfig: objectOf(own)['thinkingConfig'] ?? thinkingConfig(request.model, request.reasoning_effort),
   })
   return own !== undefined || Object.keys(config).length > 0 ? config : undefined

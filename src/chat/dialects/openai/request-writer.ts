@@ -1,6 +1,7 @@
 import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
 import { mediaKind } from '../../protocol/media.ts'
 import type { ChatRequest, ContentPart, Message } from '../../protocol/messages.ts'
+import { endsPrefix } from '../../protocol/prefix.ts'
 import { failedTool, isFailedTool } from '../shared/alternation.ts'
 import { isSupportedMedia, unsupportedMedia } from '../shared/media-support.ts'
 import { wireRequest } from '../shared/request-writer.ts'
@@ -13,7 +14,8 @@ import { isReasoning, lostSampling } from './sampling.ts'
 export function writeRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
   const host = hostOf(endpoint)
   const { messages, tools } = request
-  const body: Record<string, unknown> = { ...request, messages: writeMessages(messages, host, quirks) }
+  const sent = isMarkable(host, request.model) ? messages.map(withMark) : messages
+  const body: Record<string, unknown> = { ...request, messages: writeMessages(sent, host, quirks) }
   if (request.extra_content !== undefined) delete body['extra_content']
   if (tools !== undefined) setTools(body, tools)
   if (request.model === '') delete body['model']
@@ -22,6 +24,21 @@ export function writeRequest(request: ChatRequest, endpoint: string, quirks: Qui
   for (const name of lostSampling(request, endpoint)) delete body[name]
   if (host === mistralHost) renameSeed(body)
   return wireRequest(request, endpoint, body)
+}
+
+/** OpenRouter passes Anthropic's marks on to its models (https://openrouter.ai/docs/features/prompt-caching). */
+function isMarkable(host: string, model: string): boolean {
+  return host === 'openrouter.ai' && model.startsWith('anthropic/')
+}
+
+/** Marks the last text of a message that ends the part of the request that is cached. */
+function withMark(message: Message): Message {
+  if (!endsPrefix(message) || message.content === null) return message
+  const { content } = message
+  const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  const at = parts.findLastIndex(({ type }) => type === 'text')
+  const marked = parts.map((part, place) => (place === at ? { ...part, cache_control: { type: 'ephemeral' } } : part))
+  return { ...message, content: marked }
 }
 
 /** A list that nothing is left of is refused, and a choice without it too. */
