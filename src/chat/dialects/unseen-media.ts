@@ -4,7 +4,7 @@ import type { ChatRequest, ContentPart, Message } from '../protocol/messages.ts'
 import { titles } from './shared/media-support.ts'
 
 /** What a model takes beside text; undefined where nobody has said, and then it is sent. */
-export type Senses = Readonly<Partial<Record<MediaKind, boolean | undefined>>>
+type Senses = Readonly<Partial<Record<MediaKind, boolean | undefined>>>
 
 /** The senses of a model by its facts. */
 export function sensesOf({

@@ -1,7 +1,6 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { textOf } from '../../chat/protocol/messages.ts'
 import { displayName } from '../../formats/display-name.ts'
-import type { KeptFile } from './kept-files.ts'
 import type { SearchGroup } from './search-words.ts'
 
 /** A saved conversation, called a session on the wire. */
@@ -32,6 +31,12 @@ export interface SavedMessage {
   readonly answer?: AnswerRecord
   /** The files that its references name, where it is added. */
   readonly files?: readonly KeptFile[]
+}
+
+/** The bytes of a picture, sound or file, by their SHA-256 in hexadecimal digits. */
+export interface KeptFile {
+  readonly hash: string
+  readonly bytes: Uint8Array
 }
 
 /** The circumstances of an answer; each field is absent where it is not known. */

@@ -7,13 +7,7 @@ import { type JsonObject, objectOf } from '../../chat/protocol/json-object.ts'
 import { mediaBytes, mediaNames } from '../../chat/protocol/media.ts'
 import { type ContentPart, imageUrlOf, type Message, textOf } from '../../chat/protocol/messages.ts'
 import { dataUrl } from '../../formats/data-url.ts'
-import type { SavedMessage } from './conversation.ts'
-
-/** The bytes of a picture, sound or file, by their SHA-256 in hexadecimal digits. */
-export interface KeptFile {
-  readonly hash: string
-  readonly bytes: Uint8Array
-}
+import type { KeptFile, SavedMessage } from './conversation.ts'
 
 /** A reference in the place of base64 or of a `data:` URL. */
 interface Reference {
@@ -82,7 +76,7 @@ function partsIn({ content, images }: Message): readonly ContentPart[] {
 }
 
 /** Reads the bytes of those hashes that are kept. */
-export type ReadFiles = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>
+type ReadFiles = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>
 
 /**
  * Saved messages with their files, the latest first, as far as their bytes fit into `room`. One that does not fit, or is not
