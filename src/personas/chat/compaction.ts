@@ -30,7 +30,7 @@ export function compacted(history: readonly SavedMessage[]): readonly SavedMessa
   const rest = spoken.filter(({ at }) => at >= replaces).map(({ saved }) => saved)
   if (replaces === 0) return rest
   const content = `Summary of the conversation so far, in place of its first ${replaces} messages:\n\n${textOf(last.message.content)}`
-  return [{ message: { role: 'user', content }, timestamp: last.timestamp }, ...rest]
+  return [{ message: { role: 'assistant', content }, timestamp: last.timestamp }, ...rest]
 }
 
 /** How many messages a summary may replace: all before the last `turns` questions; 0 where they are few. */
