@@ -10,7 +10,7 @@ function __aichat_line
             continue
         end
         switch "$path|$word"
-            case '*|--server' '*|--as' '*|--jq' '*|--color' '*|--timeout' '*|-m' '*|--model' '*|-p' '*|--persona' '*|-s' '*|--session' '*|-f' '*|--file' '*|--prompt' '*|--temperature' '*|--max-tokens' '*|-o' '*|--option' '*|--schema' '*|--schema-multi' '*|-t' '*|--template' '*|--var' '*|--mcp' '*|--system' '*|--default' '*|--description' '*|--type' '*|--output' '*|--similar' '*|-n' '*|--limit' '*|--plugin' '*|--source' '*|--offset' '*|--input' '*|--cached' '*|--cache-write' '*|--cache-write-1h' '*|--audio-input' '*|--audio-output' '*|--reasoning' '*|--valid-from' '*|--from' '*|--name' '*|--embedding-model' '*|--parameter' '*|--max-memories' '*|--retention-days' '*|--memory-floor' '*|--extract' '*|--extract-confidence' '*|--mutation' '*|--jsonl' '*|--importance' '*|--category' '*|--speaker' '*|--conversation' '*|--timestamp' '*|--valid-to' '*|--content' '*|--after' '*|--before' '*|--min-score' '*|--status' '*|--trigger' '*|--changes' '*|--key' '*|--format' '*|--mode' '*|--into' '*|--url' '*|--header' '*|--env' '*|--timeout-seconds' '*|--since' '*|--older-than' '*|-i' '*|--language' '*|--instruct' '*|--seed' '*|--voice' '*|--cfg-coef' '*|--timestamps' '*|--ref' '*|--ref-text' '*|--host' '*|--port' '*|--voxa-tts-port' '*|--voxb-tts-port' '*|--voxb-tts-1.6b-port' '*|--device' '*|--codebooks' '*|--workers' '*|--tls-cert' '*|--tls-key' '*|--shell' '*|--username' '*|--email' '*|--search' '*|--role' '*|--user' '*|--scope' '*|--rpm' '*|--rpd' '*|--tpm' '*|--tpd' '*|--parallel' '*|--budget' '*|--timezone' '*|--warn' '*|--expires' '*|--overlap' '*|--actor' '*|--action' '*|--until' '*|--by' '*|--to'
+            case '*|--server' '*|--as' '*|--jq' '*|--color' '*|--timeout' '*|-m' '*|--model' '*|-p' '*|--persona' '*|-s' '*|--session' '*|-f' '*|--file' '*|--prompt' '*|--temperature' '*|--max-tokens' '*|-o' '*|--option' '*|--schema' '*|--schema-multi' '*|-t' '*|--template' '*|--var' '*|--mcp' '*|--system' '*|--default' '*|--description' '*|--type' '*|--output' '*|--similar' '*|-n' '*|--limit' '*|--plugin' '*|--source' '*|--offset' '*|--input' '*|--cached' '*|--cache-write' '*|--cache-write-1h' '*|--audio-input' '*|--audio-output' '*|--reasoning' '*|--valid-from' '*|--from' '*|--name' '*|--embedding-model' '*|--parameter' '*|--max-memories' '*|--retention-days' '*|--memory-floor' '*|--memory-placement' '*|--extract' '*|--extract-confidence' '*|--mutation' '*|--importance' '*|--category' '*|--speaker' '*|--conversation' '*|--timestamp' '*|--valid-to' '*|--content' '*|--after' '*|--before' '*|--min-score' '*|--status' '*|--trigger' '*|--changes' '*|--key' '*|--format' '*|--mode' '*|--into' '*|--url' '*|--header' '*|--env' '*|--timeout-seconds' '*|--since' '*|--older-than' '*|-i' '*|--language' '*|--instruct' '*|--seed' '*|--voice' '*|--cfg-coef' '*|--timestamps' '*|--ref' '*|--ref-text' '*|--host' '*|--port' '*|--voxa-tts-port' '*|--voxb-tts-port' '*|--voxb-tts-1.6b-port' '*|--device' '*|--codebooks' '*|--workers' '*|--tls-cert' '*|--tls-key' '*|--shell' '*|--username' '*|--email' '*|--search' '*|--role' '*|--user' '*|--scope' '*|--rpm' '*|--rpd' '*|--tpm' '*|--tpd' '*|--parallel' '*|--budget' '*|--timezone' '*|--warn' '*|--expires' '*|--overlap' '*|--actor' '*|--action' '*|--until' '*|--by' '*|--to'
                 set flag $word
             case '|chat' '|template' 'template|create' 'template|list' 'template|show' 'template|edit' 'template|remove' 'template|path' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' '|models' 'models|list' 'models|show' 'models|ps' 'models|alias' 'models|embeddings' 'models|refresh' 'models|restore' 'models|pull' 'models|remove' '|embed' '|prices' 'prices|list' 'prices|set' 'prices|unset' 'prices|refresh' '|persona' 'persona|list' 'persona|show' 'persona|create' 'persona|update' 'persona|remove' 'persona|memory' 'persona memory|add' 'persona memory|show' 'persona memory|edit' 'persona memory|pin' 'persona memory|unpin' 'persona memory|remove' 'persona memory|list' 'persona memory|search' 'persona memory|proposals' 'persona memory proposals|list' 'persona memory proposals|accept' 'persona memory proposals|reject' 'persona memory|wipe' 'persona|state' 'persona|adapt' 'persona|undo' 'persona|backup' 'persona|restore' 'persona|export' 'persona|import' 'persona|verify' '|mcp' 'mcp|serve' 'mcp|add' 'mcp|list' 'mcp|show' 'mcp|remove' 'mcp|test' 'mcp|allow' 'mcp|deny' 'mcp|forget' '|session' 'session|list' 'session|show' 'session|search' 'session|undo' 'session|rename' 'session|end' 'session|export' 'session|remove' '|tts' 'tts|voices' 'tts|health' 'tts|clone' 'tts|design' '|serve' '|service' 'service|status' 'service|reload' 'service|unit' '|connect' '|launch' '|setup' '|register' '|login' '|logout' '|whoami' '|passwd' '|auth' 'auth|status' 'auth|token' '|users' 'users|list' 'users|show' 'users|create' 'users|update' 'users|remove' 'users|reset-password' 'users|unlock' 'users|stats' '|key' 'key|create' 'key|list' 'key|show' 'key|update' 'key|revoke' 'key|rotate' '|audit' '|usage' 'usage|show' 'usage|export' 'usage|check' 'usage|prune' '|limit' 'limit|list' 'limit|set' 'limit|remove' 'limit|reset' '|secret' 'secret|set' 'secret|list' 'secret|remove' '|backup' 'backup|create' 'backup|list' 'backup|verify' 'backup|restore' 'backup|remove' '|db' 'db|status' 'db|check' 'db|migrate' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' '|status' '|doctor' '|completion' 'completion|install' '|help'
                 set path (string trim -- "$path $word")
@@ -185,6 +185,7 @@ complete -c aichat -n '__aichat_at \'models\'' -f -a pull -d 'download a model t
 complete -c aichat -n '__aichat_at \'models\'' -f -a remove -d 'remove a downloaded model from this machine'
 complete -c aichat -n '__aichat_at \'models\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'models list\'' -l installed -d 'list the models of this machine instead'
+complete -c aichat -n '__aichat_at \'models list\'' -l wide -d 'with the window and the longest answer in tokens, and what each takes and does'
 complete -c aichat -n '__aichat_at \'models list\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_next \'models list\' 0' -f -a '(aichat --timeout 1s __complete plugins (__aichat_line)[2] 2>/dev/null </dev/null)'
 complete -c aichat -n '__aichat_at \'models show\'' -s h -l help -d 'show help'
@@ -276,6 +277,7 @@ complete -c aichat -n '__aichat_at \'persona create\'' -l no-memory -d 'neither 
 complete -c aichat -n '__aichat_at \'persona create\'' -l max-memories -r -d 'the largest number of memories'
 complete -c aichat -n '__aichat_at \'persona create\'' -l retention-days -r -d 'how many days a memory is kept'
 complete -c aichat -n '__aichat_at \'persona create\'' -l memory-floor -r -d 'the least score, 0 to 1, with which a memory enters a chat'
+complete -c aichat -n '__aichat_at \'persona create\'' -l memory-placement -x -a 'end system' -d 'where memories stand in a chat: before the newest message, so that the history before it can be cached, or behind the system prompt'
 complete -c aichat -n '__aichat_at \'persona create\'' -l extract -x -a 'off manual auto' -d 'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself'
 complete -c aichat -n '__aichat_at \'persona create\'' -l extract-confidence -r -d 'the least confidence, 0 to 1, of facts that --extract auto accepts'
 complete -c aichat -n '__aichat_at \'persona create\'' -l auto-cleanup -d 'remove memories beyond these limits'
@@ -296,6 +298,7 @@ complete -c aichat -n '__aichat_at \'persona update\'' -l no-memory -d 'neither 
 complete -c aichat -n '__aichat_at \'persona update\'' -l max-memories -r -d 'the largest number of memories'
 complete -c aichat -n '__aichat_at \'persona update\'' -l retention-days -r -d 'how many days a memory is kept'
 complete -c aichat -n '__aichat_at \'persona update\'' -l memory-floor -r -d 'the least score, 0 to 1, with which a memory enters a chat'
+complete -c aichat -n '__aichat_at \'persona update\'' -l memory-placement -x -a 'end system' -d 'where memories stand in a chat: before the newest message, so that the history before it can be cached, or behind the system prompt'
 complete -c aichat -n '__aichat_at \'persona update\'' -l extract -x -a 'off manual auto' -d 'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself'
 complete -c aichat -n '__aichat_at \'persona update\'' -l extract-confidence -r -d 'the least confidence, 0 to 1, of facts that --extract auto accepts'
 complete -c aichat -n '__aichat_at \'persona update\'' -l auto-cleanup -d 'remove memories beyond these limits'
@@ -308,7 +311,7 @@ complete -c aichat -n '__aichat_at \'persona update\'' -s h -l help -d 'show hel
 complete -c aichat -n '__aichat_next \'persona update\' 0' -f -a '(aichat --timeout 1s __complete personas (__aichat_line)[2] 2>/dev/null </dev/null)'
 complete -c aichat -n '__aichat_at \'persona remove\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_next \'persona remove\' 0 rest' -f -a '(aichat --timeout 1s __complete personas (__aichat_line)[2] 2>/dev/null </dev/null)'
-complete -c aichat -n '__aichat_at \'persona memory\'' -f -a add -d 'store a memory: the text, or stdin with -; or many from a file of JSON lines'
+complete -c aichat -n '__aichat_at \'persona memory\'' -f -a add -d 'store a memory: the text, or stdin with -'
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a show -d 'show a memory, by its id or the beginning of it'
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a edit -d 'change the given fields of a memory; without any, edit its text in $VISUAL or $EDITOR'
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a pin -d 'keep memories when old ones are removed'
@@ -319,7 +322,6 @@ complete -c aichat -n '__aichat_at \'persona memory\'' -f -a search -d 'find mem
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a proposals -d 'list, accept and reject the facts that the model of a persona proposed; see --extract of persona update'
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a wipe -d 'delete memories for good: all of them, or some categories'
 complete -c aichat -n '__aichat_at \'persona memory\'' -s h -l help -d 'show help'
-complete -c aichat -n '__aichat_at \'persona memory add\'' -l jsonl -r -d 'store one from each line {"content":…} of a file, or of stdin with -'
 complete -c aichat -n '__aichat_at \'persona memory add\'' -l importance -r -d 'its importance, from 0 to 1'
 complete -c aichat -n '__aichat_at \'persona memory add\'' -l category -r -d 'its category, by which memories are listed and wiped'
 complete -c aichat -n '__aichat_at \'persona memory add\'' -l speaker -r -d 'the person whose words it holds'
@@ -500,6 +502,7 @@ complete -c aichat -n '__aichat_at \'tts\'' -s i -l input -r -d 'read the text f
 complete -c aichat -n '__aichat_at \'tts\'' -l model -x -a '(aichat --timeout 1s __complete speech-servers (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the speech server or one of its models'
 complete -c aichat -n '__aichat_at \'tts\'' -l language -x -a '(aichat --timeout 1s __complete languages (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the language of the text; detected by default'
 complete -c aichat -n '__aichat_at \'tts\'' -l instruct -r -d 'how to speak, such as "slowly and sadly" (voxa-tts)'
+complete -c aichat -n '__aichat_at \'tts\'' -l keep-directions -d 'read stage directions such as (laughs) aloud'
 complete -c aichat -n '__aichat_at \'tts\'' -l seed -r -d 'an equal number and text sound equal, where a model chooses at random'
 complete -c aichat -n '__aichat_at \'tts\'' -l voice -x -a '(aichat --timeout 1s __complete voices (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the voice: a name or alias of `tts voices`, or a path on the model hub'
 complete -c aichat -n '__aichat_at \'tts\'' -l cfg-coef -r -d 'how closely voxb-tts-1.6b follows the voice (2)'
@@ -517,6 +520,7 @@ complete -c aichat -n '__aichat_at \'tts clone\'' -s i -l input -r -d 'read the 
 complete -c aichat -n '__aichat_at \'tts clone\'' -l model -x -a '(aichat --timeout 1s __complete speech-servers (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the speech server or one of its models'
 complete -c aichat -n '__aichat_at \'tts clone\'' -l language -x -a '(aichat --timeout 1s __complete languages (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the language of the text; detected by default'
 complete -c aichat -n '__aichat_at \'tts clone\'' -l instruct -r -d 'how to speak, such as "slowly and sadly" (voxa-tts)'
+complete -c aichat -n '__aichat_at \'tts clone\'' -l keep-directions -d 'read stage directions such as (laughs) aloud'
 complete -c aichat -n '__aichat_at \'tts clone\'' -l seed -r -d 'an equal number and text sound equal, where a model chooses at random'
 complete -c aichat -n '__aichat_at \'tts clone\'' -l ref -r -d 'a WAV recording of one person speaking, 3 seconds or longer (required)'
 complete -c aichat -n '__aichat_at \'tts clone\'' -l ref-text -r -d 'the words of the recording'
@@ -531,6 +535,7 @@ complete -c aichat -n '__aichat_at \'tts design\'' -s i -l input -r -d 'read the
 complete -c aichat -n '__aichat_at \'tts design\'' -l model -x -a '(aichat --timeout 1s __complete speech-servers (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the speech server or one of its models'
 complete -c aichat -n '__aichat_at \'tts design\'' -l language -x -a '(aichat --timeout 1s __complete languages (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the language of the text; detected by default'
 complete -c aichat -n '__aichat_at \'tts design\'' -l instruct -r -d 'how to speak, such as "slowly and sadly" (voxa-tts)'
+complete -c aichat -n '__aichat_at \'tts design\'' -l keep-directions -d 'read stage directions such as (laughs) aloud'
 complete -c aichat -n '__aichat_at \'tts design\'' -l seed -r -d 'an equal number and text sound equal, where a model chooses at random'
 complete -c aichat -n '__aichat_at \'tts design\'' -l description -r -d 'the description of the voice, such as "a calm old man with a deep voice" (required)'
 complete -c aichat -n '__aichat_at \'tts design\'' -s o -l output -r -d 'write the WAV file here, complete or not at all; a long text can go on after a break'

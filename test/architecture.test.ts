@@ -72,8 +72,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   inquirer: ['src/cli/terminal/prompts.ts'],
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
-  'jq-web': ['src/formats/json-filter-child.ts'],
-  'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json-lines.ts'],
+  'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json/line-of.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
@@ -115,7 +114,6 @@ const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
   'src/cli/connect/config/file.ts': "replaces a client's configuration file atomically",
   'src/cli/connect/record.ts': 'replaces the record of connected clients, and their keys, atomically',
-  'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
   'src/cli/service/status.ts': 'names the known models that are not pulled yet',
   'src/cli/speech/book-files.ts': 'replaces the state of a recording atomically',
@@ -229,8 +227,12 @@ test('every dependency has a place, and every place a dependency', () => {
   assert.type(ofRuntime, 'string', 'the runtime in dist/onnxruntime-node imports it')
   // Development packages that a build puts into the program or beside it.
   const built = [
-    ...'commander conf eld eventsource-parser fflate h3 inquirer ipaddr.js jose ky listhen'.split(' '),
-    ...['onnxruntime-node', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
+    ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
+    ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace'].map(
+      (name) => `@opentelemetry/${name}`,
+    ),
+    ...'age-encryption commander conf eld eventsource-parser fflate h3 inquirer ipaddr.js jose ky listhen'.split(' '),
+    ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]
   assert.equal(Object.keys(places).sort(), expected.sort())

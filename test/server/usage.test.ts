@@ -48,6 +48,7 @@ test('each user sees what he used, and an administrator what all used', async ()
     unpriced: 1,
     estimated: 0,
     cost_usd: '0',
+    cached_percent: 0,
   })
   assert.is((await bob('GET', '/api/usage?user=bob-2')).body.total.requests, 2)
   assert.is((await ada('GET', '/api/usage?user=ada-1')).body.total.cost_usd, '0.25')

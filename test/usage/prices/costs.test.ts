@@ -157,7 +157,7 @@ test('a price and its row are made of each other', () => {
     ...{ rates, long: { above: 200_000, rates: { input: '3' } }, services: { flex: { rates } }, rounded: true },
   }
   assert.equal(rowOf(priceOf(row)), row)
-  assert.equal(rowOf(priceOf({ plugin: 'groq', model: 'm', rates })), { plugin: 'groq', model: 'm', rates })
+  assert.equal(rowOf(priceOf({ plugin: 'own', model: 'm', rates })), { plugin: 'own', model: 'm', rates })
 })
 
 test('a price changes at midnight UTC of its day, also for a place that was asked before', () => {
