@@ -36,182 +36,119 @@ const list = createPriceList({
 
 const today = Date.UTC(2026, 10, 22)
 
-type Case = readonly [what: string, plugin: string | null, model: string, amounts: Amounts, nano: number | null]
+type Case = readonly [what: string, amounts: Amounts, nano: number | null]
 
-// Each figure was computed by hand: tokens × USD per million = micro-USD; × 1000 = nano-USD.
-const cases: readonly Case[] = [
-  ['a plain request: 1000 × 0.4 + 500 × 1.6', 'openai', 'gpt-4.1-mini', { input: 1000, output: 500 }, 1_200_000],
-  ['nothing at all', 'openai', 'gpt-4.1-mini', { input: 0, output: 0 }, 0],
-  ['a cached part: 200 × 0.4 + 800 × 0.1', 'openai', 'gpt-4.1-mini', { input: 1000, cached: 800, output: 0 }, 160_000],
-  ['all cached: 1000 × 0.1', 'openai', 'gpt-4.1-mini', { input: 1000, cached: 1000, output: 0 }, 100_000],
-  ['more cached than sent is all cached', 'openai', 'gpt-4.1-mini', { input: 1000, cached: 1500, output: 0 }, 100_000],
-  [
-    'a dated snapshot with its own price: 1000 × 5',
-    'openai',
-    'gpt-4o-2024-05-13',
-    { input: 1000, output: 0 },
-    5_000_000,
+// By plugin and model. Each figure was computed by hand: tokens × USD per million = micro-USD; × 1000 = nano-USD.
+const cases: Readonly<Record<string, readonly Case[]>> = {
+  'openai gpt-4.1-mini': [
+    ['a plain request: 1000 × 0.4 + 500 × 1.6', { input: 1000, output: 500 }, 1_200_000],
+    ['nothing at all', { input: 0, output: 0 }, 0],
+    ['a cached part: 200 × 0.4 + 800 × 0.1', { input: 1000, cached: 800, output: 0 }, 160_000],
+    ['all cached: 1000 × 0.1', { input: 1000, cached: 1000, output: 0 }, 100_000],
+    ['more cached than sent is all cached', { input: 1000, cached: 1500, output: 0 }, 100_000],
+    ['a negative count', { input: -1, output: 1 }, null],
+    ['no count', { input: Number.NaN, output: 1 }, null],
+    ['parts that are no counts are not told', { input: 1000, cached: -5, reasoning: 0.5, output: 0 }, 400_000],
   ],
-  ['a name in capitals', 'openai', 'GPT-4.1-Mini', { input: 1000, output: 500 }, 1_200_000],
-  ['reasoning is inside the output: 300 × 8', 'openai', 'o3', { input: 0, output: 300, reasoning: 200 }, 2_400_000],
-  [
-    '272,000 tokens cost the higher rate, all: × 0.4',
-    'openai',
-    'gpt-5.6-luna',
-    { input: 272_000, output: 0 },
-    108_800_000,
+  'openai gpt-4o-2024-05-13': [
+    ['a dated snapshot with its own price: 1000 × 5', { input: 1000, output: 0 }, 5_000_000],
   ],
-  ['271,999 tokens do not: × 0.2', 'openai', 'gpt-5.6-luna', { input: 271_999, output: 0 }, 54_399_800],
-  ['an embedding: 1,234 × 0.02', 'openai', 'text-embedding-3-small', { input: 1234, output: 0 }, 24_680],
-  ['an output that has no rate', 'openai', 'text-embedding-3-small', { input: 1234, output: 1 }, null],
-  [
-    'writes for 5 minutes and an hour: 100 × 3 + 1000 × 3.75 + 2000 × 6 + 500 × 0.3 + 400 × 15',
-    'anthropic',
-    'claude-sonnet-4-5-20250929',
-    { input: 3600, cacheWrite: 1000, cacheWriteLong: 2000, cached: 500, output: 400 },
-    22_200_000,
+  'openai GPT-4.1-Mini': [['a name in capitals', { input: 1000, output: 500 }, 1_200_000]],
+  'openai o3': [['reasoning is inside the output: 300 × 8', { input: 0, output: 300, reasoning: 200 }, 2_400_000]],
+  'openai gpt-5.6-luna': [
+    ['272,000 tokens cost the higher rate, all: × 0.4', { input: 272_000, output: 0 }, 108_800_000],
+    ['271,999 tokens do not: × 0.2', { input: 271_999, output: 0 }, 54_399_800],
   ],
-  [
-    '300,000 tokens: 300,000 × 6 + 1000 × 22.5',
-    'anthropic',
-    'claude-sonnet-4-5',
-    { input: 300_000, output: 1000 },
-    1_822_500_000,
+  'openai text-embedding-3-small': [
+    ['an embedding: 1,234 × 0.02', { input: 1234, output: 0 }, 24_680],
+    ['an output that has no rate', { input: 1234, output: 1 }, null],
   ],
-  [
-    '200,000 tokens are the last at the lower rate: × 3',
-    'anthropic',
-    'claude-sonnet-4-5',
-    { input: 200_000, output: 0 },
-    600_000_000,
+  'anthropic claude-sonnet-4-5-20250929': [
+    [
+      'writes for 5 minutes and an hour: 100 × 3 + 1000 × 3.75 + 2000 × 6 + 500 × 0.3 + 400 × 15',
+      { input: 3600, cacheWrite: 1000, cacheWriteLong: 2000, cached: 500, output: 400 },
+      22_200_000,
+    ],
   ],
-  [
-    'a long input that is nearly all cached: 290,000 × 0.6 + 10,000 × 6',
-    'anthropic',
-    'claude-sonnet-4-5',
-    { input: 300_000, cached: 290_000, output: 0 },
-    234_000_000,
+  'anthropic claude-sonnet-4-5': [
+    ['300,000 tokens: 300,000 × 6 + 1000 × 22.5', { input: 300_000, output: 1000 }, 1_822_500_000],
+    ['200,000 tokens are the last at the lower rate: × 3', { input: 200_000, output: 0 }, 600_000_000],
+    [
+      'a long input that is nearly all cached: 290,000 × 0.6 + 10,000 × 6',
+      { input: 300_000, cached: 290_000, output: 0 },
+      234_000_000,
+    ],
   ],
-  [
-    'no such tier since March: 300,000 × 3',
-    'anthropic',
-    'claude-sonnet-4-6',
-    { input: 300_000, output: 0 },
-    900_000_000,
+  'anthropic claude-sonnet-4-6': [
+    ['no such tier since March: 300,000 × 3', { input: 300_000, output: 0 }, 900_000_000],
   ],
-  [
-    'reads of a model with its own factor: 1000 × 0.25',
-    'anthropic',
-    'claude-fable-5-1',
-    { input: 1000, cached: 1000, output: 0 },
-    250_000,
+  'anthropic claude-fable-5-1': [
+    ['reads of a model with its own factor: 1000 × 0.25', { input: 1000, cached: 1000, output: 0 }, 250_000],
   ],
-  [
-    'caches without a rate by Anthropic’s factors: 100 × 0.8 + 100 × 10 + 100 × 16',
-    'anthropic',
-    'claude-2.1',
-    { input: 300, cached: 100, cacheWrite: 100, cacheWriteLong: 100, output: 0 },
-    2_680_000,
+  'anthropic claude-2.1': [
+    [
+      'caches without a rate by Anthropic’s factors: 100 × 0.8 + 100 × 10 + 100 × 16',
+      { input: 300, cached: 100, cacheWrite: 100, cacheWriteLong: 100, output: 0 },
+      2_680_000,
+    ],
   ],
-  [
-    'a fast answer, whose rate is not known',
-    'anthropic',
-    'claude-opus-4-6',
-    { input: 10, output: 10, speed: 'fast' },
-    null,
+  'anthropic claude-opus-4-6': [
+    ['a fast answer, whose rate is not known', { input: 10, output: 10, speed: 'fast' }, null],
   ],
-  ['audio: 900 × 1 + 100 × 0.3', 'gemini', 'gemini-2.5-flash', { input: 1000, audioInput: 900, output: 0 }, 930_000],
-  [
-    'a long input at Google: 250,000 × 2.5 + 10 × 15',
-    'gemini',
-    'gemini-2.5-pro',
-    { input: 250_000, output: 10 },
-    625_150_000,
+  'gemini gemini-2.5-flash': [['audio: 900 × 1 + 100 × 0.3', { input: 1000, audioInput: 900, output: 0 }, 930_000]],
+  'gemini gemini-2.5-pro': [
+    ['a long input at Google: 250,000 × 2.5 + 10 × 15', { input: 250_000, output: 10 }, 625_150_000],
   ],
-  ['a free model', 'gemini', 'gemma-3-27b-it', { input: 5000, output: 5000 }, 0],
-  ['an alias that nobody priced', 'gemini', 'gemini-flash-latest', { input: 10, output: 10 }, null],
-  [
-    'a rate that is no whole nano: 1000 × 0.0375',
-    'groq',
-    'openai/gpt-oss-20b',
-    { input: 1000, cached: 1000, output: 0 },
-    37_500,
+  'gemini gemma-3-27b-it': [['a free model', { input: 5000, output: 5000 }, 0]],
+  'gemini gemini-flash-latest': [['an alias that nobody priced', { input: 10, output: 10 }, null]],
+  'groq openai/gpt-oss-20b': [
+    ['a rate that is no whole nano: 1000 × 0.0375', { input: 1000, cached: 1000, output: 0 }, 37_500],
+    ['half a nano is rounded up: 1 × 37.5 nano', { input: 1, cached: 1, output: 0 }, 38],
   ],
-  ['half a nano is rounded up: 1 × 37.5 nano', 'groq', 'openai/gpt-oss-20b', { input: 1, cached: 1, output: 0 }, 38],
-  [
-    'reasoning at a rate of its own: 100 × 3 + 100 × 8',
-    'openrouter',
-    'perplexity/sonar-deep-research',
-    { input: 0, output: 200, reasoning: 100 },
-    1_100_000,
+  'openrouter perplexity/sonar-deep-research': [
+    ['reasoning at a rate of its own: 100 × 3 + 100 × 8', { input: 0, output: 200, reasoning: 100 }, 1_100_000],
   ],
-  [
-    'a third, rounded to 0.083333: 3,000 of 12,000 × 0.083333',
-    'openrouter',
-    'google/gemini-2.5-flash-lite',
-    { input: 3000, cacheWrite: 3000, output: 0 },
-    249_999,
+  'openrouter google/gemini-2.5-flash-lite': [
+    ['a third, rounded to 0.083333: 3,000 of 12,000 × 0.083333', { input: 3000, cacheWrite: 3000, output: 0 }, 249_999],
   ],
-  ['thirds: 1 × 0.333333 + 1 × 0.666667', 'own', 'third', { input: 1, output: 1 }, 1000],
-  ['the smallest rate: 499 × 0.001 nano', 'own', 'tiny', { input: 499, output: 0 }, 0],
-  ['and from a half on: 500 × 0.001 nano', 'own', 'tiny', { input: 500, output: 0 }, 1],
-  ['one sum is rounded, not its parts: 250 × 0.001 + 0.5 nano', 'own', 'tiny', { input: 250, output: 1 }, 1],
-  [
-    'a factor of the smallest rate: 1.25 × 2 = 2.5, so 3',
-    'own',
-    'claude-odd',
-    { input: 1000, cacheWrite: 1000, output: 0 },
-    3,
+  'own third': [['thirds: 1 × 0.333333 + 1 × 0.666667', { input: 1, output: 1 }, 1000]],
+  'own tiny': [
+    ['the smallest rate: 499 × 0.001 nano', { input: 499, output: 0 }, 0],
+    ['and from a half on: 500 × 0.001 nano', { input: 500, output: 0 }, 1],
+    ['one sum is rounded, not its parts: 250 × 0.001 + 0.5 nano', { input: 250, output: 1 }, 1],
   ],
-  ['flex: 1000 × 1 + 100 × 4', 'own', 'tiers', { input: 1000, output: 100, serviceTier: 'flex' }, 1_400_000],
-  [
-    'the same, as Google writes it',
-    'own',
-    'tiers',
-    { input: 1000, output: 100, serviceTier: 'SERVICE_TIER_FLEX' },
-    1_400_000,
+  'own claude-odd': [
+    ['a factor of the smallest rate: 1.25 × 2 = 2.5, so 3', { input: 1000, cacheWrite: 1000, output: 0 }, 3],
   ],
-  ['a speed: 10 × 12', 'own', 'tiers', { input: 10, output: 0, speed: 'fast' }, 120_000],
-  [
-    'the normal tier by any name',
-    'own',
-    'tiers',
-    { input: 10, output: 0, serviceTier: 'on_demand', speed: 'standard' },
-    20_000,
+  'own tiers': [
+    ['flex: 1000 × 1 + 100 × 4', { input: 1000, output: 100, serviceTier: 'flex' }, 1_400_000],
+    ['the same, as Google writes it', { input: 1000, output: 100, serviceTier: 'SERVICE_TIER_FLEX' }, 1_400_000],
+    ['a speed: 10 × 12', { input: 10, output: 0, speed: 'fast' }, 120_000],
+    ['the normal tier by any name', { input: 10, output: 0, serviceTier: 'on_demand', speed: 'standard' }, 20_000],
+    ['a tier without a rate', { input: 10, output: 0, serviceTier: 'priority' }, null],
+    ['a tier and a speed at once', { input: 10, output: 0, serviceTier: 'flex', speed: 'fast' }, null],
   ],
-  ['a tier without a rate', 'own', 'tiers', { input: 10, output: 0, serviceTier: 'priority' }, null],
-  ['a tier and a speed at once', 'own', 'tiers', { input: 10, output: 0, serviceTier: 'flex', speed: 'fast' }, null],
-  [
-    'a sum beyond 2^53: 8,000,000 USD and a token',
-    'own',
-    'dear',
-    { input: 8_000_001, output: 0 },
-    8_000_001_000_000_000,
+  'own dear': [
+    ['a sum beyond 2^53: 8,000,000 USD and a token', { input: 8_000_001, output: 0 }, 8_000_001_000_000_000],
+    ['a sum that no number holds', { input: 9_100_000_000, output: 0 }, null],
   ],
-  ['a sum that no number holds', 'own', 'dear', { input: 9_100_000_000, output: 0 }, null],
-  ['a model that no list has', 'own', 'nothing', { input: 1, output: 1 }, null],
-  ['a plugin that no list has', 'other', 'gpt-4.1', { input: 1, output: 1 }, null],
-  ['a negative count', 'openai', 'gpt-4.1-mini', { input: -1, output: 1 }, null],
-  ['no count', 'openai', 'gpt-4.1-mini', { input: Number.NaN, output: 1 }, null],
-  [
-    'parts that are no counts are not told',
-    'openai',
-    'gpt-4.1-mini',
-    { input: 1000, cached: -5, reasoning: 0.5, output: 0 },
-    400_000,
-  ],
-  ['a model of this machine', null, 'smollm2', { input: 1000, output: 1000 }, 0],
-  ['speech', 'voxa-tts', 'tts-1', { input: 0, output: 0, characters: 900 }, 0],
-]
+  'own nothing': [['a model that no list has', { input: 1, output: 1 }, null]],
+  'other gpt-4.1': [['a plugin that no list has', { input: 1, output: 1 }, null]],
+  'local smollm2': [['a model of this machine', { input: 1000, output: 1000 }, 0]],
+  'voxa-tts tts-1': [['speech', { input: 0, output: 0, characters: 900 }, 0]],
+}
 
-for (const [what, plugin, model, amounts, nano] of cases)
-  test(`${plugin ?? 'this machine'} ${model}, ${what}`, () => {
-    const cost = list.costOf({ plugin, model }, amounts, today)
-    assert.is(cost.nano, nano)
-    assert.is(cost.source === null, nano === null)
-    const isPriced = nano !== null && plugin !== null && amounts.characters === undefined
-    assert.is(cost.priceId !== null, isPriced)
-  })
+for (const [place, rows] of Object.entries(cases))
+  for (const [what, amounts, nano] of rows)
+    test(`${place}, ${what}`, () => {
+      const [name = '', model = ''] = place.split(' ')
+      const plugin = name === 'local' ? null : name
+      const cost = list.costOf({ plugin, model }, amounts, today)
+      assert.is(cost.nano, nano)
+      assert.is(cost.source === null, nano === null)
+      const isPriced = nano !== null && plugin !== null && amounts.characters === undefined
+      assert.is(cost.priceId !== null, isPriced)
+    })
 
 test('a price and its row are made of each other', () => {
   const rates = { input: '1.5', output: '6', cached: '0.15' }
