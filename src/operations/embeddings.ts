@@ -184,7 +184,7 @@ function estimateTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0)
 }
 
-export const embedTexts = defineOperation({
+const embedTexts = defineOperation({
   name: 'embeddings.create',
   failures: [404, 422, 429],
   method: 'POST',

@@ -107,7 +107,7 @@ export const addMemory = defineOperation({
 /** The most memories of one batch: to embed, index and store them takes a second or two, in turns with other requests. */
 const mostInBatch = 1000
 
-export const addMemories = defineOperation({
+const addMemories = defineOperation({
   name: 'memories.addBatch',
   method: 'POST',
   path: '/api/personas/:id/memory/batch',

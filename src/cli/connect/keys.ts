@@ -10,14 +10,14 @@ import { clientNamed } from './clients.ts'
 import type { Connection } from './record.ts'
 
 /** A key that was made for a client. */
-export interface MadeKey {
+interface MadeKey {
   readonly id: string
   readonly secret: string
   /** The server that was asked for it; null for this machine. */
   readonly asked: string | null
 }
 
-export interface KeyOrder {
+interface KeyOrder {
   readonly name: string
   readonly persona?: string | undefined
   /** A duration such as `24h`; without it the key lasts until it is revoked. */
@@ -25,7 +25,7 @@ export interface KeyOrder {
 }
 
 /** Makes an API key with the scopes that a client needs; one for a persona reaches her alone. */
-export async function makeKey(cli: Cli, client: Client, { name, persona, expiresIn }: KeyOrder): Promise<MadeKey> {
+async function makeKey(cli: Cli, client: Client, { name, persona, expiresIn }: KeyOrder): Promise<MadeKey> {
   const { server = null } = await cli.backend()
   const { id, secret } = await cli.ask(createKey, {
     name,
@@ -37,7 +37,7 @@ export async function makeKey(cli: Cli, client: Client, { name, persona, expires
 }
 
 /** Asks the daemon for its models with a key, as the client will. Throws as that request fails. */
-export async function tryKey(cli: Cli, server: string, key: string): Promise<void> {
+async function tryKey(cli: Cli, server: string, key: string): Promise<void> {
   const remote = openRemote({ server, token: key, insecure: cli.globals().insecure === true })
   try {
     await remote.ask(listChatModels, {}, cli.signal())
