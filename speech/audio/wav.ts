@@ -28,18 +28,6 @@ export function wavHeader(sampleRate: number, dataBytes?: number): Buffer {
   return header
 }
 
-/**
- * Writes the sizes into a WAV file that was streamed; its header is `headerBytes` long and ends with the data chunk's size. A file that already tells a size within its bytes is returned unchanged.
- */
-export function completeHeader(wav: Buffer, headerBytes: number): Buffer {
-  const data = wav.length - headerBytes
-  const stated = wav.readUInt32LE(headerBytes - 4)
-  if ((stated > 0 && stated <= data) || data > largestData) return wav
-  wav.writeUInt32LE(wav.length - 8, 4)
-  wav.writeUInt32LE(data, headerBytes - 4)
-  return wav
-}
-
 /** Samples in [-1, 1] as 16-bit little-endian PCM; others are clipped, and NaN is silence. */
 export function toPcm16(samples: Float32Array): Buffer {
   const pcm = Buffer.allocUnsafeSlow(2 * samples.length)

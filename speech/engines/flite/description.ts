@@ -1,8 +1,7 @@
 import { naturalPitch, type Speaker, speaker } from './speaker.ts'
 
 /** The effect of a word in a description: pitch and stretch change by a factor, the others by addition. */
-interface Trait {
-  readonly words: RegExp
+interface Bend {
   readonly pitch?: number
   readonly stretch?: number
   readonly spread?: number
@@ -11,51 +10,38 @@ interface Trait {
   readonly tilt?: number
 }
 
-const traits: readonly Trait[] = [
-  { words: /\b(?:deep|low|bass|baritone|gravelly|rumbling)\b/, pitch: 0.86, formants: -0.04, tilt: -2 },
-  { words: /\b(?:high|high-pitched|squeaky|shrill|treble|soprano)\b/, pitch: 1.16, tilt: 2 },
-  {
-    words: /\b(?:old|elderly|aged|mature|wise|grandfather|grandmother|grandpa|grandma|senior)\b/,
-    pitch: 0.93,
-    stretch: 1.1,
-    tilt: -1,
-  },
-  { words: /\b(?:young|youthful|teenage|teenager|teen)\b/, pitch: 1.1, stretch: 0.96, tilt: 1 },
-  { words: /\b(?:child|kid|childlike|little girl|little boy|toddler)\b/, pitch: 1.3, tilt: 2 },
-  { words: /\b(?:slow|slowly|unhurried|deliberate|relaxed|drawling|measured)\b/, stretch: 1.18 },
-  { words: /\b(?:fast|quick|quickly|rapid|rapidly|brisk|hurried|fast-paced)\b/, stretch: 0.84 },
-  {
-    words: /\b(?:happy|cheerful|joyful|excited|energetic|lively|enthusiastic|playful|upbeat)\b/,
-    pitch: 1.08,
-    stretch: 0.94,
-    spread: 12,
-    tilt: 2,
-  },
-  {
-    words: /\b(?:sad|melancholy|melancholic|depressed|gloomy|tired|sleepy|weary)\b/,
-    pitch: 0.92,
-    stretch: 1.12,
-    spread: -8,
-    tilt: -2,
-  },
-  {
-    words: /\b(?:angry|furious|stern|commanding|authoritative|aggressive)\b/,
-    pitch: 1.02,
-    stretch: 0.94,
-    spread: 4,
-    tilt: 2,
-  },
-  {
-    words: /\b(?:calm|soothing|gentle|soft|softly|tender|quiet|whispering|whisper|intimate)\b/,
-    stretch: 1.06,
-    spread: -4,
-    tilt: -3,
-  },
-  { words: /\b(?:warm|mellow|rich|smooth|velvety)\b/, tilt: -3 },
-  { words: /\b(?:bright|crisp|clear|sharp|thin|nasal)\b/, tilt: 3 },
-  { words: /\b(?:monotone|monotonous|flat|robotic|deadpan)\b/, spread: -12 },
-  { words: /\b(?:expressive|dramatic|animated|theatrical|melodic)\b/, spread: 12 },
-]
+/** Words, and what they do to a voice. */
+const traits = (
+  [
+    ['deep|low|bass|baritone|gravelly|rumbling', { pitch: 0.86, formants: -0.04, tilt: -2 }],
+    ['high|high-pitched|squeaky|shrill|treble|soprano', { pitch: 1.16, tilt: 2 }],
+    [
+      'old|elderly|aged|mature|wise|grandfather|grandmother|grandpa|grandma|senior',
+      { pitch: 0.93, stretch: 1.1, tilt: -1 },
+    ],
+    ['young|youthful|teenage|teenager|teen', { pitch: 1.1, stretch: 0.96, tilt: 1 }],
+    ['child|kid|childlike|little girl|little boy|toddler', { pitch: 1.3, tilt: 2 }],
+    ['slow|slowly|unhurried|deliberate|relaxed|drawling|measured', { stretch: 1.18 }],
+    ['fast|quick|quickly|rapid|rapidly|brisk|hurried|fast-paced', { stretch: 0.84 }],
+    [
+      'happy|cheerful|joyful|excited|energetic|lively|enthusiastic|playful|upbeat',
+      { pitch: 1.08, stretch: 0.94, spread: 12, tilt: 2 },
+    ],
+    [
+      'sad|melancholy|melancholic|depressed|gloomy|tired|sleepy|weary',
+      { pitch: 0.92, stretch: 1.12, spread: -8, tilt: -2 },
+    ],
+    ['angry|furious|stern|commanding|authoritative|aggressive', { pitch: 1.02, stretch: 0.94, spread: 4, tilt: 2 }],
+    [
+      'calm|soothing|gentle|soft|softly|tender|quiet|whispering|whisper|intimate',
+      { stretch: 1.06, spread: -4, tilt: -3 },
+    ],
+    ['warm|mellow|rich|smooth|velvety', { tilt: -3 }],
+    ['bright|crisp|clear|sharp|thin|nasal', { tilt: 3 }],
+    ['monotone|monotonous|flat|robotic|deadpan', { spread: -12 }],
+    ['expressive|dramatic|animated|theatrical|melodic', { spread: 12 }],
+  ] satisfies readonly (readonly [words: string, bend: Bend])[]
+).map(([words, bend]): readonly [RegExp, Bend] => [new RegExp(`\\b(?:${words})\\b`), bend])
 
 const female =
   /\b(?:female|woman|women|girl|lady|she|her|mother|mum|mom|feminine|queen|actress|soprano|alto|grandmother|grandma|witch|princess)\b/
@@ -84,10 +70,10 @@ export function speakerOfInstruction(voice: Speaker, instruction: string): Speak
 }
 
 function applyTraits(voice: Speaker, words: string): Speaker {
-  const found = traits.filter((trait) => trait.words.test(words))
+  const found = traits.filter(([pattern]) => pattern.test(words)).map(([, bend]) => bend)
   if (found.length === 0) return voice
-  const product = (field: 'pitch' | 'stretch') => found.reduce((value, trait) => value * (trait[field] ?? 1), 1)
-  const sum = (field: 'spread' | 'formants' | 'tilt') => found.reduce((value, trait) => value + (trait[field] ?? 0), 0)
+  const product = (field: 'pitch' | 'stretch') => found.reduce((value, bend) => value * (bend[field] ?? 1), 1)
+  const sum = (field: 'spread' | 'formants' | 'tilt') => found.reduce((value, bend) => value + (bend[field] ?? 0), 0)
   const spread = sum('spread')
   return withinBounds({
     ...voice,

@@ -14,8 +14,6 @@ const femaleAbove = 155
 const leastSpeechSeconds = 0.4
 /** A minute suffices; more would only take longer. */
 const heardSeconds = 60
-/** The formant shifts that are tried against the clip. */
-const formantSteps = [0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1]
 /** Bands up to 6 kHz: above that recordings differ more than voices do. */
 const comparedBands = Math.round((bandCount * 6) / 8)
 /** A band so many dB below the strongest holds nothing: a telephone's recording ends at 4 kHz. */
@@ -41,32 +39,18 @@ export function matchSpeaker(flite: Flite, clip: Clip): Speaker {
 function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: number) {
   const start = withinBounds(speaker(base, { pitch }))
   const natural = profileVoice(spoken(flite, start), outputRate)
-  const shifts = formantSteps.map((formants) => ({
-    formants,
-    ...compare(wanted.spectrum, warped(natural.spectrum, formants)),
-  }))
-  const best = shifts.reduce((best, next) => (next.distance < best.distance ? next : best))
+  const { distance, difference } = compare(wanted.spectrum, natural.spectrum)
   const tempo = wanted.tempo > 0 ? natural.tempo / wanted.tempo : 1
   // Pitch that the base cannot reach counts against it: a tenth of it as much as one decibel of spectrum.
   const missed = Math.abs(Math.log(pitch / start.pitch)) * 10
   return {
-    distance: best.distance + missed,
-    speaker: withinBounds({ ...start, formants: best.formants, stretch: tempo, equaliser: smooth(best.difference) }),
+    distance: distance + missed,
+    speaker: withinBounds({ ...start, stretch: tempo, equaliser: smooth(difference) }),
   }
 }
 
 function spoken(flite: Flite, speaker: Speaker): Float32Array {
   return joinSamples([...flite.speak(calibration, speaker)])
-}
-
-/** Where a formant shift puts each band. */
-function warped(spectrum: readonly number[], formants: number): readonly number[] {
-  return spectrum.map((_, band) => {
-    const position = Math.min(bandCount - 1, (band + 0.5) / formants - 0.5)
-    const below = Math.max(0, Math.floor(position))
-    const [low, high] = [spectrum[below]!, spectrum[Math.min(bandCount - 1, below + 1)]!]
-    return low + Math.max(0, position - below) * (high - low)
-  })
 }
 
 /** The root mean square of the differences per band in dB, without the overall level, and these differences. */

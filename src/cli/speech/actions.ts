@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { wavHeader } from '../../../speech/audio/wav.ts'
 import { countCharacters } from '../../../speech/text/sentences.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
@@ -19,7 +20,8 @@ import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import type { BookPart } from './book.ts'
 import type { BookState } from './book-files.ts'
 import { findPlayer, openPlayer } from './player.ts'
-import { collectWav, openWavReader } from './wav-reader.ts'
+import { requestLimit } from './request-limit.ts'
+import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
 import type { HeardWords } from './word-answer.ts'
 
 /** Options of the audio's destination. */
@@ -254,11 +256,12 @@ function streams(cli: Cli, text: string, { stream, play }: AudioOptions): boolea
 async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<Saved | undefined> {
   const body = showsProgress(cli, text) ? withProgress(cli, answer) : piecesOf(answer)
   let seconds: number | undefined
-  if (options.output !== undefined && options.output !== '-') seconds = await save(cli, await collectWav(body), options)
+  if (options.output !== undefined && options.output !== '-')
+    seconds = await save(cli, await collectSamples(body), options)
   else if (options.play) await play(cli, body)
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
-  else await write(cli, one((await collectWav(body)).wav))
+  else await write(cli, one(wavOf(await collectSamples(body))))
   if (cli.io.outClosed) return
   const [[spoken, total], skipped, rerolls] = [countsOf(answer), skippedOf(answer), rerollsOf(answer)]
   tellUnspoken(cli, [spoken, total], skipped)
@@ -325,14 +328,18 @@ async function play(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
   await player.end()
 }
 
+function wavOf({ samples, sampleRate }: WavSamples): Buffer {
+  return Buffer.concat([wavHeader(sampleRate, samples.length), samples])
+}
+
 /** Returns the seconds of the audio. */
-async function save(cli: Cli, audio: Awaited<ReturnType<typeof collectWav>>, options: AudioOptions): Promise<number> {
+async function save(cli: Cli, audio: WavSamples, options: AudioOptions): Promise<number> {
   const path = options.output!
-  const content = options.raw ? audio.samples : audio.wav
+  const content = options.raw ? audio.samples : wavOf(audio)
   const found = await stat(path).catch(() => undefined)
   // A device or a pipe is written in place; only a file is replaced.
   if (found && !found.isFile()) await writeFile(path, content)
   else await writeOutput(path, content, options.force === true)
-  if (options.play) await play(cli, one(audio.wav))
+  if (options.play) await play(cli, one(wavOf(audio)))
   return audio.samples.length / 2 / audio.sampleRate
 }

@@ -11,7 +11,7 @@ import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import { type BookFiles, type BookState, openBookFiles } from './book-files.ts'
 import { showBookProgress } from './book-progress.ts'
 import { type Book, beginBook, stampOf } from './book-start.ts'
-import { collectWav } from './wav-reader.ts'
+import { collectSamples } from './wav-reader.ts'
 import { type HeardWords, readWordAnswer } from './word-answer.ts'
 
 /** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
@@ -128,7 +128,7 @@ async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<Sp
       const { audio, heard } = book.timestamps
         ? readWordAnswer(answer)
         : { audio: answer, heard: { words: [], estimated: false } }
-      const { samples, sampleRate } = await collectWav(piecesOf(audio))
+      const { samples, sampleRate } = await collectSamples(piecesOf(audio))
       return { samples, sampleRate, words: heard, answer: audio }
     } catch (thrown) {
       if (isMostlyUnspoken(thrown)) return undefined

@@ -1,18 +1,17 @@
-import { completeHeader } from '../../../speech/audio/wav.ts'
 import { AppError } from '../../errors.ts'
 
 /** Reads a WAV stream: its format, then its samples. */
 export interface WavReader {
   /** Throws `protocol` unless the stream is WAV with 16-bit mono samples. */
   format(): Promise<WavFormat>
-  /** The bytes behind the header, in pieces. */
+  /** The bytes of the samples, in pieces; what a file holds behind them is left out. */
   samples(): AsyncGenerator<Uint8Array>
 }
 
 export interface WavFormat {
   readonly sampleRate: number
-  /** The bytes before the samples. */
-  readonly header: Buffer
+  /** The bytes of the samples; infinite in the header of a stream. */
+  readonly dataBytes: number
 }
 
 /** The data chunk of a speech server's answer starts within this many bytes. */
@@ -29,9 +28,12 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
       return opened
     },
     async *samples() {
-      await this.format()
-      if (rest.length > 0) yield rest
-      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+      let { dataBytes: left } = await this.format()
+      for (let piece: Uint8Array | undefined = rest; piece && left > 0; piece = (await source.next()).value) {
+        const part = piece.subarray(0, Math.min(left, piece.length))
+        left -= part.length
+        if (part.length > 0) yield part
+      }
     },
   }
 
@@ -39,9 +41,8 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
     for (;;) {
       const found = findData(rest)
       if (found) {
-        const header = rest.subarray(0, found.start)
         rest = rest.subarray(found.start)
-        return { sampleRate: found.sampleRate, header }
+        return found
       }
       const next = await source.next()
       if (next.done || rest.length > longestHeader) throw invalidWav()
@@ -50,19 +51,23 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
   }
 }
 
-/** Reads a whole WAV file; the header of one that was streamed gets its sizes. */
-export async function collectWav(
-  body: AsyncIterable<Uint8Array>,
-): Promise<{ readonly wav: Buffer; readonly samples: Buffer; readonly sampleRate: number }> {
-  const reader = openWavReader(body)
-  const { header, sampleRate } = await reader.format()
-  const pieces: Uint8Array[] = [header]
-  for await (const piece of reader.samples()) pieces.push(piece)
-  const wav = completeHeader(Buffer.concat(pieces), header.length)
-  return { wav, samples: wav.subarray(header.length), sampleRate }
+/** The samples of a whole WAV stream. */
+export interface WavSamples {
+  /** 16-bit little-endian, mono. */
+  readonly samples: Buffer
+  readonly sampleRate: number
 }
 
-function findData(bytes: Buffer): { readonly start: number; readonly sampleRate: number } | undefined {
+/** Reads a WAV stream to its end. */
+export async function collectSamples(body: AsyncIterable<Uint8Array>): Promise<WavSamples> {
+  const reader = openWavReader(body)
+  const { sampleRate } = await reader.format()
+  const pieces: Uint8Array[] = []
+  for await (const piece of reader.samples()) pieces.push(piece)
+  return { samples: Buffer.concat(pieces), sampleRate }
+}
+
+function findData(bytes: Buffer): (WavFormat & { readonly start: number }) | undefined {
   if (bytes.length < 12) return undefined
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') throw invalidWav()
   let sampleRate: number | undefined
@@ -71,7 +76,12 @@ function findData(bytes: Buffer): { readonly start: number; readonly sampleRate:
     const size = bytes.readUInt32LE(at + 4)
     if (id === 'data') {
       if (sampleRate === undefined) throw invalidWav()
-      return { start: at + 8, sampleRate }
+      // A stream of unknown length states none, or the largest.
+      return {
+        start: at + 8,
+        sampleRate,
+        dataBytes: size === 0 || size >= 0x7fff_0000 ? Number.POSITIVE_INFINITY : size,
+      }
     }
     if (id === 'fmt ' && at + 24 <= bytes.length) {
       if (bytes.readUInt16LE(at + 10) !== 1 || bytes.readUInt16LE(at + 22) !== 16) throw invalidWav()

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { resample } from '../../../speech/audio/resample.ts'
-import { completeHeader, parseWav, toPcm16, wavHeader, writeWav } from '../../../speech/audio/wav.ts'
+import { parseWav, toPcm16, wavHeader, writeWav } from '../../../speech/audio/wav.ts'
 import { AppError } from '../../../src/errors.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -18,20 +18,10 @@ test('the header of a stream says that its size is unknown', () => {
   assert.is(wavHeader(24_000).readUInt32LE(4), 0xffff_ffff)
 })
 
-test('a size that 32 bits cannot tell is unknown, and the sizes of a streamed file are written where it tells none', () => {
+test('a size that 32 bits cannot tell is unknown', () => {
   const largest = 0xffff_ffff - 45
   assert.is(wavHeader(24_000, largest).readUInt32LE(40), largest)
   assert.is(wavHeader(24_000, largest + 1).readUInt32LE(40), 0xffff_ffff)
-  for (const [stated, told] of [
-    [undefined, [136, 100]],
-    [0, [136, 100]],
-    [101, [136, 100]],
-    [100, [136, 100]],
-    [98, [134, 98]],
-  ] as const) {
-    const wav = completeHeader(Buffer.concat([wavHeader(24_000, stated), Buffer.alloc(100)]), 44)
-    assert.equal([wav.readUInt32LE(4), wav.readUInt32LE(40)], told, String(stated))
-  }
 })
 
 test('samples beyond full scale are clipped, NaN is silence', () => {

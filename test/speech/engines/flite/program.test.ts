@@ -20,16 +20,11 @@ test('a trap is thrown, and the next run is as good as the first', async () => {
   for (let time = 0; time < 2; time++) assert.throws(() => run([]), /unreachable/)
 })
 
-test('without names every segment is written again', async () => {
-  const run = openProgram(await compileProgram(counter([], false)))
-  for (let time = 0; time < 3; time++) assert.is(run([]).output, '10')
-})
-
 /**
  * A module by the WebAssembly core specification: it adds one to a digit of its data and one to a byte of its heap, and
  * writes both as they then and before were: `10` in a fresh memory. Then comes `end`.
  */
-function counter(end: readonly number[] = [], named = true): Uint8Array {
+function counter(end: readonly number[] = []): Uint8Array {
   const [digit, vector, heap] = [16, 32, 4096]
   const body = [
     ...[...constant(digit), ...constant(digit), ...load, ...constant(1), add, ...store],
@@ -59,16 +54,6 @@ function counter(end: readonly number[] = [], named = true): Uint8Array {
       [...'0?'].map((c) => c.charCodeAt(0)),
     ),
   ]
-  const names = [
-    ...text('name'),
-    9,
-    ...sized(
-      list([
-        [0, ...text('.rodata')],
-        [1, ...text('.data')],
-      ]),
-    ),
-  ]
   return Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...[1, ...sized(list(types))],
@@ -78,7 +63,6 @@ function counter(end: readonly number[] = [], named = true): Uint8Array {
     ...[7, ...sized(list(exports))],
     ...[10, ...sized(list([sized([0, ...body, 0x0b])]))],
     ...[11, ...sized(list(segments))],
-    ...(named ? [0, ...sized(names)] : []),
   ])
 }
 
