@@ -233,7 +233,8 @@ test('every dependency has a place, and every place a dependency', () => {
     ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace'].map(
       (name) => `@opentelemetry/${name}`,
     ),
-    ...'age-encryption commander conf eld eventsource-parser fflate h3 inquirer ipaddr.js jose ky listhen'.split(' '),
+    ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
+    ...'ipaddr.js jose ky linkedom listhen'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]

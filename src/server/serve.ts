@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
 import { weightsName } from '../../speech/servers/weights.ts'
@@ -19,7 +20,6 @@ import { clientOrigins, proxiesOf } from './client-origin.ts'
 import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
 import type { Identify } from './identity.ts'
-import { whenIdle } from './idle-work.ts'
 import { createLineWriter } from './line-writer.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
@@ -29,7 +29,6 @@ import { cutAnswers, lastEventsMs, openServiceTelemetry, tellOfDatabase } from '
 import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
-import { workersOf } from './worker-count.ts'
 import { keepNewObjectsYoung } from './young-objects.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
@@ -346,4 +345,33 @@ function portOf(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65535) return port
   throw new AppError('usage', `Invalid port "${text}": give a number from 0 to 65535`)
+}
+
+/** The most workers: each has connections to the database and caches of its own. */
+const mostWorkers = 64
+
+/** The number of processes that serve the API. Throws `usage` for a text that is none, and where no API is served. */
+function workersOf(text: string | undefined, servers: readonly string[]): number {
+  if (text === undefined) return 1
+  if (!servers.includes('api')) throw new AppError('usage', '--workers is for the API: a speech server is one process')
+  const count = text === 'auto' ? Math.min(availableParallelism(), mostWorkers) : Number(text)
+  if ((text === 'auto' || /^\d{1,3}$/.test(text)) && count >= 1 && count <= mostWorkers) return count
+  throw new AppError('usage', `Invalid number of workers "${text}": give one from 1 to ${mostWorkers}, or auto`)
+}
+
+/** How long a service serves before it looks for a moment without a request, and between two looks: milliseconds. */
+const lookMs = 1000
+
+/**
+ * Does a piece of work that blocks the event loop once, at the first look that finds no request under way: neither the
+ * start nor an answer waits for it. Failures are left to the first request that needs the work. Returns a function that
+ * cancels it.
+ */
+function whenIdle(open: Pick<Bag<unknown>, 'size'>, work: () => Promise<unknown>): () => void {
+  const timer = setInterval(() => {
+    if (open.size > 0) return
+    clearInterval(timer)
+    work().catch(() => undefined)
+  }, lookMs).unref()
+  return () => clearInterval(timer)
 }

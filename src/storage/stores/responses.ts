@@ -1,10 +1,21 @@
 import type { NewResponse, Reader, ResponseBounds, ResponseObject, ResponseStore } from '../../chat/responses/store.ts'
-import { nothing, rows, run, type StoreDatabase, sql, takeTurn, together, type Word, type Work } from '../port/port.ts'
+import {
+  forUpdate,
+  nothing,
+  row,
+  rows,
+  run,
+  type StoreDatabase,
+  sql,
+  takeTurn,
+  together,
+  type Word,
+  type Work,
+} from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { readsOf } from './response-reads.ts'
 import { type ResponseRow, type ResponseTable, type Written, writtenOf } from './response-rows.ts'
-import { trimResponses } from './response-trim.ts'
 import {
   extentOf,
   findResponse,
@@ -144,4 +155,45 @@ function* orphans(parts: ResponseParts, before: number) {
   return unfinished
     .filter((each) => parts.isLeft(each, before))
     .map(({ owner, document }) => ({ owner, response: JSON.parse(document) as ResponseObject }))
+}
+
+interface ThreadRow extends ResponseBounds {
+  readonly thread_id: number
+}
+
+/**
+ * Holds an owner to the bounds: removes the least recently continued threads but one, and then that one's oldest responses
+ * but the newest. Whether there were too many.
+ */
+function* trimResponses(
+  table: ResponseTable,
+  owner: string,
+  thread: number,
+  extent: ResponseBounds,
+  bounds: ResponseBounds,
+): Work<boolean> {
+  let { responses, bytes } = extent
+  const isOver = () => responses > bounds.responses || bytes > bounds.bytes
+  const wasOver = isOver()
+  while (isOver()) {
+    const oldest = yield* row<ThreadRow>(
+      sql`SELECT thread_id, responses, bytes FROM response_thread WHERE user_id = ${owner} AND thread_id <> ${thread}
+          ORDER BY used_at, thread_id LIMIT 1 ${forUpdate}`,
+    )
+    if (!oldest) break
+    yield* run(sql`${leave} WHERE thread_id = ${oldest.thread_id}`)
+    responses -= oldest.responses
+    bytes -= oldest.bytes
+  }
+  while (isOver()) {
+    const first = yield* row<{ number: number; thread_id: number; bytes: number }>(
+      sql`SELECT number, thread_id, bytes FROM response WHERE thread_id = ${thread}
+            AND number < (SELECT max(number) FROM response WHERE thread_id = ${thread}) ORDER BY number LIMIT 1`,
+    )
+    if (!first) break
+    yield* removeResponse(table, first)
+    responses--
+    bytes -= first.bytes
+  }
+  return wasOver
 }
