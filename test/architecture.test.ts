@@ -72,7 +72,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   inquirer: ['src/cli/terminal/prompts.ts'],
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
-  'jq-web': ['src/formats/json-filter-child.ts'],
   'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json/line-of.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],

@@ -1,6 +1,6 @@
 import { readSettings, type Settings } from '../settings/settings.ts'
-import type { WordCli } from './completion/word-cli.ts'
 import { wordsOf } from './completion/words.ts'
+import type { WordCli } from './terminal/cli.ts'
 
 /**
  * The program behind a Tab: `aichat --timeout 1s __complete KIND [CONTEXT]`, as the scripts call it, without the command tree, which

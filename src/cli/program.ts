@@ -8,7 +8,6 @@ import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
 import { addDatabaseCommands } from './db/command.ts'
-import { addEmbedCommand } from './embed/command.ts'
 import { addHelpCommand } from './help/command.ts'
 import { overview, summary } from './help/overview.ts'
 import { addKeyCommands } from './key/command.ts'
@@ -39,7 +38,6 @@ const groups: readonly (readonly [names: string, add: (program: CliCommand, cli:
   ['template', addTemplateCommands],
   ['plugin', addPluginCommands],
   ['models', addModelCommands],
-  ['embed', addEmbedCommand],
   ['prices', addPriceCommands],
   ['persona', addPersonaCommands],
   ['mcp', addMcpCommands],
@@ -47,7 +45,7 @@ const groups: readonly (readonly [names: string, add: (program: CliCommand, cli:
   ['tts', addSpeechCommands],
   ['serve __worker', addServeCommand],
   ['service', addServiceCommands],
-  ['connect launch', addConnectCommands],
+  ['connect', addConnectCommands],
   ['setup register login logout whoami passwd auth', addAccountCommands],
   ['users', addUserCommands],
   ['key', addKeyCommands],
@@ -87,7 +85,6 @@ export function buildProgram(cli: Cli, word?: string): CliCommand {
     .option('--local', 'work in this process on the data folder')
     .option('--as <username>', 'act as this user (in this process)')
     .option('--json', 'print JSON, exactly as the REST API returns it')
-    .option('--jq <expression>', 'print the results of this jq expression for the JSON, texts without quotes')
     .option('--plain', 'print tables as tab-separated lines without headings, and answers as the model wrote them')
     .option('-q, --quiet', 'print no remarks')
     .option('-v, --verbose', 'also name the data folder or server, and the model that answered')
@@ -103,10 +100,7 @@ export function buildProgram(cli: Cli, word?: string): CliCommand {
   const only = groups.filter(([names]) => word !== undefined && names.split(' ').includes(word))
   for (const [, add] of only.length > 0 ? only : groups) add(program, cli)
   throwUsageErrors(program)
-  cli.bind(() => {
-    const options = program.opts<Globals>()
-    return options.jq !== undefined && !cli.printsJson ? { ...options, json: true } : options
-  })
+  cli.bind(() => program.opts<Globals>())
   program.hook('preAction', async (_program, command) => {
     cli.running = command as CliCommand
     const named = command.options.find(({ short }) => short === '-m')?.attributeName()

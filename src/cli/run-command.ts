@@ -16,15 +16,11 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
   try {
     const words = withPrompt(argv, io)
     const program = buildProgram(cli, words[commandAt(words)])
-    program.hook('preAction', () => openFilter(cli))
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
-    await cli.filter?.flush()
     await cli.io.out(cli.helpTexts.join(''))
     return io.signal.aborted && !cli.endsWithSignal ? signalExit(io) : cli.exit
   } catch (thrown) {
-    // The command printed it before it failed.
-    await cli.filter?.flush().catch(() => {})
     return await report(thrown, cli, argv)
   } finally {
     await close()
@@ -34,14 +30,6 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
 /** Reports a failure before the arguments were parsed; returns the exit code. */
 export function reportFailure(thrown: unknown, argv: readonly string[], io: Io): Promise<number> {
   return report(thrown, openCli(io).cli, argv)
-}
-
-/** Filters the command's output where --jq asks for it. Throws `usage` for an invalid expression. */
-async function openFilter(cli: Cli): Promise<void> {
-  const { jq } = cli.globals()
-  if (jq === undefined) return
-  const { filterOutput } = await import('./terminal/filter.ts')
-  cli.filter = await filterOutput(cli, jq)
 }
 
 /** commander also throws after --help and --version, with exit code 0. */
@@ -57,8 +45,6 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   let signal: AbortSignal | undefined
   const cli: Cli = {
     io,
-    filter: undefined,
-    printsJson: false,
     helpTexts: [],
     running: undefined,
     exit: 0,
@@ -93,7 +79,6 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   return {
     cli,
     async close() {
-      cli.filter?.close()
       await (await backend?.catch(() => undefined))?.close()
     },
   }
@@ -105,7 +90,7 @@ function commandPath(command: Command | null | undefined): string {
 }
 
 /** Global options with a value: the word behind one is no command. */
-const valued = new Set(['--server', '--as', '--color', '--timeout', '--jq'])
+const valued = new Set(['--server', '--as', '--color', '--timeout'])
 const chatOptions =
   /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|again|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
 

@@ -12,6 +12,7 @@ import { printableLine } from '../formats/terminal-text.ts'
 import type { Send } from '../http/send.ts'
 import { version } from '../version.ts'
 import { guardedFetch } from './guarded-fetch.ts'
+import { contentOfResult } from './result-content.ts'
 import { createServerProcess, longestMessage, type ServerCommand, type ServerProcess } from './server-process.ts'
 
 /** A server to connect to: a command, or an address with headers. */
@@ -96,7 +97,7 @@ export async function connectServer({ name, address, send, timeoutMs, signal }: 
       try {
         const limits = { timeout: timeoutMs, maxTotalTimeout: timeoutMs }
         const asked = { name: tool, arguments: { ...args } }
-        return textOfResult(await ended(stop, (signal) => client.callTool(asked, { ...limits, signal })))
+        return contentOfResult(await ended(stop, (signal) => client.callTool(asked, { ...limits, signal })))
       } catch (thrown) {
         if (stop?.aborted) throw thrown
         throw failure(thrown, `failed at ${printableLine(tool)}`)
@@ -207,37 +208,4 @@ function toolOf({
     outputSchema: outputSchema as ServerTool['outputSchema'],
     annotations: annotations as ServerTool['annotations'],
   }
-}
-
-/** The most parts of a result that are read. */
-const mostParts = 1_000
-
-interface Part {
-  readonly type?: unknown
-  readonly text?: unknown
-  readonly mimeType?: unknown
-  readonly uri?: unknown
-  readonly resource?: { readonly uri?: unknown; readonly text?: unknown } | undefined
-}
-
-/**
- * A result as text for a model: its texts, and the type and address of pictures, sounds and links. Without any, its
- * structured form.
- */
-function textOfResult(result: {
-  readonly content?: unknown
-  readonly structuredContent?: unknown
-  readonly isError?: boolean | undefined
-}): ToolResult {
-  const parts = Array.isArray(result.content) ? (result.content as readonly Part[]).slice(0, mostParts) : []
-  const text = parts.map(textOf).join('\n')
-  const whole = text === '' && result.structuredContent !== undefined ? JSON.stringify(result.structuredContent) : text
-  return { text: whole === '' ? '(no output)' : whole, isError: result.isError === true }
-}
-
-function textOf({ type, text, mimeType, uri, resource }: Part): string {
-  if (typeof text === 'string') return text
-  if (typeof resource?.text === 'string') return resource.text
-  const about = [mimeType, uri, resource?.uri].filter((word) => typeof word === 'string').join(' ')
-  return `[${typeof type === 'string' ? type : 'part'}${about === '' ? '' : ` ${about}`}]`
 }

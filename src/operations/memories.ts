@@ -104,9 +104,6 @@ export const addMemory = defineOperation({
   },
 })
 
-/** A line of a file of memories. */
-export const memoryLine = { input: memoryInput }
-
 /** The most memories of one batch: to embed, index and store them takes a second or two, in turns with other requests. */
 const mostInBatch = 1000
 

@@ -51,6 +51,8 @@ const sums = {
   cost_usd: z.string(),
   /** The same in 10^-9 USD. */
   cost_nano: z.number(),
+  /** `cached_tokens` of `input_tokens` in percent, to one decimal place. */
+  cached_percent: z.number(),
   /** Attempts without a known price. */
   unpriced: z.int(),
   /** Attempts without token counts of the provider: they were counted here. */

@@ -21,6 +21,11 @@ const memorySettings = z.object({
    */
   extract: z.exactOptional(z.enum(['off', 'manual', 'auto'])),
   extract_min_confidence: z.exactOptional(z.number().min(0).max(1)),
+  /**
+   * Where found memories stand in a chat: `end` puts them before the user's newest words, so that a provider's prompt cache
+   * holds all before them; `system` puts them behind the system prompt.
+   */
+  placement: z.exactOptional(z.enum(['end', 'system'])),
 })
 
 /** Absent fields have the default of `mutationDefaults`. */
@@ -38,6 +43,7 @@ const memoryDefaults = {
   min_score: 0.15,
   extract: 'off',
   extract_min_confidence: 0.8,
+  placement: 'end',
 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
@@ -147,6 +153,7 @@ export const personaView = z.object({
     min_score: z.number(),
     extract: z.enum(['off', 'manual', 'auto']),
     extract_min_confidence: z.number(),
+    placement: z.enum(['end', 'system']),
   }),
   mutation_settings: z.object({
     enabled: z.boolean(),

@@ -15,6 +15,7 @@ import { boundText, chat, routed } from '../operations/chat.ts'
 import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
+import { conversationRoutes } from './conversation-routes.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
@@ -48,6 +49,7 @@ export function responsesRoutes(app: App, identify: Identify): readonly Route[] 
       },
     },
     ...responseStateRoutes(app, identify),
+    ...conversationRoutes(app, identify),
   ]
 }
 

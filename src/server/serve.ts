@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
 import { weightsName } from '../../speech/servers/weights.ts'
@@ -30,6 +29,7 @@ import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
 import { keepNewObjectsYoung } from './young-objects.ts'
+import { workersOf } from './worker-count.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -345,18 +345,6 @@ function portOf(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65535) return port
   throw new AppError('usage', `Invalid port "${text}": give a number from 0 to 65535`)
-}
-
-/** The most workers: each has connections to the database and caches of its own. */
-const mostWorkers = 64
-
-/** The number of processes that serve the API. Throws `usage` for a text that is none, and where no API is served. */
-function workersOf(text: string | undefined, servers: readonly string[]): number {
-  if (text === undefined) return 1
-  if (!servers.includes('api')) throw new AppError('usage', '--workers is for the API: a speech server is one process')
-  const count = text === 'auto' ? Math.min(availableParallelism(), mostWorkers) : Number(text)
-  if ((text === 'auto' || /^\d{1,3}$/.test(text)) && count >= 1 && count <= mostWorkers) return count
-  throw new AppError('usage', `Invalid number of workers "${text}": give one from 1 to ${mostWorkers}, or auto`)
 }
 
 /** How long a service serves before it looks for a moment without a request, and between two looks: milliseconds. */

@@ -35,7 +35,8 @@ all('every command works, and those of the opening print what stands below them'
   const port = String(await freePort())
   const provider = await openStandIn((request, response) => {
     const { model, stream, messages } = JSON.parse(request.body)
-    const text = `${model}: ${messages.at(-1).content}`
+    // The user's words are the last line: notes of a persona stand before them.
+    const text = `${model}: ${messages.at(-1).content.split('\n').at(-1)}`
     if (!stream) return json(response, 200, completion(text, model))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents([text], model).join(''))

@@ -65,14 +65,6 @@ test('--pull asks the hub for missing weights before anything is served', async 
   assert.not.match(stderr, /serves voxb-tts on/)
 })
 
-test.whole('a port where another aichat serves says so', async () => {
-  await withDaemon(async ({ url }) => {
-    const { code, stderr } = await refused({}, ['api', '--port', new URL(url).port])
-    assert.is(code, 69)
-    assert.match(stderr, /aichat serves there already/)
-  })
-})
-
 for (const [what, words] of [
   ['an unknown server', ['nope']],
   ['a port that is none', ['--port', 'http']],

@@ -232,7 +232,7 @@ test('wrong usage names the error and the help to read, in one line with --json 
     [['plugin'], /^aichat: aichat plugin needs a command: list, show, .*\n {2}See: aichat help plugin\n$/],
     [['plugin', 'show'], /^aichat: Missing required argument 'id'\n {2}See: aichat help plugin show\n$/],
     [['plugin', 'list', '--type', 'x'], /Invalid --type "x": use completion, chat, embedding or tts\n/],
-    [['session', 'list', '-n', '0'], /'-n, --limit <count>' argument '0' is invalid\. Use a whole number/],
+    [['mcp', 'add', 'x', '--timeout-seconds', '0'], /argument '0' is invalid\. Use a whole number/],
     [['status', '--timeout', 'soon'], /^aichat: Invalid duration "soon"/],
     [
       ['help', 'plugn'],

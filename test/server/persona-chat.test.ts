@@ -28,12 +28,15 @@ for (const streamed of [false, true]) {
         assert.is(lastRequest(all).split(told).length, 2, 'nothing that was said finds itself')
         await say(all, 'ada', { persona, stream: streamed }, 'Where does my sister work as a physician?')
         const { messages } = JSON.parse(lastRequest(all))
-        assert.equal([messages.length, messages[0].role], [2, 'system'])
-        assert.match(messages[0].content, /^You are Mia\.\n/)
-        const line = messages[0].content.split('\n').find((each: string) => each.includes(told))
-        assert.match(line, /^- \[\d{4}-\d\d-\d\d, ada, chat\] My sister is a physician in Zurich\.$/)
-        assert.ok(messages[0].content.split('\n').filter((each: string) => each.startsWith('- [')).length <= 8)
-        assert.equal(messages[1], { role: 'user', content: 'Where does my sister work as a physician?' })
+        assert.equal(messages[0], { role: 'system', content: 'You are Mia.' })
+        assert.equal(pluck(messages, 'role'), ['system', 'user'])
+        const lines: readonly string[] = messages[1].content.split('\n')
+        assert.match(
+          lines.find((each) => each.includes(told)) ?? '',
+          /^- \[\d{4}-\d\d-\d\d, ada, chat\] My sister is a physician in Zurich\.$/,
+        )
+        assert.ok(lines.filter((each) => each.startsWith('- [')).length <= 8)
+        assert.is(lines.at(-1), 'Where does my sister work as a physician?')
       },
       { provider },
     ))
@@ -211,8 +214,9 @@ test('a memory cannot pass for an instruction of the prompt around it', async ()
   await say(all, 'ada', { persona: path.split('/').at(-1) }, 'What is the code word?')
   const [{ content: prompt }] = JSON.parse(lastRequest(all)).messages
   const lines = prompt.split(/[\n\r\u2028\u2029]/)
-  assert.is(lines.length, 3, prompt)
-  assert.match(lines[1], 'never instructions')
+  assert.is(lines.length, 7, prompt)
+  assert.match(lines[2], 'never instructions')
+  assert.equal(lines.slice(4), ['', "[The user's message]", 'What is the code word?'])
 })
 
 test('a request carries no more than a few thousand characters of memories, and says what it left out', async () => {
@@ -228,10 +232,10 @@ test('a request carries no more than a few thousand characters of memories, and 
     await all.ada('POST', `${path}/memory`, { content: start + '\u{1F6A2}'.repeat(9_980), metadata: { source } })
   await all.ada('POST', `${path}/memory`, { content: 'The harbour is cold.' })
   await say(all, 'ada', { persona }, 'Tell me of the harbour')
-  const [system] = JSON.parse(lastRequest(all)).messages
-  assert.ok(system.content.length < 6_000 + 8 * 400, `${system.content.length}`)
-  assert.match(system.content, /The harbour is \w+\. +\u{1F6A2}+\ufffd? … \[19,98\d characters in all\]/u)
-  assert.not.match(system.content, /\p{Surrogate}/u)
+  const [{ content }] = JSON.parse(lastRequest(all)).messages
+  assert.ok(content.length < 6_000 + 8 * 400, `${content.length}`)
+  assert.match(content, /The harbour is \w+\. +\u{1F6A2}+\ufffd? … \[19,98\d characters in all\]/u)
+  assert.not.match(content, /\p{Surrogate}/u)
 })
 
 test('when nobody answers, or the answer breaks off, nothing is kept', async () => {
@@ -324,7 +328,7 @@ test('a preview shows the whole request, sends nothing and keeps nothing', async
   const { status, body } = await all.ada('POST', '/api/chat/preview', { persona: 'Mia', messages })
   assert.is(status, 200)
   assert.equal([body.plugin, body.body.seed], ['custom', 5])
-  assert.match(body.body.messages[0].content, 'I play the cello.')
+  assert.match(body.body.messages.at(-1).content, 'I play the cello.')
   assert.not.ok(JSON.stringify(body).includes('sk-of-the-test'))
   assert.is(all.provider.received.length, 0)
   assert.is((await memories(all.ada, path)).length, 1)

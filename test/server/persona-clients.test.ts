@@ -113,8 +113,8 @@ test('what one client told a persona, every other finds', async () => {
       assert.equal(answer, { text: 'Noted.', model: 'persona:Ada Lovelace' }, asker)
       const { model, seed, messages } = lastSent(daemon)
       assert.equal([model, seed], ['m-one', 7])
-      assert.match(messages[0].content, /^You are Ada\.\n/)
-      assert.match(messages[0].content, `, ada, chat] ${told}`, `${asker} after ${teller}`)
+      assert.is(messages[0].content, 'You are Ada.')
+      assert.match(JSON.stringify(messages.at(-1)), `, ada, chat] ${told}`, `${asker} after ${teller}`)
     }
     await daemon.call('DELETE', `/api/personas/${id}`, { token: daemon.ada.token })
   }

@@ -26,6 +26,7 @@ test('a persona of two fields has every default, and the address where it is', (
         min_score: 0.15,
         extract: 'off',
         extract_min_confidence: 0.8,
+        placement: 'end',
       },
       mutation_settings: { enabled: false, sensitivity: 'medium', auto_adapt: false },
     })
@@ -52,6 +53,7 @@ test('all fields are kept as they were given', () =>
         min_score: 0.9,
         extract: 'auto',
         extract_min_confidence: 1,
+        placement: 'system',
       },
       mutation_settings: { enabled: true, sensitivity: 'high', auto_adapt: true },
     }
@@ -90,6 +92,7 @@ test('a change leaves what it does not name, merges settings and removes what it
       min_score: 0.15,
       extract: 'off',
       extract_min_confidence: 0.8,
+      placement: 'end',
     })
     assert.equal(changed.body.mutation_settings, { enabled: false, sensitivity: 'low', auto_adapt: false })
     assert.ok(changed.body.updated_at >= changed.body.created_at)
@@ -102,6 +105,7 @@ test('a change leaves what it does not name, merges settings and removes what it
       min_score: 0.15,
       extract: 'off',
       extract_min_confidence: 0.8,
+      placement: 'end',
     })
     assert.equal(reset.body.parameters, {})
     assert.equal((await ada('GET', path)).body, reset.body)

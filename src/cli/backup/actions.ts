@@ -14,7 +14,7 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, canAsk, confirm, readSecrets } from '../terminal/prompts.ts'
 import { recordHere } from '../terminal/record.ts'
-import { table } from '../terminal/table.ts'
+import { sizeText, table, timeText } from '../terminal/table.ts'
 
 interface PassphraseOptions {
   readonly passphraseStdin?: boolean
@@ -35,7 +35,7 @@ export async function create(cli: Cli, options: PassphraseOptions & { readonly e
     openApp,
   )
   await print(cli, kept, ({ name }) => name)
-  note(cli, `aichat: ${sizeOf(kept.bytes)}${kept.encrypted ? ', encrypted' : ''}; the values of keys are not in it`)
+  note(cli, `aichat: ${sizeText(kept.bytes)}${kept.encrypted ? ', encrypted' : ''}; the values of keys are not in it`)
 }
 
 /** Lists the backups where they are kept. */
@@ -51,8 +51,8 @@ export async function list(cli: Cli): Promise<void> {
       backups,
       [
         ['BACKUP', (row) => row.name],
-        ['TIME', (row) => timeOf(row.created_at)],
-        ['SIZE', (row) => sizeOf(row.bytes)],
+        ['TIME', (row) => timeText(row.created_at)],
+        ['SIZE', (row) => sizeText(row.bytes)],
         ['MADE BY', (row) => (row.scheduled ? 'schedule' : 'hand')],
         ['ENCRYPTED', (row) => (row.encrypted ? 'yes' : 'no')],
       ],
@@ -109,7 +109,10 @@ export async function restore(
     return backups.restore(source, { ...progress, passphrase, asBackedUp: options.asBackedUp === true })
   })
   await print(cli, restored, () => '')
-  note(cli, `aichat: restored the state of ${timeOf(restored.created_at)} UTC with ${counted(restored.users, 'user')}`)
+  note(
+    cli,
+    `aichat: restored the state of ${timeText(restored.created_at)} UTC with ${counted(restored.users, 'user')}`,
+  )
   if (restored.before !== undefined)
     note(
       cli,
@@ -224,16 +227,8 @@ async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
 function textOf({ name, created_at, program, schema, users, files, bytes, keys }: VerifiedBackup): string {
   return [
     `valid   ${name}`,
-    `  made     ${timeOf(created_at)} UTC by ${program}, schema ${schema}`,
-    `  holds    ${counted(users, 'user')}, ${counted(files, 'file')}, ${sizeOf(bytes)} unpacked`,
+    `  made     ${timeText(created_at)} UTC by ${program}, schema ${schema}`,
+    `  holds    ${counted(users, 'user')}, ${counted(files, 'file')}, ${sizeText(bytes)} unpacked`,
     ...(keys.length > 0 ? [`  keys set ${keys.join(', ')} (their values are in no backup)`] : []),
   ].join('\n')
-}
-
-function timeOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
-}
-
-function sizeOf(bytes: number): string {
-  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

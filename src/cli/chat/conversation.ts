@@ -159,7 +159,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   }
 
   async function begin(options: TalkOptions, session?: string): Promise<void> {
-    const found = session === undefined ? undefined : await cli.ask(showSession, { id: session })
+    const found = session === undefined ? undefined : await cli.ask(showSession, { id: session, brief: true })
     if (found && found.id === current.record.session) throw new AppError('usage', `"${found.name}" goes on already`)
     const next = await terminalSession(cli, { ...chatOptions(options), ...given({ session: found?.id }) })
     await saved.end()

@@ -97,7 +97,7 @@ async function sessionPersona(cli: Cli, options: ChatOptions): Promise<{ persona
 
 async function findSession(cli: Cli, name: string): Promise<{ session?: string }> {
   try {
-    return { session: (await cli.ask(showSession, { id: name })).id }
+    return { session: (await cli.ask(showSession, { id: name, brief: true })).id }
   } catch (reason) {
     if (reason instanceof AppError && reason.code === 'not_found') return {}
     throw reason

@@ -19,7 +19,6 @@ export async function answerCheckOf(cli: Cli, options: ChatOptions): Promise<Ans
   if (schema === undefined && schemaMulti === undefined && !jsonObject && templateSchema === undefined) return undefined
   if (options.option?.['response_format'] !== undefined)
     throw new AppError('usage', 'Use --schema or --json-object, or -o response_format, not both')
-  cli.printsJson = true
   const { openAnswerCheck } = await import('./schema/answer-check.ts')
   return openAnswerCheck(cli, options)
 }

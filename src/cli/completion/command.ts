@@ -1,7 +1,6 @@
 import { Argument } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import type { InstallOptions } from './install.ts'
 import type { Shell } from './script.ts'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
@@ -10,23 +9,12 @@ const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 export function addCompletionCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
 
-  const completion = program
+  program
     .command('completion')
     .addArgument(new Argument('<shell>').choices(shells))
     .description('print the completion script of a shell: bash, zsh or fish')
     .example('source <(aichat completion bash)', 'aichat completion fish > ~/.config/fish/completions/aichat.fish')
     .action((shell: Shell) => run((scripts) => scripts.printScript)(program, shell))
-
-  completion
-    .command('install')
-    .addArgument(new Argument('[shell...]').choices(shells))
-    .description('put the completions, by default of $SHELL, and the manual pages where they are found')
-    .option('--force', 'replace files that aichat did not make')
-    .option('--remove', 'remove them')
-    .example('aichat completion install', 'aichat completion install bash zsh', 'aichat completion install --remove')
-    .action((chosen: readonly Shell[], options: InstallOptions) =>
-      lazyActions(cli, () => import('./install.ts'))((install) => install.installCompletions)(program, chosen, options),
-    )
 
   program.command('__complete <kind> [context]', { hidden: true }).action(run((words) => words.printWords))
 

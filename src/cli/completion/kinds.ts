@@ -30,7 +30,6 @@ const argumentKinds: Readonly<Record<string, string>> = {
   'login url': 'logins',
   'serve server': 'servers',
   'connect client': 'clients',
-  'launch client': 'clients',
   'help topic': 'topics',
 }
 
@@ -39,7 +38,6 @@ const flagKinds: Readonly<Record<string, string>> = {
   'chat --model': 'models',
   'persona --model': 'models',
   'connect --model': 'models',
-  'launch --model': 'models',
   'tts --model': 'speech-servers',
   'chat --role': 'personas',
   'chat --mcp': 'mcp-servers',

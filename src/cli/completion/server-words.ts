@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Operation } from '../../operations/operation.ts'
-import { aliases, type WordCli } from './word-cli.ts'
+import type { WordCli } from '../terminal/cli.ts'
+import { aliases } from './word-cli.ts'
 
 /**
  * How long a server may take for a completion, in milliseconds: one on this machine or its network answers in less, and a

@@ -1,7 +1,8 @@
 import type { Names } from '../../app/names.ts'
 import { isPrintableLine } from '../../formats/terminal-text.ts'
 import { isSettingName, settingNames } from '../../settings/settings.ts'
-import { aliases, type WordCli } from './word-cli.ts'
+import type { WordCli } from '../terminal/cli.ts'
+import { aliases } from './word-cli.ts'
 
 /** The words of a kind; `context` is the first argument before them, such as the persona that owns the memories. */
 type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>

@@ -85,7 +85,7 @@ async function connectFiles(cli: Cli, name: string, options: ConnectOptions, con
   )
   if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
   const isDone = plans.every((plan) => plan.isDone) && before?.key?.id === key?.id && before !== undefined
-  await report(cli, name, pointing, plans, { ...connection, files }, isDone)
+  await report(cli, name, pointing, { ...connection, files }, isDone)
 }
 
 /** Prints the lines for a shell that point a client here, with a key of their own; with `--print` it ends by itself. */
@@ -129,8 +129,6 @@ function draftOf({ server, models }: Offer, keyFile: string): Pointing {
 function draftPlans(cli: Cli, name: string, draft: Pointing, before: Connection | undefined): readonly FilePlan[] {
   const client = clientNamed(name)
   const places = placesOf(cli.io.environment)
-  const conflict = client.conflict?.(places)
-  if (conflict !== undefined) throw new AppError('invalid', conflict)
   return planFiles(client.files?.(draft, places) ?? [], before?.files)
 }
 

@@ -8,6 +8,10 @@ export interface OfferedModel {
   /** Tokens; absent where they are unknown. */
   readonly context?: number | undefined
   readonly longestAnswer?: number | undefined
+  readonly images?: boolean | undefined
+  readonly tools?: boolean | undefined
+  readonly thinking?: boolean | undefined
+  readonly temperature?: boolean | undefined
 }
 
 /** The values that a client is pointed with. */
@@ -27,17 +31,6 @@ export interface ClientFile {
   readonly path: string
   readonly format: FormatName
   readonly edits: readonly Edit[]
-  /** The file holds the key: only its owner may read it. */
-  readonly secret?: true
-}
-
-/** The way to start a client with settings for one run alone. */
-export interface Launch {
-  /** Arguments before those of the user. */
-  readonly args: readonly string[]
-  readonly environment: Variables
-  /** Files of a folder for this run, by name. `links` names a folder with other entries that appear in it. */
-  readonly folder?: { readonly files: readonly ClientFile[]; readonly links?: string }
 }
 
 /** Variables of an environment; undefined ones are removed. */
@@ -47,18 +40,13 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export interface Client {
   readonly name: string
   readonly speaks: 'responses' | 'chat' | 'messages' | 'ollama'
-  /** Programs that start it; none for a library, which is launched by the user's own command. */
+  /** Programs that start it; none for a library. */
   readonly programs: readonly string[]
-  readonly install?: string
   /** Embeddings are asked with the same key. */
   readonly embeds?: true
   /** The environment alone points it here. */
   readonly environment?: (pointing: Pointing) => Variables
   readonly files?: (pointing: Pointing, places: Places) => readonly ClientFile[]
-  /** Undefined where a run of its own cannot have settings of its own. `folder` is that of `Launch`. */
-  readonly launch?: (pointing: Pointing, places: Places, folder: string) => Launch
-  /** The reason not to write the files as things are on this machine. */
-  readonly conflict?: (places: Places) => string | undefined
   /** The steps left to the user once the files are written. */
   readonly advice?: (pointing: Pointing) => string
 }

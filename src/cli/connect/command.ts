@@ -2,7 +2,7 @@ import { Argument, Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 
-/** `aichat connect` and `aichat launch`: other programs that ask this installation. */
+/** `aichat connect`: other programs that ask this installation. */
 export function addConnectCommands(program: CliCommand, cli: Cli): void {
   pointed(
     program
@@ -25,29 +25,10 @@ export function addConnectCommands(program: CliCommand, cli: Cli): void {
       'aichat connect codex --undo',
     )
     .action(lazyActions(cli, () => import('./actions.ts'))(({ connect }) => connect))
-
-  pointed(
-    program
-      .command('launch')
-      .addArgument(client('<client>'))
-      .argument('[arguments...]', 'its arguments, after --; for a library, the command to run')
-      .description(
-        'run a client on the daemon without changing its files, with a key that ends with it; without a daemon one is served for it alone',
-      ),
-  )
-    .example(
-      'aichat launch claude',
-      'aichat launch codex --model gpt-4o -- exec "Explain this repository"',
-      'aichat launch openai --persona Ada -- python3 script.py',
-    )
-    .action(lazyActions(cli, () => import('./launch.ts'))(({ launch }) => launch))
 }
 
 function client(name: string): Argument {
-  return new Argument(
-    name,
-    'codex, claude, opencode, aider, continue, zed, llm, or the libraries openai, anthropic and ollama',
-  )
+  return new Argument(name, 'codex, claude, opencode, aider, zed, or the libraries openai, anthropic and ollama')
 }
 
 function pointed(command: CliCommand): CliCommand {

@@ -45,9 +45,8 @@ export function planFiles(files: readonly ClientFile[], written: readonly Writte
       const start: FoundFile = { path: found.path, bytes: base?.bytes ?? null, mode: base?.mode ?? found.mode }
       const { text, made } = applyEdits(file.format, textOf(start), file.edits)
       const bytes = bytesOf(start, text)
-      const mode = file.secret ? start.mode & 0o700 : start.mode
-      const isDone = found.bytes?.equals(bytes) === true && found.mode === mode
-      return { file, found, base, bytes, mode, made, before, isDone }
+      const isDone = found.bytes?.equals(bytes) === true && found.mode === start.mode
+      return { file, found, base, bytes, mode: start.mode, made, before, isDone }
     })
   })
 }

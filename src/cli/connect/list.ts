@@ -1,9 +1,9 @@
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
+import { findProgram } from '../terminal/programs.ts'
 import { table } from '../terminal/table.ts'
 import { clients } from './clients.ts'
 import { digestOf, readConfigFile } from './config/file.ts'
-import { findProgram } from './program.ts'
 import { openConnections, shellNameOf, type WrittenFile } from './record.ts'
 
 /** Lists the clients: whether each is installed, and whether it is pointed at a daemon. */

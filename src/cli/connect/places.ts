@@ -5,14 +5,10 @@ import type { Environment } from '../../settings/settings.ts'
 
 /** The places of the clients' own files on this machine. */
 export interface Places {
-  readonly home: string
   readonly codexFolder: string
   readonly claudeFolder: string
   readonly opencodeFile: string
-  readonly continueFolder: string
   readonly zedFile: string
-  readonly llmFolder: string
-  exists(path: string): boolean
   /** The words of a command that prints a file. */
   printFile(path: string): readonly [command: string, ...args: readonly string[]]
 }
@@ -24,23 +20,13 @@ export function placesOf(environment: Environment, platform: NodeJS.Platform = p
   const appData = environment['APPDATA'] || join(home, 'AppData', 'Roaming')
   const config = folderOf(environment, 'XDG_CONFIG_HOME') ?? join(home, '.config')
   return {
-    home,
     codexFolder: environment['CODEX_HOME'] || join(home, '.codex'),
     claudeFolder: environment['CLAUDE_CONFIG_DIR'] || join(home, '.claude'),
     opencodeFile: environment['OPENCODE_CONFIG'] || opencodeFile(join(config, 'opencode')),
-    continueFolder: environment['CONTINUE_GLOBAL_DIR'] || join(home, '.continue'),
     zedFile: windows
       ? join(appData, 'Zed', 'settings.json')
       : join(platform === 'darwin' ? join(home, '.config') : config, 'zed', 'settings.json'),
-    llmFolder: environment['LLM_USER_PATH'] || llmFolder(),
-    exists: existsSync,
     printFile: (path) => (windows ? ['cmd', '/c', 'type', path] : ['cat', path]),
-  }
-
-  /** The application folder of Python's click, which llm uses. */
-  function llmFolder(): string {
-    if (windows) return join(appData, 'io.datasette.llm')
-    return join(platform === 'darwin' ? join(home, 'Library', 'Application Support') : config, 'io.datasette.llm')
   }
 }
 

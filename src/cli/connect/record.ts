@@ -10,7 +10,7 @@ import { whileLocked } from '../../storage/files/file-lock.ts'
 /** A change of a client's file, with the facts to undo it. */
 const writtenFile = z.object({
   path: z.string(),
-  format: z.enum(['json', 'toml', 'yaml', 'dotenv']),
+  format: z.enum(['json', 'toml']),
   /** The copy of the file as it was; null where there was none. */
   backup: z.string().nullable(),
   /** Permissions before. */
@@ -21,10 +21,9 @@ const writtenFile = z.object({
   edits: z
     .array(
       z.object({
-        path: z.array(z.union([z.string(), z.int()])).max(20),
+        path: z.array(z.string()).max(20),
         value: z.unknown(),
         before: z.unknown().optional(),
-        by: z.exactOptional(z.string()),
         known: z.int(),
       }),
     )

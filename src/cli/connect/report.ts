@@ -2,7 +2,6 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import type { Pointing, Variables } from './client.ts'
 import { clientNamed } from './clients.ts'
-import type { FilePlan } from './files.ts'
 import type { Connection } from './record.ts'
 import { exportLines, type Shell, shellOf } from './shell.ts'
 
@@ -32,7 +31,6 @@ export async function report(
   cli: Cli,
   name: string,
   pointing: Pointing,
-  plans: readonly FilePlan[],
   { files, key }: Connection,
   isDone: boolean,
 ): Promise<void> {
@@ -51,9 +49,6 @@ export async function report(
   await print(cli, value, () => files.map(({ path }) => path).join('\n'))
   note(cli, `aichat: ${client.name} asks ${server} for ${model.id}${isDone ? ' already' : ''}`)
   for (const { backup } of files) if (backup !== null && !isDone) note(cli, `aichat: the file as it was is ${backup}`)
-  for (const { found, base, mode } of plans)
-    if (base && base.mode !== mode)
-      note(cli, `aichat: ${found.path} holds the key now, so that other users may not read it any more`)
   if (client.advice) note(cli, `aichat: ${client.advice(pointing)}`)
   if (!isDone) note(cli, `aichat: to undo it: aichat connect ${name} --undo`)
 }

@@ -16,7 +16,7 @@ import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { table } from '../terminal/table.ts'
+import { sizeText, table } from '../terminal/table.ts'
 
 /** Shows the database and its content. */
 export async function status(cli: Cli): Promise<void> {
@@ -125,7 +125,7 @@ async function textOf(cli: Cli, { schema, contents, ...shown }: DatabaseStatus):
     ['schema', `${schema.newest ?? 'none yet'}${waiting}${unknown}`],
     ['installation', shown.installation],
     ['vectors', shown.vectors],
-    ['size', sizeOf(shown.bytes)],
+    ['size', sizeText(shown.bytes)],
     ['moved to', shown.moved_to],
   ]
   const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(12)}  ${value}`]))
@@ -136,13 +136,9 @@ async function textOf(cli: Cli, { schema, contents, ...shown }: DatabaseStatus):
     [
       ['CONTENTS', (row) => row.rows],
       ['COUNT', (row) => String(row.count)],
-      ['SIZE', (row) => (row.bytes === null ? '' : sizeOf(row.bytes))],
+      ['SIZE', (row) => (row.bytes === null ? '' : sizeText(row.bytes))],
     ],
     'it holds nothing yet',
   )
   return `${lines.join('\n')}\n\n${listed}`
-}
-
-function sizeOf(bytes: number): string {
-  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

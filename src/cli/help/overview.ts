@@ -14,8 +14,8 @@ const groups: readonly (readonly [name: string, commands: string, purpose: strin
   ['Chat', 'chat template session mcp', 'ask a model, go on, lend it tools'],
   ['Personas', 'persona', 'characters with a memory of you'],
   ['Speech', 'tts', 'speak a text'],
-  ['Models', 'models embed plugin prices secret', 'providers, their prices and keys'],
-  ['Programs', 'connect launch key limit usage', 'other clients, keys and costs'],
+  ['Models', 'models plugin prices secret', 'providers, their prices and keys'],
+  ['Programs', 'connect key limit usage', 'other clients, keys and costs'],
   ['Service', 'serve service status doctor backup db config completion', ''],
   ['Account', 'setup register login logout whoami passwd auth users audit', ''],
 ]
@@ -27,7 +27,7 @@ export function commandNames(): readonly string[] {
 
 const options: readonly (readonly [names: string, meaning: string])[] = [
   ['--server URL, --local', 'ask the daemon there, or work in this process'],
-  ['--json, --jq, --plain', 'print JSON, parts of it by jq, or lines with tabs'],
+  ['--json, --plain', 'print JSON, or lines with tabs'],
   ['-q, -v', 'print no remarks, or more of them'],
   ['-y, --no-input, -h, -V', 'answer yes, never ask, show this help, the version'],
 ]

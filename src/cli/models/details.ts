@@ -2,8 +2,7 @@ import { runningModels, showModel } from '../../operations/model-details.ts'
 import { resolveAlias } from '../../settings/model-aliases.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { labelled, table, timeText } from '../terminal/table.ts'
-import { sizeText } from './size-text.ts'
+import { labelled, sizeText, table, timeText } from '../terminal/table.ts'
 
 /** Prints the facts of a model. */
 export async function show(cli: Cli, model: string): Promise<void> {
@@ -17,9 +16,10 @@ export async function show(cli: Cli, model: string): Promise<void> {
       ['From', found.plugin ? `plugin ${found.plugin} (${found.state})` : runnerName(found.runner)],
       ['Host', found.host],
       ['Forwarded to', found.forwarded_to],
-      ['Context', `${context.toLocaleString('en')} tokens${source === 'guessed' ? ', a guess: nothing tells it' : ''}`],
+      ['Context', windowText(context, source)],
       ['Answer', most === undefined ? undefined : `at most ${most.toLocaleString('en')} tokens`],
-      ['Capabilities', found.capabilities.join(', ')],
+      ['Capabilities', found.capabilities.join(', ').replaceAll('_', ' ')],
+      ['Retired', found.retired],
       [
         'Price',
         price &&
@@ -33,6 +33,19 @@ export async function show(cli: Cli, model: string): Promise<void> {
       ['Licence', found.licence],
     ])
   })
+}
+
+const sourceTexts = {
+  plugin: 'as the plugin file says',
+  list: "as the provider's list says",
+  shipped: 'as the shipped table says',
+  runner: 'as its runner says',
+  refusal: 'as the provider said today when it refused a longer request',
+} as const
+
+function windowText(tokens: number | undefined, source: keyof typeof sourceTexts | undefined): string {
+  if (tokens === undefined) return 'unknown: conversations are sent whole'
+  return `${tokens.toLocaleString('en')} tokens${source ? `, ${sourceTexts[source]}` : ''}`
 }
 
 /** Lists the models in the memory of the runner. */

@@ -9,6 +9,7 @@ import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { canAsk, confirm } from '../terminal/prompts.ts'
+import { sizeText } from '../terminal/table.ts'
 
 type Pulled = z.output<typeof pullModel.output>
 
@@ -18,8 +19,8 @@ export async function pull(cli: Cli, name: string, options: { readonly nonCommer
   const pulled = await download(cli, name, options.nonCommercial ?? (await askAboutLicence(cli, name)))
   await print(cli, pulled, ({ bytes, downloaded, folder }) =>
     downloaded === 0
-      ? `${name} is already installed, ${megabytes(bytes)} in ${folder}`
-      : `${name}: ${megabytes(bytes)} in ${folder}`,
+      ? `${name} is already installed, ${sizeText(bytes)} in ${folder}`
+      : `${name}: ${sizeText(bytes)} in ${folder}`,
   )
   for (const line of pulled.notes) note(cli, `aichat: ${line}`)
 }
@@ -40,7 +41,7 @@ async function isInstalled(cli: Cli, name: string): Promise<boolean> {
 /** Removes a pulled model. */
 export async function remove(cli: Cli, name: string): Promise<void> {
   const removed = await cli.ask(removeModel, { name })
-  await print(cli, removed, ({ bytes }) => `${name} removed, ${megabytes(bytes)} freed`)
+  await print(cli, removed, ({ bytes }) => `${name} removed, ${sizeText(bytes)} freed`)
 }
 
 /** The user's consent to non-commercial licences; undefined where it cannot ask or the model is installed. */
@@ -90,7 +91,7 @@ async function download(cli: Cli, name: string, nonCommercial?: boolean): Promis
       stream: true,
     })) {
       const { progress: at, waiting, pulled } = piece as Partial<UnionToIntersection<PullPiece>>
-      if (at) progress.show(at.total === 0 ? 1 : at.received / at.total, `${megabytes(at.total)} ${at.file}`)
+      if (at) progress.show(at.total === 0 ? 1 : at.received / at.total, `${sizeText(at.total)} ${at.file}`)
       if (waiting) note(cli, `aichat: waiting for another pull of ${name} to end`)
       if (pulled) result = pulled
     }
@@ -104,7 +105,3 @@ async function download(cli: Cli, name: string, nonCommercial?: boolean): Promis
 type UnionToIntersection<T> = (T extends unknown ? (each: T) => void : never) extends (all: infer All) => void
   ? All
   : never
-
-function megabytes(bytes: number): string {
-  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${Math.round(bytes / 1e6)} MB`
-}

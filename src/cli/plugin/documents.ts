@@ -1,23 +1,12 @@
 import { openApp } from '../../app/app.ts'
-import { AppError, toAppError } from '../../errors.ts'
+import { type AppError, toAppError } from '../../errors.ts'
 import { unknownFieldsOf } from '../../plugins/manifest-warnings.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { fetchJson, isAddress } from '../terminal/fetched.ts'
 import { readJsonInput } from '../terminal/files.ts'
 import { print } from '../terminal/output.ts'
 
 /** The longest plugin document: bytes. */
-const limit = 256 * 1024
-
-/** Reads a plugin document from a file, stdin (`-`) or an http(s) address; sends no key, follows no redirect. */
-export async function readDocument(cli: Cli, source: string): Promise<Record<string, unknown>> {
-  const document = isAddress(source)
-    ? await fetchJson(source, limit, cli.signal())
-    : await readJsonInput(cli, source, limit)
-  if (typeof document !== 'object' || document === null || Array.isArray(document))
-    throw new AppError('invalid', 'Invalid plugin: must be a JSON object')
-  return document as Record<string, unknown>
-}
+export const longestDocument = 256 * 1024
 
 /**
  * Checks files against the rules of this installation, and changes nothing. Exit 65 when one is invalid, 66 when one cannot
@@ -29,7 +18,7 @@ export async function validate(cli: Cli, files: readonly string[]): Promise<void
   for (const file of files) {
     let document: unknown
     try {
-      document = await readJsonInput(cli, file, limit)
+      document = await readJsonInput(cli, file, longestDocument)
       const warnings = app.plugins.warnings(app.plugins.validate(document))
       if (warnings.length > 0) cli.exit = Math.max(cli.exit, 1)
       results.push({ file, valid: true, errors: [], warnings })

@@ -50,8 +50,7 @@ export function addStatusCommands(program: CliCommand, cli: Cli): void {
     .command('doctor')
     .description('check this installation; exit 1 when a check fails')
     .option('--backup', 'open the newest backup, read all of it and say its age')
-    .option('--service', 'check this machine for the systemd unit instead')
-    .example('aichat doctor', 'aichat doctor --backup', 'aichat doctor --service')
+    .example('aichat doctor', 'aichat doctor --backup')
     .action(lazyActions(cli, () => import('./doctor.ts'))(({ examine }) => examine))
 }
 

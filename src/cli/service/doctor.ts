@@ -8,18 +8,20 @@ import { xdgFolder } from '../../settings/folders.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import type { Finding } from './finding.ts'
 
-interface DoctorOptions {
-  readonly backup?: boolean
-  readonly service?: boolean
+/** A finding of `aichat doctor`. */
+interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  /** How to fix it. */
+  readonly fix?: string
 }
 
 /**
- * Checks this installation, its newest backup, or the needs of its unit for systemd, and prints the findings; exit 1
- * when a check failed.
+ * Checks this installation, or its newest backup, and prints the findings; exit 1 when a check failed.
  */
-export async function examine(cli: Cli, { backup = false, service = false }: DoctorOptions = {}): Promise<void> {
+export async function examine(cli: Cli, { backup }: { readonly backup?: boolean } = {}): Promise<void> {
   const findings: Finding[] = []
   const settings = await runCheck(findings, 'settings', async () => {
     const found = await cli.settings()
@@ -27,9 +29,7 @@ export async function examine(cli: Cli, { backup = false, service = false }: Doc
   })
   for (const warning of settings?.warnings ?? [])
     findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
-  if (settings && service) findings.push(...(await (await import('./doctor-service.ts')).serviceFindings(settings)))
-  if (settings && backup) await examineBackup(settings, findings)
-  if (settings && !service && !backup) await examineInstallation(settings, findings)
+  if (settings) await (backup ? examineBackup : examineInstallation)(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
   await print(cli, { checks: findings }, ({ checks }) =>
     checks

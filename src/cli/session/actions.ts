@@ -12,6 +12,7 @@ import {
 } from '../../operations/sessions.ts'
 import { parseLifetime } from '../../settings/duration.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
@@ -23,8 +24,8 @@ export { search } from './search.ts'
 
 type Row = z.output<typeof listSessions.output>['sessions'][number]
 
-export async function list(cli: Cli, { limit }: { limit: number }): Promise<void> {
-  await print(cli, await cli.ask(listSessions, { limit }), ({ sessions }) =>
+export async function list(cli: Cli): Promise<void> {
+  await print(cli, await cli.ask(listSessions, fieldsOf(cli, listSessions)), ({ sessions }) =>
     table(
       cli,
       sessions,
@@ -70,7 +71,7 @@ export async function exportSession(
   id: string,
   { format, output, force }: { format: string; output?: string; force?: boolean },
 ): Promise<void> {
-  const session = await cli.ask(showSession, { id })
+  const session = await cli.ask(showSession, { id, files: true })
   const json = format === 'json' || cli.globals().json
   const toStdout = !output || output === '-'
   if (toStdout && json) return printJson(cli, session)
@@ -95,7 +96,7 @@ export async function remove(cli: Cli, ids: readonly string[], { olderThan, all 
   const ways = [ids.length > 0, olderThan !== undefined, all === true].filter(Boolean).length
   if (ways !== 1) throw new AppError('usage', 'Name the conversations to remove, or give --older-than or --all')
   if (ids.length === 0) return removeMany(cli, olderThan)
-  const found = await Promise.all(ids.map((id) => cli.ask(showSession, { id })))
+  const found = await Promise.all(ids.map((id) => cli.ask(showSession, { id, brief: true })))
   await confirm(cli, `Remove ${found.map(({ name }) => name).join(', ')}?`)
   const removed: { id: string; removed: true }[] = []
   for (const { id } of found) removed.push(await cli.ask(removeSession, { id }))

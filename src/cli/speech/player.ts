@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, constants } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import type { Environment } from '../../settings/settings.ts'
+import { findProgram } from '../terminal/programs.ts'
 
 /** A running audio player. */
 export interface Player {
@@ -20,14 +20,9 @@ const players = [
   ['play', '-q', '-t', 'wav', '-'],
 ] as const
 
-/**
- * Starts the first installed player; the signal ends it at once. Throws as `findPlayer` does.
- */
-export async function openPlayer(
-  environment: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
-): Promise<Player> {
-  const [path, ...args] = await findPlayer(environment)
+/** Starts the first installed player; the signal ends it at once. Throws as `findPlayer` does. */
+export async function openPlayer(environment: Environment, signal: AbortSignal): Promise<Player> {
+  const [path, ...args] = findPlayer(environment)
   const child = spawn(path, args, { env: { ...environment }, stdio: ['pipe', 'ignore', 'ignore'] })
   const ended = once(child, 'close') as Promise<[code: number | null]>
   const stop = () => void child.kill()
@@ -53,18 +48,12 @@ export async function openPlayer(
 }
 
 /** The first installed player, and its arguments. Throws `unavailable`, with the players to install. */
-export async function findPlayer(
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<[string, ...string[]]> {
-  for (const [name, ...args] of players)
-    for (const folder of (environment['PATH'] ?? '').split(delimiter).filter(Boolean)) {
-      const path = join(folder, name)
-      if (await access(path, constants.X_OK).then(always, never)) return [path, ...args]
-    }
+export function findPlayer(environment: Environment): readonly [string, ...string[]] {
+  for (const [name, ...args] of players) {
+    const path = findProgram([name], environment)
+    if (path !== undefined) return [path, ...args]
+  }
   throw new AppError('unavailable', 'Audio player not found', {
     details: [`Install one of ${players.map(([name]) => name).join(', ')}, or write a file with -o`],
   })
 }
-
-const always = () => true
-const never = () => false

@@ -10,8 +10,6 @@ export interface Globals {
   readonly local?: boolean
   readonly as?: string
   readonly json?: boolean
-  /** A jq expression that the JSON goes through; implies `json`, but see `printsJson`. */
-  readonly jq?: string
   readonly plain?: boolean
   readonly quiet?: boolean
   readonly verbose?: boolean
@@ -23,21 +21,9 @@ export interface Globals {
   readonly insecure?: boolean
 }
 
-/** Filters stdout, see filter.ts. */
-export interface OutputFilter {
-  /** Filters and writes the output since the last call. */
-  flush(): Promise<void>
-  close(): void
-}
-
 /** The context of a command: the terminal, the global options and lazy access to the core. */
 export interface Cli {
-  /** Replaced where --jq filters the output. */
-  io: Io
-  /** Set with --jq while a command runs. */
-  filter: OutputFilter | undefined
-  /** Set where the output is JSON without --json, as that of a chat with --schema: --jq then filters that. */
-  printsJson: boolean
+  readonly io: Io
   /** Help and version texts, written once the command line is parsed. */
   readonly helpTexts: string[]
   /** The command that runs; undefined before its action starts. */
@@ -65,6 +51,9 @@ export interface Cli {
   /** Aborted by Ctrl-C, SIGTERM and --timeout; the default signal of `ask`. */
   signal(): AbortSignal
 }
+
+/** The parts of a command that completions use: its settings, and a server where one is asked. */
+export type WordCli = Pick<Cli, 'settings' | 'globals' | 'ask'>
 
 /** Runs operations: in this process, or on a server. */
 export interface Backend {

@@ -1,14 +1,27 @@
 import { AppError } from '../../errors.ts'
 import { parseJson } from '../../formats/json/json.ts'
 import { connectionSentence } from '../../http/connection-failure.ts'
+import type { Cli } from './cli.ts'
+import { readJsonInput } from './files.ts'
+
+/**
+ * Reads a JSON object of at most so many bytes from a file, stdin (`-`) or an http(s) address; sends no key, follows no
+ * redirect. Throws `invalid` for other JSON, with `what` it should be.
+ */
+export async function readObject(cli: Cli, source: string, limit: number, what: string): Promise<object> {
+  const document = isAddress(source)
+    ? await fetchJson(source, limit, cli.signal())
+    : await readJsonInput(cli, source, limit)
+  if (typeof document === 'object' && document !== null && !Array.isArray(document)) return document
+  throw new AppError('invalid', `Invalid ${what}: must be a JSON object`)
+}
 
 /** Whether a source of a document is an http(s) address. */
 export function isAddress(source: string): boolean {
   return /^https?:\/\//i.test(source)
 }
 
-/** Fetches a JSON document of at most so many bytes; sends no key, follows no redirect. */
-export async function fetchJson(url: string, limit: number, signal: AbortSignal): Promise<unknown> {
+async function fetchJson(url: string, limit: number, signal: AbortSignal): Promise<unknown> {
   const { default: ky } = await import('ky')
   try {
     const response = await ky.get(url, {

@@ -30,8 +30,6 @@ export interface Io {
   stdinIsPiped(): boolean
   /** For services: SIGHUP stops the command where stdin is the terminal (then false), and calls the listener elsewhere. */
   outliveTerminal(onHangUp?: () => void): boolean
-  /** Signals go to the listener from now on, and no longer stop the command: for one that runs another program. */
-  passSignals(listener: (name: NodeJS.Signals) => void): void
   /** Leaves Ctrl-C to another program at this terminal, such as an editor, until the returned function is called. */
   leaveInterrupts(): () => void
 }
@@ -42,12 +40,10 @@ export function processIo(): Io {
   // SIGHUP: the terminal closed. A command without a terminal, as under nohup, goes on.
   let outlives = ![process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
   let hungUpListener = () => {}
-  let passOn: ((name: NodeJS.Signals) => void) | undefined
   let leftTo = 0
   const abortOn = (name: NodeJS.Signals, reason: Error) => {
     // Not `once`: libraries that restore the terminal end the process on a signal without listeners.
     const onSignal = () => {
-      if (passOn) return passOn(name)
       if (name === 'SIGHUP' && outlives) return hungUpListener()
       if (name === 'SIGINT' && leftTo > 0) return
       if (!controller.signal.aborted) return controller.abort(reason)
@@ -105,9 +101,6 @@ export function processIo(): Io {
       outlives = !process.stdin.isTTY
       hungUpListener = onHangUp
       return outlives
-    },
-    passSignals(listener) {
-      passOn = listener
     },
     leaveInterrupts() {
       leftTo++

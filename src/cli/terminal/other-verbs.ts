@@ -21,7 +21,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   alias: ['models alias NAME MODEL'],
   templates: ['template list', 'persona list'],
   embed: ['models embeddings'],
-  similar: ['embed --similar FILE', 'persona memory search NAME TEXT'],
+  similar: ['persona memory search NAME TEXT'],
   search: ['session search TEXT', 'persona memory search NAME TEXT'],
   schemas: ['chat --schema FILE'],
   tools: ['mcp list'],

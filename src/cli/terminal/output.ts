@@ -14,8 +14,7 @@ export async function print<T>(cli: Cli, value: T, human: (value: T) => string |
 /** Prints a value as JSON; on a terminal control characters are written as JSON escapes. */
 export async function printJson(cli: Cli, value: unknown): Promise<void> {
   const text = `${JSON.stringify(value, null, 2)}\n`
-  await cli.io.out(cli.io.stdoutIsTerminal && !cli.filter ? escapedJson(text) : text)
-  await cli.filter?.flush()
+  await cli.io.out(cli.io.stdoutIsTerminal ? escapedJson(text) : text)
 }
 
 /** Prints one removed thing, or several under their plural: `{"plugins":[…]}`. */

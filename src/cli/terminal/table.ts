@@ -61,3 +61,10 @@ export function labelled(pairs: readonly (readonly [label: string, value: string
 export function timeText(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 }
+
+/** A size as people read it: `397 kB`, `1.4 MB`, `135 MB`, `1.9 GB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`
+  if (bytes < 1e9) return `${bytes < 1e7 ? (bytes / 1e6).toFixed(1) : Math.round(bytes / 1e6)} MB`
+  return `${(bytes / 1e9).toFixed(1)} GB`
+}

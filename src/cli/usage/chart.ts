@@ -68,6 +68,7 @@ function sumColumns(rows: readonly Row[], isPlain: boolean): readonly Column<Row
     ['UNPRICED', ({ unpriced }) => count(unpriced), ({ unpriced }) => unpriced > 0],
     ['ESTIMATED', ({ estimated }) => count(estimated), ({ estimated }) => estimated > 0],
     ['CACHED', ({ cached_tokens }) => count(cached_tokens), ({ cached_tokens }) => cached_tokens > 0],
+    ['CACHED%', ({ cached_percent }) => percent(cached_percent), ({ cached_tokens }) => cached_tokens > 0],
     ['CHARACTERS', ({ characters }) => count(characters), ({ characters }) => characters > 0],
   ]
   const shown = all.filter(([, , isOptional]) => isPlain || !isOptional || rows.some(isOptional))
@@ -76,6 +77,10 @@ function sumColumns(rows: readonly Row[], isPlain: boolean): readonly Column<Row
     const width = Math.max(heading.length, ...rows.map((row) => text(row).length))
     return [heading.padStart(width), (row) => text(row).padStart(width)]
   })
+
+  function percent(value: number): string {
+    return isPlain ? String(value) : `${value} %`
+  }
 
   function count(value: number): string {
     return isPlain ? String(value) : value.toLocaleString('en-US')

@@ -198,7 +198,8 @@ function byteAt(file: number, position: number): number | undefined {
  * Throws a FileError when the text is no array, breaks off, or goes on after its end.
  */
 export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generator<Buffer | undefined> {
-  let phase = 'before' as 'before' | 'inside' | 'after'
+  let hasBegun = false
+  let hasEnded = false
   const reading: Reading = { depth: 0, inString: false, escaped: false }
   let hasComma = false
   const { take, taken } = collector(most)
@@ -206,13 +207,13 @@ export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generato
   for (const chunk of chunks) {
     const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let start = 0
-    while (phase === 'before' && start < piece.length) {
+    while (!hasBegun && start < piece.length) {
       const byte = piece[start++]
       if (isSpace(byte) || byte === mark[position++]) continue
       if (byte !== openBracket) throw damaged('The JSON is no list')
-      phase = 'inside'
+      hasBegun = true
     }
-    if (phase === 'inside') {
+    if (hasBegun && !hasEnded) {
       for (const end of endsIn(piece, reading, start)) {
         const isLast = kinds[piece[end]!] === closing
         if (isLast && piece[end] !== closeBracket) throw damaged('The JSON has a bracket too many')
@@ -220,14 +221,14 @@ export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generato
         start = end + 1
         const item = taken()
         if (!isLast || hasComma || item === undefined || !item.every(isSpace)) yield item
-        if (isLast) phase = 'after'
+        if (isLast) hasEnded = true
         hasComma = true
       }
-      if (phase === 'inside') take(piece.subarray(start))
+      if (!hasEnded) take(piece.subarray(start))
     }
-    if (phase === 'after' && !piece.subarray(start).every(isSpace)) throw damaged('The JSON goes on after its end')
+    if (hasEnded && !piece.subarray(start).every(isSpace)) throw damaged('The JSON goes on after its end')
   }
-  if (phase !== 'after') throw damaged('The JSON breaks off')
+  if (!hasEnded) throw damaged('The JSON breaks off')
 }
 
 /** The bytes of a file in chunks; each is valid until the next one is asked for. */

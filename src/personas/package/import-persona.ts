@@ -28,7 +28,7 @@ const personaNames = [
   'mutation_settings',
 ]
 const settingNames = {
-  memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days', 'min_score'],
+  memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days', 'min_score', 'placement'],
   mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
 } as const
 /** Servers of tools are of the installation that exported: a stranger's package may not name ours. */

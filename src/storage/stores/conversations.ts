@@ -23,6 +23,7 @@ import {
   word,
 } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
+import { filesOf, removeUnnamed, writeFiles } from './conversation-files.ts'
 import {
   type ConversationRow,
   conversationOf,
@@ -36,14 +37,15 @@ import {
 import { type ConversationText, readerOf, readersOf } from './conversation-text.ts'
 import type { OwnedRows } from './owned-rows.ts'
 
-/** How many messages a conversation has; PostgreSQL keeps the number. */
-const messages = word('(SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id)', 'messages')
+/**
+ * How many messages a conversation has. They leave from the end alone, so their numbers are 1 to their count, and the last
+ * one is found without reading the others.
+ */
+const lastNumber = '(SELECT coalesce(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id)'
 
-/** The part of an UPDATE that keeps it. They leave from the end alone, so their numbers are 1 to their count. */
-const counted = word(
-  '',
-  'messages = (SELECT coalesce(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id),',
-)
+/** The same in a query; PostgreSQL keeps the number, by a part of each UPDATE. */
+const messages = word(lastNumber, 'messages')
+const counted = word('', `messages = ${lastNumber},`)
 
 /** Removes the conversations of the condition behind it. SQLite hides them, and removes their rows afterwards. */
 const leave = word(
@@ -79,6 +81,7 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
     },
     list: async (owner, limit, offset, personas) => db.read(list(owner, limit, offset, personas)),
     messages: async (owner, id) => db.read(messagesOf(owner, id)),
+    files: async (owner, id, hashes) => db.read(filesOf(owner, id, hashes)),
     append: (owner, id, added, expected) => db.write(() => append(text, owner, id, added, expected)),
     keep: (conversation, names, kept, most) => db.write(() => keep(text, conversation, names, kept, most)),
     takeBack: (owner, id, expected) => db.write(() => takeBack(owner, id, expected)),
@@ -252,6 +255,7 @@ function* write(
 ): Work<void> {
   const reader = added.length === 0 ? 0 : yield* readerOf(owner)
   yield* together(...added.map((message, at) => text.write(reader, { id, number: before + at + 1, message })), end)
+  if (added.some(({ files = [] }) => files.length > 0)) yield* writeFiles(owner, id, added)
 }
 
 /** Takes the end and the summary of a conversation away. */
@@ -280,6 +284,7 @@ function* takeBack(owner: string, id: string, expected: number | undefined) {
     ),
     goOn(id, 0),
   )
+  yield* removeUnnamed(id, taken)
   return taken.toSorted((a, b) => a.number - b.number).map(messageOf)
 }
 

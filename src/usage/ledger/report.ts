@@ -15,8 +15,8 @@ export type FindNames = (ids: {
   readonly keys: ReadonlySet<string>
 }) => Promise<UsageNames>
 
-/** Sums as they are told: costs as a decimal text in USD too. */
-export type ToldSums = UsageSums & { readonly cost_usd: string }
+/** Sums as they are told: costs as a decimal text in USD too, and the input tokens from a cache in percent of all. */
+export type ToldSums = UsageSums & { readonly cost_usd: string; readonly cached_percent: number }
 
 export type ToldGroup = ToldSums & UsageGroup & { readonly username?: string; readonly key_name?: string }
 
@@ -73,7 +73,7 @@ function told(group: UsageGroup, { users, keys }: UsageNames): ToldGroup {
   const username = group.user == null ? undefined : users.get(group.user)
   const keyName = group.key == null ? undefined : keys.get(group.key)
   return Object.assign(
-    { ...group, cost_usd: usdOf(group.cost_nano) },
+    withShares(group),
     username !== undefined && { username },
     keyName !== undefined && { key_name: keyName },
   )
@@ -96,5 +96,12 @@ const zero: UsageSums = {
 function totalOf(groups: readonly UsageSums[]): ToldSums {
   const total = { ...zero } as { -readonly [K in keyof UsageSums]: number }
   for (const group of groups) for (const name of Object.keys(zero) as (keyof UsageSums)[]) total[name] += group[name]
-  return { ...total, cost_usd: usdOf(total.cost_nano) }
+  return withShares(total)
+}
+
+/** The share has one decimal place, and is 0 where there was no input. */
+function withShares<Sums extends UsageSums>(sums: Sums): Sums & ToldSums {
+  const { cost_nano, cached_tokens, input_tokens } = sums
+  const cached_percent = input_tokens > 0 ? Math.round((1000 * cached_tokens) / input_tokens) / 10 : 0
+  return { ...sums, cost_usd: usdOf(cost_nano), cached_percent }
 }

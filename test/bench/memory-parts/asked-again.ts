@@ -36,7 +36,7 @@ export async function wordsInPrompts(
         for (const [fact, question] of facts) {
           await say(question)
           const { messages } = JSON.parse(provider.received.at(-1)!.body)
-          const lines = messages.length > 1 ? String(messages[0].content).split('\n') : []
+          const lines = String(messages.at(-1).content).split('\n')
           const own = lines.findIndex((line) => line.includes(fact.slice(0, 100)) && !line.includes(', your answer'))
           const answered = lines.findIndex((line) => line.includes(', your answer'))
           const isBehindAnswer = answered >= 0 && (own < 0 || answered < own)
@@ -47,7 +47,7 @@ export async function wordsInPrompts(
     },
     {
       provider: (request, response) => {
-        const said = String(JSON.parse(request.body).messages.at(-1).content)
+        const said = String(JSON.parse(request.body).messages.at(-1).content).split('\n').at(-1)!
         json(response, 200, completion(answer(said)))
       },
     },

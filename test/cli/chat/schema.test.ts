@@ -217,17 +217,6 @@ test('--json-object asks for one object, names JSON where the words do not, and 
     assert.is(bodies[1].messages.length, 1)
   }))
 
-test.whole('--jq filters the answer, and with --json the whole reply', () =>
-  withAnswers([ada, '{"name": 1}'], async ({ home }) => {
-    const words = ['chat', 'Who?', '--schema', fields]
-    assert.equal((await home.aichat([...words, '--jq', '.name, .age'])).stdout, 'Ada\n36\n')
-    const missed = await home.aichat([...words, '--jq', '.name, .age'])
-    assert.equal([missed.code, missed.stdout], [76, '1\nnull\n'])
-    const whole = await home.aichat([...words, '--json', '--jq', '.choices[0].message.content'])
-    assert.equal([whole.code, whole.stdout], [76, '{"name": 1}\n'])
-  }),
-)
-
 test.whole('it works beside a system prompt, a saved conversation and piped text', () =>
   withAnswers([ada], async ({ home }) => {
     const words = ['chat', '-s', 'people', '--prompt', 'Be brief', '--schema', fields]

@@ -162,19 +162,6 @@ test('/persona begins a conversation with her, /sessions goes back, /clear begin
     assert.is((await saved()).length, 3)
   }))
 
-test('/model takes an alias, lists it and completes it', () =>
-  scene(async ({ talk, home, provider }) => {
-    assert.is((await home.aichat(['models', 'alias', 'quick', 'custom:other-model'])).code, 0)
-    const shown = await talk()
-    await say(shown, '/model', /\n {2}quick/)
-    shown.type('/model qui\t')
-    await shown.until(/\/model quick $/)
-    await say(shown, '', /from now on custom:other-model is asked/)
-    await say(shown, 'hello', /heard: hello/)
-    assert.is(JSON.parse(provider.received.at(-1)!.body).model, 'other-model')
-    await shown.leave()
-  }))
-
 test('/undo names the words of a question, not its files', () =>
   scene(async ({ talk, home: { folder } }) => {
     writeFileSync(join(folder, 'a.txt'), 'text of the file')

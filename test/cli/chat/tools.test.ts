@@ -1,7 +1,8 @@
 // Some with --all only: many processes.
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { textOf } from '../../../src/chat/protocol/messages.ts'
 import { openHttpToolServer } from '../../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../../helpers/mcp/stdio-server.ts'
 import { pluck } from '../../helpers/pluck.ts'
@@ -11,6 +12,7 @@ import { processGone } from '../../helpers/program/pseudo-terminal.ts'
 import { converseHere, openFastHome, openTerminalHere } from '../../helpers/program/terminal.ts'
 import { openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { resultsIn, scripted, sent, type Turn } from '../../helpers/providers/scripted-provider.ts'
+import { calling, speaking } from '../../helpers/speech/speaking-model.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('chats that call tools')
@@ -29,7 +31,7 @@ async function withTools(
   work: (setting: Setting) => Promise<void>,
   isProgram = false,
 ): Promise<void> {
-  const provider = await openStandIn(scripted(turns))
+  const provider = await openStandIn(turns.length > 0 ? scripted(turns) : echoing)
   const tools = await openHttpToolServer()
   const home = openFastHome(environment)
   const aichat = async (...words: readonly string[]) => {
@@ -55,6 +57,13 @@ async function withTools(
     home.remove()
   }
 }
+
+/** Calls `echo` where the user asks for it, and else answers. */
+const echoing = speaking('openai-chat', ({ messages }) => {
+  const { role, content } = messages.at(-1)!
+  const isAsked = role === 'user' && textOf(content).endsWith('Please echo it')
+  return isAsked ? calling('tools__echo', { text: 'x' }) : { content: `I know ${messages.length} messages.` }
+})
 
 test('what a server says of its tools reaches no screen with characters that turn, hide or colour text', () =>
   withTools([], async ({ aichat, home }) => {
@@ -124,6 +133,39 @@ for (const flags of [[], ['--no-stream']])
       assert.equal(second!.messages.at(-1)!.tool_call_id, 'call_0')
       assert.equal(resultsIn(provider.received), ['You said: Ada'])
     }))
+
+test('20 turns of a session with a persona, files and tools: each begins as the one before', () =>
+  withTools([], async ({ aichat, home, provider }) => {
+    await aichat('mcp', 'allow', 'tools', 'echo')
+    await aichat('persona', 'create', '--name', 'Mia', '-m', 'custom-model', '--prompt', 'You are Mia.', '--memory')
+    const file = join(home.folder, 'notes.txt')
+    writeFileSync(file, 'The lamps are in Bern.\n'.repeat(50))
+    const firsts: ReturnType<typeof sent>[] = []
+    let notes = 0
+    for (let turn = 1; turn <= 20; turn++) {
+      const from = provider.received.length
+      const words = [
+        `My friend number ${turn} sells lamps.`,
+        `Where does my friend number ${turn - 1} sell lamps?`,
+        'Please echo it',
+        'What do the notes say of my friend?',
+      ][(turn - 1) % 4]!
+      await aichat('chat', '-s', 'Long', '-p', 'Mia', '--mcp', 'tools', ...(turn % 4 === 0 ? ['-f', file] : []), words)
+      const [first, second] = provider.received.slice(from).map(sent)
+      firsts.push(first!)
+      assert.is(second !== undefined, turn % 4 === 3, `the rounds of turn ${turn}`)
+      if (second) assert.equal(second.messages.slice(0, first!.messages.length), first!.messages)
+      notes += Number(JSON.stringify(first!.messages.at(-1)).includes('never instructions'))
+    }
+    assert.ok(notes >= 5, `${notes} turns with memories`)
+    for (const [at, later] of firsts.slice(1).entries()) {
+      const { messages, tools } = firsts[at]!
+      const prefix = JSON.stringify(messages.slice(0, -1)).slice(0, -1)
+      assert.ok(JSON.stringify(later.messages).startsWith(prefix), `turn ${at + 2}`)
+      assert.equal(later.tools, tools)
+      assert.is(later.messages.length, messages.length + 2)
+    }
+  }))
 
 for (const flags of [[], ['--no-stream']])
   test(`the last answer alone is checked against a schema ${flags.join(' ')}`, () =>

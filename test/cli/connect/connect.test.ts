@@ -89,22 +89,6 @@ test('a file of the user keeps its comments and its mode behind a link, with a c
     assert.not(existsSync(`${file}.aichat-backup`))
   }))
 
-test('a file that holds the key can be read by its owner alone, until --undo', () =>
-  scene(async ({ home, run, write }) => {
-    const file = write('.aider.conf.yml', '\ufeff# mine\r\nread: [A.md]\r\n')
-    chmodSync(file, 0o644)
-    const { stderr } = await run(['connect', 'aider'])
-    assert.match(stderr, /holds the key now/)
-    assert.is(statSync(file).mode & 0o777, 0o600)
-    assert.match(
-      readFileSync(file, 'utf8'),
-      /^\ufeff# mine\r\nread: \[A\.md\]\r\nopenai-api-base: http\S+\/v1\r\nopenai-api-key: aic_\w+\r\nmodel: openai\/custom-model\r\n$/,
-    )
-    await run(['connect', 'aider', '--undo'])
-    assert.equal([readFileSync(file, 'utf8'), statSync(file).mode & 0o777], ['\ufeff# mine\r\nread: [A.md]\r\n', 0o644])
-    assert.ok(existsSync(home))
-  }))
-
 test('--undo of a file that has changed since takes out its own fields, and keeps the others', () =>
   scene(async ({ home, run }) => {
     const { file } = linkedCodex(home)
@@ -211,8 +195,8 @@ test('--print changes nothing and makes no key for a file', () =>
     const { code, stdout } = await run(['connect', 'codex', '--print'])
     assert.is(code, 0)
     assert.match(stdout, /^==> .*dotfiles\.toml <==\n# mine\nmodel = "custom-model" # best\n/)
-    const [shown] = JSON.parse((await run(['connect', 'llm', '--print', '--json'])).stdout).files
-    assert.match(shown.content, /model_id: aichat\/custom-model/)
+    const [shown] = JSON.parse((await run(['connect', 'opencode', '--print', '--json'])).stdout).files
+    assert.match(shown.content, /aichat\/custom-model/)
     assert.equal([tree(home), readFileSync(file, 'utf8')], [before, codexFile])
     assert.equal(JSON.parse((await run(['key', 'list', '--json'])).stdout).keys, [])
   }))
@@ -238,23 +222,6 @@ test('a library gets lines for the shell, the same each time, whose key dies wit
     assert.is(await statusOf(daemon.url, key), 200)
     await run(['connect', 'openai', '--undo'])
     assert.is(await statusOf(daemon.url, key), 401)
-  }))
-
-test('a file that cannot be written leaves the one before it as it was, and no key', () =>
-  scene(async ({ home, run }) => {
-    const folder = join(home, '.continue')
-    mkdirSync(folder)
-    writeFileSync(join(folder, 'config.yaml'), 'name: mine\n')
-    // The name of a copy of the second file would be too long.
-    const long = join(home, 'x'.repeat(250))
-    writeFileSync(long, 'A=1\n')
-    symlinkSync(long, join(folder, '.env'))
-    const before = tree(home)
-    const { code, stderr } = await run(['connect', 'continue'])
-    assert.is(code, 73, stderr)
-    assert.equal(tree(home), before)
-    const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
-    assert.equal(pluck(keys, 'state'), ['revoked'])
   }))
 
 test('each place of a client is connected and undone by itself', () =>
@@ -343,15 +310,6 @@ test('options without an effect are refused', () =>
       ['claude', '--shell', 'fish'],
     ])
       assert.is((await run(['connect', ...words])).code, 64, words.join(' '))
-  }))
-
-test('Continue that still reads config.json is not given a config.yaml that replaces it', () =>
-  scene(async ({ home, run }) => {
-    mkdirSync(join(home, '.continue'))
-    writeFileSync(join(home, '.continue', 'config.json'), '{}')
-    const { code, stderr } = await run(['connect', 'continue'])
-    assert.is(code, 65)
-    assert.match(stderr, /migrate it in Continue first/)
   }))
 
 test('without a daemon, or beside one on another folder, it says what to start', () =>

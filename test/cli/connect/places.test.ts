@@ -7,12 +7,9 @@ const test = suite('places of clients')
 
 test('the files are where each system keeps them', () => {
   const at = (platform: NodeJS.Platform) => placesOf({ HOME: '/h', XDG_CONFIG_HOME: '/x', APPDATA: '/a' }, platform)
-  assert.equal([at('linux').zedFile, at('linux').llmFolder], ['/x/zed/settings.json', '/x/io.datasette.llm'])
-  assert.equal(
-    [at('darwin').zedFile, at('darwin').llmFolder],
-    ['/h/.config/zed/settings.json', '/h/Library/Application Support/io.datasette.llm'],
-  )
-  assert.equal([at('win32').zedFile, at('win32').llmFolder], ['/a/Zed/settings.json', '/a/io.datasette.llm'])
+  assert.is(at('linux').zedFile, '/x/zed/settings.json')
+  assert.is(at('darwin').zedFile, '/h/.config/zed/settings.json')
+  assert.is(at('win32').zedFile, '/a/Zed/settings.json')
   assert.equal(at('win32').printFile('k'), ['cmd', '/c', 'type', 'k'])
   assert.is(at('linux').opencodeFile, '/x/opencode/opencode.json')
   assert.is(at('linux').codexFolder, '/h/.codex')
@@ -23,13 +20,9 @@ test('a variable of the client names its place', () => {
     HOME: '/h',
     CODEX_HOME: '/c',
     CLAUDE_CONFIG_DIR: '/d',
-    LLM_USER_PATH: '/l',
     OPENCODE_CONFIG: '/o.json',
   })
-  assert.equal(
-    [places.codexFolder, places.claudeFolder, places.llmFolder, places.opencodeFile],
-    ['/c', '/d', '/l', '/o.json'],
-  )
+  assert.equal([places.codexFolder, places.claudeFolder, places.opencodeFile], ['/c', '/d', '/o.json'])
 })
 
 test('values are quoted for the shell', () => {

@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { findProgram } from '../../../src/cli/connect/program.ts'
+import { findProgram } from '../../../src/cli/terminal/programs.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
-import { aichatCommand } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { openStandIn, type Received } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -31,16 +30,6 @@ for (const [client, ask] of programs) {
     toolScene(async (place) => {
       assert.is((await place.run(['connect', client])).code, 0)
       const answer = await outputOf(place, program!, ask('run the tool'))
-      assert.ok(answer.includes('the tool said tool-ran-here'), answer)
-    }),
-  )
-
-  run(`${client} (skipped where it is not installed), launched, answers with a persona and calls a tool`, () =>
-    toolScene(async (place) => {
-      await place.run(['persona', 'create', '--name', 'Ada', '--model', 'custom-model'])
-      const [aichat, ...args] = aichatCommand
-      const words = ['launch', client, '--persona', 'Ada', '--', ...ask('run the tool')]
-      const answer = await outputOf(place, aichat!, [...args, ...words])
       assert.ok(answer.includes('the tool said tool-ran-here'), answer)
     }),
   )

@@ -202,7 +202,6 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     outClosed: false,
     stdinIsPiped: () => false,
     outliveTerminal: () => true,
-    passSignals: () => {},
     leaveInterrupts: () => () => {},
   })
   return { code, stdout: out.join(''), stderr: err.join('') }

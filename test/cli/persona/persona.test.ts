@@ -39,6 +39,7 @@ test('create, list, show, update and remove print ids and rows, and with --json 
       min_score: 0.15,
       extract: 'off',
       extract_min_confidence: 0.8,
+      placement: 'end',
     }
     assert.equal(after.memory_settings, memory)
     assert.equal(after.mutation_settings, { enabled: true, sensitivity: 'high', auto_adapt: true })
@@ -203,7 +204,7 @@ test('a memory may be of another day, and a wipe before a day takes it', () =>
       ['2023-01-31', Date.UTC(2023, 0, 31)],
       ['1000', 1000],
     ] as const) {
-      const added = await run(['persona', 'memory', 'add', id, `of ${when}`, '--time', when, '--json'])
+      const added = await run(['persona', 'memory', 'add', id, `of ${when}`, '--timestamp', when, '--json'])
       assert.is(JSON.parse(added.stdout).timestamp, timestamp)
     }
     const wiped = await run(['persona', 'memory', 'wipe', id, '--before', '2024-01-01', '--category', '', '--yes'])
@@ -251,19 +252,19 @@ test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memo
     const asked = await run(['chat', '-r', 'Mia', '-S', 'Where does my sister work as a physician?'])
     assert.is(asked.stdout, 'Noted.\n')
     assert.match(
-      sent().messages[0].content,
-      /\n- \[\d{4}-\d\d-\d\d, user, chat\] My sister is a physician in Zurich\.$/,
+      sent().messages.at(-1).content,
+      /\n- \[\d{4}-\d\d-\d\d, user, chat\] My sister is a physician in Zurich\.\n/,
     )
     const count = provider.received.length
     const dry = await run(['chat', '-p', 'Mia', '--dry-run', 'Is my sister a physician?'])
-    assert.match(JSON.parse(dry.stdout).body.messages[0].content, 'physician')
+    assert.match(JSON.parse(dry.stdout).body.messages.at(-1).content, /- \[.*physician/)
     assert.is(provider.received.length, count)
     await run(['chat', '-p', 'Mia', '--no-memory', 'Is she a physician?'])
     assert.is(sent().messages[0].content, 'You are Mia.')
     await run(['chat', '-p', 'Mia', '-m', 'other', '--temperature', '0', 'I have two bicycles.'])
     assert.equal([sent().model, sent().temperature], ['other', 0])
     await run(['chat', 'I have a dog.'], undefined, { AICHAT_PERSONA: 'Mia' })
-    assert.match(sent().messages[0].content, /^You are Mia\./)
+    assert.is(sent().messages[0].content, 'You are Mia.')
     const contents = (await rest(`/api/personas/${id}/memory`)).memories.map(
       ({ content }: { content: string }) => content,
     )

@@ -99,7 +99,7 @@ test('a text is read as its byte order mark says, without it, and stray bytes ar
   assert.match(refused, /^aichat: Standard input is no text\n/)
 })
 
-test.whole('speech, memories, vectors and passwords read their texts likewise', async () => {
+test.whole('speech, memories and passwords read their texts likewise', async () => {
   const both = async (words: readonly string[], text: string) => {
     const plain = await home.aichat(words, { input: text })
     const marked = await home.aichat(words, { input: Buffer.from(`\ufeff${text}`, 'utf16le') })
@@ -109,7 +109,6 @@ test.whole('speech, memories, vectors and passwords read their texts likewise', 
   }
   await both(['tts'], 'Hello.')
   await both(['tts', '-i', '-'], 'Hello.')
-  await both(['embed', '-f', '-'], 'Hello.')
   const password = Buffer.from('\ufeffPassw0rd\r\n')
   assert.is((await home.aichat(['setup', '--username', 'ada', '--password-stdin'], { input: password })).code, 0)
 })

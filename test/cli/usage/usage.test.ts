@@ -27,7 +27,7 @@ test('usage is a table; on a terminal with bars as wide as it, in a pipe without
     assert.match(shown[2]!, /\$25\.00 {2}█{32}$/)
     assert.is(shown[2]!.length, 79)
     const plain = await aichat(['usage', '--by', 'model', '--plain', '-q'])
-    assert.equal(plain.stdout.split('\n')[1], 'dear\t1\t12\t5\t25\t0\t0\t0\t0\t0')
+    assert.equal(plain.stdout.split('\n')[1], 'dear\t1\t12\t5\t25\t0\t0\t0\t0\t0\t0')
   }))
 
 test('usage is printed as CSV and JSON, and exported to a file', () =>
@@ -35,8 +35,8 @@ test('usage is printed as CSV and JSON, and exported to a file', () =>
     await aichat(['chat', '-S', 'cheap'])
     const csv = await aichat(['usage', '--by', 'plugin,user', '--csv'])
     assert.equal(csv.stdout.split('\r\n').slice(0, 2), [
-      'plugin,user,username,requests,failed,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,characters,cost_nano,unpriced,estimated,cost_usd',
-      'custom,local,,1,0,12,0,0,5,0,0,250000000,0,0,0.25',
+      'plugin,user,username,requests,failed,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,characters,cost_nano,unpriced,estimated,cost_usd,cached_percent',
+      'custom,local,,1,0,12,0,0,5,0,0,250000000,0,0,0.25,0',
     ])
     assert.is(JSON.parse((await aichat(['usage', '--json'])).stdout).total.cost_usd, '0.25')
     const file = join(folder, 'usage.csv')

@@ -67,7 +67,6 @@ export async function runMain(
     outClosed: false,
     stdinIsPiped: () => (stdin ?? given) !== undefined,
     outliveTerminal: () => true,
-    passSignals: () => {},
     leaveInterrupts: () => () => {},
   })
   const bytes = Buffer.concat(out)
@@ -169,7 +168,6 @@ export function openTerminalHere(
     outClosed: false,
     stdinIsPiped: () => false,
     outliveTerminal: () => false,
-    passSignals: () => {},
     leaveInterrupts: () => () => {},
   }
   // In a later turn, when the transcript is there.

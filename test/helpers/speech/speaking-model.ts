@@ -1,15 +1,31 @@
 import { dialectFor } from '../../../src/chat/dialects/dialects.ts'
 import { chunksOf } from '../../../src/chat/protocol/chunks.ts'
-import { type ChatReply, type ChatRequest, type Message, textOf } from '../../../src/chat/protocol/messages.ts'
+import {
+  type ChatReply,
+  type ChatRequest,
+  type Message,
+  textOf,
+  type Usage,
+} from '../../../src/chat/protocol/messages.ts'
 import type { DialectId } from '../program/client-libraries.ts'
 import { type Answer, json } from '../providers/fake-provider.ts'
 
-/** A provider of a dialect with a model that answers each request by `say`, whole or streamed as asked. */
-export function speaking(api: DialectId, say: (request: ChatRequest) => Partial<Message>): Answer {
+const fewTokens: Usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
+
+/**
+ * A provider of a dialect with a model that answers each request by `say`, whole or streamed as asked.
+ * @param count counts the tokens of a request by its body; by default 5, and 2 of the answer
+ */
+export function speaking(
+  api: DialectId,
+  say: (request: ChatRequest) => Partial<Message>,
+  count: (body: Record<string, unknown>) => Usage = () => fewTokens,
+): Answer {
   const dialect = dialectFor(api, '')
   return (received, response) => {
-    const request = dialect.readRequest(JSON.parse(received.body), received.url)
-    const answer = replyOf(say(request))
+    const body = JSON.parse(received.body)
+    const request = dialect.readRequest(body, received.url)
+    const answer = replyOf(say(request), count(body))
     if (!request.stream) return json(response, 200, dialect.writeResponse(answer, request))
     const encoder = dialect.createStreamWriter({ ...request, stream_options: { include_usage: true } })
     response.writeHead(200, { 'content-type': api === 'ollama' ? 'application/x-ndjson' : 'text/event-stream' })
@@ -17,7 +33,7 @@ export function speaking(api: DialectId, say: (request: ChatRequest) => Partial<
   }
 }
 
-function replyOf(message: Partial<Message>): ChatReply {
+function replyOf(message: Partial<Message>, usage: Usage): ChatReply {
   return {
     // Some servers give each answer the same id.
     id: 'answer-1',
@@ -31,7 +47,7 @@ function replyOf(message: Partial<Message>): ChatReply {
         finish_reason: message.tool_calls ? 'tool_calls' : 'stop',
       },
     ],
-    usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+    usage,
   }
 }
 

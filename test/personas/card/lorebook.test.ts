@@ -77,15 +77,20 @@ cards('brings the entries of its lorebook that the last messages call for, in th
       const say = (content: string, more: object = {}) =>
         all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content }], ...more })
       const { body } = await say('What is your ENGINE in London?')
-      const [system] = sent(all)
+      const [system, asked] = sent(all)
       assert.match(
         system!.content,
-        /\n\nBackground of this part of the conversation:\n\nIt is the year 1842\.\n\nLondon is full of smoke\.\n\nThe engine of Ada is made of brass\.$/,
+        /\n\nBackground of this part of the conversation:\n\nIt is the year 1842\.$/,
+        'a constant entry is the same in each turn',
+      )
+      assert.match(
+        asked!.content,
+        /^\[Notes for you, [^\]]+\]\nBackground of this part of the conversation:\n\nLondon is full of smoke\.\n\nThe engine of Ada is made of brass\.\n\n\[The user's message\]\nWhat is your ENGINE in London\?$/,
       )
       assert.equal(pluck(body.aichat.memories, 'score'), [1, 1, 1])
       await say('What is london?')
       assert.match(sent(all)[0]!.content, /1842\.$/)
-      assert.not.match(sent(all)[0]!.content, /smoke|brass|Never/)
+      assert.not.match(JSON.stringify(sent(all)), /smoke|brass|Never/)
       await say('An engine?', { memory: false })
       assert.not.match(sent(all)[0]!.content, /Background/)
     },
@@ -105,7 +110,7 @@ cards('is called by its nickname in lore too, and its last instructions end the 
         for (const content of ['What is your engine?', [{ type: 'text', text: 'And again?' }]])
           await all.ada('POST', '/api/chat', { session: session.id, messages: [{ role: 'user', content }] })
         const messages = sent(all)
-        assert.match(messages[0]!.content, /The engine of Countess is made of brass/)
+        assert.match(JSON.stringify(messages.at(-1)), /The engine of Countess is made of brass/)
         assert.not.match(JSON.stringify(messages.slice(0, -1)), /Stay Countess\./)
         assert.match(JSON.stringify(messages.at(-1)), /And again\?.*Stay Countess\./)
         const { messages: kept } = (await all.ada('GET', `/api/sessions/${session.id}`)).body
@@ -126,7 +131,7 @@ cards('knows of a change of its lore at once', () =>
       const { persona_id: persona } = await bring(all, card)
       const ask = async () => {
         await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'An engine, an owl?' }] })
-        return sent(all)[0]!.content
+        return sent(all).at(-1)!.content
       }
       assert.match(await ask(), /brass/)
       await all.ada('POST', `/api/personas/${persona}/memory`, {
@@ -267,9 +272,9 @@ cards.whole('with ten thousand entries comes whole and is searched by its keys',
       assert.is(imported.memories, 10_000)
       assert.match(warnings.join(), /max_memories was raised from 1000 to 11000/)
       await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'And place 4711?' }] })
-      assert.match(sent(all)[0]!.content, /conversation:\n\nFact 4711\.$/)
+      assert.match(sent(all).at(-1)!.content, /conversation:\n\nFact 4711\.\n\n\[The user's message\]\n/)
       await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'Somewhere!' }] })
-      assert.is(sent(all)[0]!.content.split('Fact ').length - 1, 64)
+      assert.is(sent(all).at(-1)!.content.split('Fact ').length - 1, 64)
     },
     { provider },
   ),

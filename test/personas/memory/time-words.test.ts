@@ -157,6 +157,7 @@ test('are no times where they mean something else', () => {
     'what is my cat afraid of',
     'lunch on 2023-02-30 or 2023-13-01x',
     'invoice 20230508',
+    'chapters 2023-00 and 2023-13',
     '几月',
     '\u0301',
     '',
@@ -231,6 +232,7 @@ test('of a memory are that of its words, that in which it holds, and those that 
   assert.ok(near('tea with Grace', '2026-05-12') > 0 && near('tea with Grace', '2026-05-12') < 0.5)
   assert.is(near('tea with Grace', '2026-01-12'), 0)
   assert.is(near('tea with Grace three days ago', '2026-05-12'), 1)
+  assert.is(near('tea with Grace three weeks ago', '2026-06-30'), 0)
   assert.is(near('der Zahnarzt ist nächste Woche', '2026-04-30'), 1)
   assert.is(near('I live in Graz', '2020-01-01', { valid_from: at('2019-01-01') }), 1)
   assert.is(near('I live in Graz', '2020-01-01', { valid_from: at('2019-01-01'), valid_to: at('2021-01-01') }), 0)

@@ -1,6 +1,7 @@
 import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
-import { compact, type JsonObject, objectOf, present, stringOf } from '../../protocol/json-object.ts'
+import { compact, type JsonObject, objectOf, objectsOf, present, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, ForeignPart, Message, Tool } from '../../protocol/messages.ts'
+import { endsPrefix } from '../../protocol/prefix.ts'
 import { extraOf, groupTurns, isModel, splitSystem } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia } from '../shared/media-support.ts'
@@ -29,13 +30,14 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
   if ((request.n ?? 1) > 1) throw notExpressible('Anthropic gives one answer to a request: ask with n: 1')
   const messages = renameToolIds(request.messages, quirks.tool_id_pattern ?? toolIdPattern)
   const { system, turns } = splitSystem(messages, quirks, isOwnTurn)
+  const isMarked = messages.some(endsPrefix)
   const { betas, ...extra } = extraOf(request, 'anthropic')
   const body = compact({
     ...extra,
     model: request.model || undefined,
     max_tokens: tokenLimitOf(request) ?? defaultMaxTokens,
     system: writeSystem(system, request),
-    messages: present(groupTurns(turns, isOwnTurn).map(writeTurn)),
+    messages: withToolMark(present(groupTurns(turns, isOwnTurn).map((group) => writeTurn(group, isMarked))), isMarked),
     ...compact(samplingOf(request)),
     stop_sequences: ownStops(request),
     stream: request.stream ?? undefined,
@@ -63,22 +65,49 @@ const jsonInstruction = 'Answer with one JSON object and nothing else.'
 function writeSystem(system: readonly Message[], request: ChatRequest): string | JsonObject[] | undefined {
   const instruction = request.response_format?.type === 'json_object' ? [{ type: 'text', text: jsonInstruction }] : []
   const [only] = system
-  if (system.length === 1 && typeof only!.content === 'string' && instruction.length === 0) return only!.content
-  const blocks = [...system.flatMap((message) => writeParts(message.content)), ...instruction]
+  const isPlainText = typeof only?.content === 'string' && !endsPrefix(only)
+  if (system.length === 1 && isPlainText && instruction.length === 0) return only.content
+  const blocks = [...system.flatMap((message) => marked(message, writeParts(message.content))), ...instruction]
   return blocks.length > 0 ? blocks : undefined
 }
 
-function writeTurn(group: readonly Message[]): JsonObject | undefined {
+/** @param isMarked texts become blocks, so that a message has the same form whether it has a mark or not */
+function writeTurn(group: readonly Message[], isMarked: boolean): JsonObject | undefined {
   const [first] = group
   const more = objectOf(extraOf(first!, 'anthropic')['turn'])
   const role = isOwnTurn(first!) && first!.role === 'system' ? 'system' : isModel(first!) ? 'assistant' : 'user'
-  if (group.length === 1 && isPlain(first!))
+  if (group.length === 1 && isPlain(first!) && !isMarked)
     return first!.content === '' ? undefined : { role, ...more, content: first!.content }
   const blocks = group.flatMap((message) => {
-    if (isModel(message)) return writeAssistant(message)
-    return message.role === 'tool' ? [writeResult(message)] : writeParts(message.content, isSupportedMedia(message))
+    if (isModel(message)) return marked(message, writeAssistant(message))
+    const written =
+      message.role === 'tool' ? [writeResult(message)] : writeParts(message.content, isSupportedMedia(message))
+    return marked(message, written)
   })
   return blocks.length > 0 ? { role, ...more, content: blocks } : undefined
+}
+
+/**
+ * The blocks of a message, the last one marked where the message ends the part of the request that is cached: Anthropic
+ * caches all before a mark, keeps it for 5 minutes and takes four marks (aichat sets three at most). It looks for what it
+ * has at a mark and in the 20 blocks before it; thinking cannot be marked.
+ * https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
+ */
+function marked(message: Message, blocks: readonly JsonObject[]): readonly JsonObject[] {
+  return endsPrefix(message) ? withMark(blocks) : blocks
+}
+
+function withMark(blocks: readonly JsonObject[]): readonly JsonObject[] {
+  const at = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
+  return blocks.map((block, place) => (place === at ? { ...block, cache_control: { type: 'ephemeral' } } : block))
+}
+
+/** Marks the results of tools at the end of a marked request, since the rounds of a turn follow each other at once. */
+function withToolMark(turns: readonly JsonObject[], isMarked: boolean): readonly JsonObject[] {
+  const last = turns.at(-1)
+  const blocks = objectsOf(last?.['content'])
+  if (!isMarked || !last || blocks.at(-1)?.['type'] !== 'tool_result') return turns
+  return [...turns.slice(0, -1), { ...last, content: withMark(blocks) }]
 }
 
 /** A message with a place and fields of its own among Anthropic's turns: see readTurn. */

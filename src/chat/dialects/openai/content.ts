@@ -59,4 +59,4 @@ export function withoutExtra<T extends object>(thing: T, strict = false): T {
   return (kept.length > 0 ? { ...rest, extra_content: Object.fromEntries(kept) } : rest) as T
 }
 
-const ownNames = ['anthropic', 'gemini', 'ollama', 'responses']
+const ownNames = ['aichat', 'anthropic', 'gemini', 'ollama', 'responses']

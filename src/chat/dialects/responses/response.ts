@@ -14,12 +14,12 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatReply, ChatRequest, Choice, FinishReason, Message, Usage } from '../../protocol/messages.ts'
 import { badEnding } from '../anthropic/response.ts'
+import { logprobsOf } from '../shared/logprobs.ts'
 import { malformedResponse, readWireError, throwIfError } from '../shared/wire-error.ts'
 import { responseId, responseObject } from './echo.ts'
 import { logprobsIn, readTurn } from './items.ts'
 import {
   encryptedDetail,
-  logprobsOf,
   mostItems,
   mostText,
   outputParts,

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
-import { access, constants } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import { counted } from '../../../formats/counted.ts'
 import type { Cli } from '../../terminal/cli.ts'
+import { findProgram } from '../../terminal/programs.ts'
 
 /** A program that copies its standard input, and the variable without which it has no clipboard to copy to. */
 interface Copier {
@@ -35,7 +34,7 @@ export async function copyText(cli: Cli, text: string, signal: AbortSignal): Pro
   const size = counted([...text].length, 'character')
   for (const { command, needs } of copiers) {
     if (needs !== undefined && !environment[needs]) continue
-    const path = await findProgram(command[0], environment['PATH'] ?? '')
+    const path = findProgram([command[0]], environment)
     if (path === undefined) continue
     if (await pipe(path, command.slice(1), text, environment, signal)) return `copied ${size} by ${command[0]}`
     signal.throwIfAborted()
@@ -53,20 +52,6 @@ export async function copyText(cli: Cli, text: string, signal: AbortSignal): Pro
   // OSC 52 of xterm: sets the clipboard, "c", to a text in base64.
   cli.io.stderr.write(`\x1b]52;c;${encoded}\x07`)
   return `sent ${size} to the clipboard of the terminal, which takes them if its settings allow (OSC 52)`
-}
-
-async function findProgram(name: string, searched: string): Promise<string | undefined> {
-  for (const folder of searched.split(delimiter).filter(Boolean)) {
-    const path = join(folder, name)
-    if (
-      await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path
-  }
-  return undefined
 }
 
 /** Writes a text to a program. False where it fails. It may stay behind, as xclip does to serve the clipboard. */

@@ -1,45 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
-import { dotenvFormat } from './dotenv.ts'
 import { type ConfigFormat, type Path, valueAt, withValue } from './format.ts'
 import { jsonFormat } from './json.ts'
 import { tomlFormat } from './toml.ts'
-import { yamlFormat } from './yaml.ts'
 
-export type FormatName = 'json' | 'toml' | 'yaml' | 'dotenv'
+export type FormatName = 'json' | 'toml'
 
 const formats: Readonly<Record<FormatName, ConfigFormat>> = {
   json: jsonFormat,
   toml: tomlFormat,
-  yaml: yamlFormat,
-  dotenv: dotenvFormat,
 }
 
 /** A value that a client needs at a place of its file. */
-export interface FieldEdit {
-  readonly path: readonly string[]
-  readonly value: unknown
-  /** A value that is there already stays. */
-  readonly keep?: true
-}
-
-/** Items that a client needs in a list of its file; an item with the same name is replaced. */
-export interface ListEdit {
-  readonly path: readonly string[]
-  readonly items: readonly Readonly<Record<string, unknown>>[]
-  /** The field that names an item. */
-  readonly by: string
-}
-
-export type Edit = FieldEdit | ListEdit
-
-/** A change as it was made: enough to take it back from a file that has changed elsewhere. */
-export interface MadeEdit {
+export interface Edit {
   readonly path: Path
   readonly value: unknown
+}
+
+/** A change as it was made: enough to take it back from a file that has changed elsewhere. */
+export interface MadeEdit extends Edit {
   /** The value that was there; absent where there was none. */
   readonly before?: unknown
-  /** The field that names the item, for one of a list. */
-  readonly by?: string
   /** How many steps of the path were there. */
   readonly known: number
 }
@@ -56,7 +36,7 @@ function parseConfig(format: FormatName, text: string): unknown {
   } catch (cause) {
     const [first = ''] = (cause as Error).message.split('\n', 1)
     const reason = cause instanceof RangeError ? 'it is nested too deeply' : first.replace(/:$/, '')
-    throw new EditProblem(`it is no valid ${nameOf(format)}: ${reason}`, { cause })
+    throw new EditProblem(`it is no valid ${format.toUpperCase()}: ${reason}`, { cause })
   }
 }
 
@@ -71,20 +51,12 @@ export function applyEdits(
 ): { readonly text: string; readonly made: readonly MadeEdit[] } {
   const made: MadeEdit[] = []
   let now = text
-  for (const edit of edits.flatMap(singleEdits)) {
+  for (const { path, value } of edits) {
     const document = parseConfig(format, now)
-    const path = edit.by === undefined ? edit.path : itemPath(document, edit.path, edit.by, edit.value)
     const before = valueAt(document, path)
-    if (edit.keep && before !== undefined) continue
     requireRoom(document, path)
-    now = changed(format, now, document, path, edit.value)
-    made.push({
-      path,
-      value: edit.value,
-      known: knownSteps(document, path),
-      ...(before !== undefined && { before }),
-      ...(edit.by !== undefined && { by: edit.by }),
-    })
+    now = changed(format, now, document, path, value)
+    made.push({ path, value, known: knownSteps(document, path), ...(before !== undefined && { before }) })
   }
   return { text: now, made }
 }
@@ -102,7 +74,7 @@ export function takeBack(
   let now = text
   for (const edit of [...made].reverse()) {
     const document = parseConfig(format, now)
-    const path = edit.by === undefined ? edit.path : itemPath(document, edit.path.slice(0, -1), edit.by, edit.value)
+    const { path } = edit
     const current = valueAt(document, path)
     // Taken out by hand: nothing is left to do.
     if (current === undefined && edit.before === undefined) continue
@@ -116,34 +88,12 @@ export function takeBack(
   return { text: now, kept: kept.reverse() }
 }
 
-interface SingleEdit {
-  readonly path: Path
-  readonly value: unknown
-  readonly keep?: true
-  readonly by?: string
-}
-
-function singleEdits(edit: Edit): readonly SingleEdit[] {
-  return 'items' in edit ? edit.items.map((value) => ({ path: edit.path, value, by: edit.by })) : [edit]
-}
-
-/** The place of the item with the name of the given one, else the place behind the last. */
-function itemPath(document: unknown, list: Path, by: string, item: unknown): Path {
-  const items = valueAt(document, list)
-  if (items !== undefined && items !== null && !Array.isArray(items))
-    throw new EditProblem(`${pathText(list)} is no list`)
-  const all: readonly unknown[] = items ?? []
-  const at = all.findIndex((each) => valueAt(each, [by]) === valueAt(item, [by]))
-  return [...list, at < 0 ? all.length : at]
-}
-
-/** Throws where a value on the way to the place is neither an object nor a list. */
+/** Throws where a value on the way to the place is no object. */
 function requireRoom(document: unknown, path: Path): void {
   for (let length = 0; length < path.length; length++) {
     const value = length === 0 ? document : valueAt(document, path.slice(0, length))
     if (value === undefined || value === null) continue
-    const isFit = typeof value === 'object' && Array.isArray(value) === (typeof path[length] === 'number')
-    if (!isFit)
+    if (typeof value !== 'object' || Array.isArray(value))
       throw new EditProblem(
         length === 0
           ? 'its content has another shape'
@@ -183,7 +133,7 @@ function withoutEmptyParents(format: FormatName, text: string, path: Path, known
   return now
 }
 
-/** Whether two documents have the same values; one without any is the same as an empty object or list. */
+/** Whether two documents have the same values; one without any is the same as an empty object. */
 function isSame(one: unknown, other: unknown): boolean {
   const isEmpty = (value: unknown) =>
     value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
@@ -194,7 +144,7 @@ function isSame(one: unknown, other: unknown): boolean {
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
-  // Dates of TOML and YAML.
+  // Dates of TOML.
   if (value instanceof Date) return value.toISOString()
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]))
 }
@@ -209,8 +159,4 @@ function attempt<T>(work: () => T): T | undefined {
 
 function pathText(path: Path): string {
   return path.length === 0 ? 'its content' : path.join('.')
-}
-
-function nameOf(format: FormatName): string {
-  return format === 'dotenv' ? '.env file' : format.toUpperCase()
 }

@@ -1,5 +1,5 @@
-/** A place in a document: names of fields, and positions in lists. */
-export type Path = readonly (string | number)[]
+/** A place in a document: names of fields within each other. */
+export type Path = readonly string[]
 
 /** A way to write a value to a place of a text, or to remove it (undefined); undefined where the way does not fit the text. */
 export type Way = (text: string, path: Path, value: unknown) => string | undefined
@@ -27,21 +27,15 @@ export function valueAt(document: unknown, path: Path): unknown {
   let value = document
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
-    value = (value as Record<string | number, unknown>)[step]
+    value = (value as Record<string, unknown>)[step]
   }
   return value
 }
 
-/** A copy of a document with a value at a place, or without it (undefined); absent objects and lists on the way are made. */
+/** A copy of a document with a value at a place, or without it (undefined); absent objects on the way are made. */
 export function withValue(document: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path
   if (step === undefined) return value
-  if (typeof step === 'number') {
-    const list = Array.isArray(document) ? [...document] : []
-    const item = withValue(list[step], rest, value)
-    list.splice(step, 1, ...(item === undefined ? [] : [item]))
-    return list
-  }
   const { [step]: before, ...others } = (document ?? {}) as Record<string, unknown>
   const after = withValue(before, rest, value)
   return after === undefined ? others : { ...others, [step]: after }

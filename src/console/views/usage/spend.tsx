@@ -38,7 +38,7 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
         <Figure
           name="Tokens in"
           value={shortCount(total.input_tokens)}
-          note={`${shortCount(total.cached_tokens)} from a cache`}
+          note={`${shortCount(total.cached_tokens)} from a cache (${total.cached_percent} %)`}
         />
         <Figure
           name="Tokens out"
@@ -102,6 +102,7 @@ const sums: readonly Column<UsageRow>[] = [
   { name: 'Requests', of: ({ requests }) => count(requests), isNumber: true },
   { name: 'Failed', of: ({ failed }) => count(failed), isNumber: true, isExtra: true },
   { name: 'Tokens in', of: ({ input_tokens }) => count(input_tokens), isNumber: true, isExtra: true },
+  { name: 'Cached', of: ({ cached_percent }) => `${cached_percent} %`, isNumber: true, isExtra: true },
   { name: 'Tokens out', of: ({ output_tokens }) => count(output_tokens), isNumber: true },
   { name: 'Cost', of: (row) => costOf(row), isNumber: true },
 ]

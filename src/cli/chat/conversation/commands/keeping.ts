@@ -15,7 +15,7 @@ export const saveCommand: TalkCommand = {
     const id = talk.record.session
     const name = rest.trim()
     if (name === '' && !talk.isKept) return say(talk.cli, 'aichat: this conversation is not kept; /save NAME keeps it')
-    if (name === '') return say(talk.cli, `aichat: saved as "${(await talk.cli.ask(showSession, { id })).name}"`)
+    if (name === '') return say(talk.cli, `aichat: saved as "${(await talk.cli.ask(showSession, { id, brief: true })).name}"`)
     talk.keep()
     await talk.cli.ask(renameSession, { id, name })
     note(talk.cli, `aichat: saved as "${name}"`)

@@ -1,2 +1,0 @@
-/** The longest text of one request, in characters: the servers' specification. */
-export const requestLimit = 10_000
