@@ -12,10 +12,10 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --jq | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --system | --default | --description | --type | --output | --similar | -n | --limit | --plugin | --source | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --memory-placement | --extract | --extract-confidence | --mutation | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | --since | --older-than | -i | --language | --instruct | --seed | --voice | --cfg-coef | --timestamps | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --codebooks | --workers | --tls-cert | --tls-key | --shell | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --actor | --action | --until | --by | --to) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --system | --default | --description | --type | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --memory-placement | --extract | --extract-confidence | --mutation | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | --since | --older-than | -i | --language | --instruct | --seed | --voice | --cfg-coef | --timestamps | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --codebooks | --workers | --tls-cert | --tls-key | --shell | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --actor | --action | --until | --by | --to) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|embed' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|search' | 'session|undo' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|service' | 'service|status' | 'service|reload' | 'service|unit' | '|connect' | '|launch' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|unlock' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|audit' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|backup' | 'backup|create' | 'backup|list' | 'backup|verify' | 'backup|restore' | 'backup|remove' | '|db' | 'db|status' | 'db|check' | 'db|migrate' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | 'completion|install' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|search' | 'session|undo' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|service' | 'service|status' | 'service|reload' | 'service|unit' | '|connect' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|unlock' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|audit' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|backup' | 'backup|create' | 'backup|list' | 'backup|verify' | 'backup|restore' | 'backup|remove' | '|db' | 'db|status' | 'db|check' | 'db|migrate' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       *'|-'*) ;;
       *)
         # The word as it was typed, without its quoting.
@@ -30,7 +30,7 @@ _aichat() {
   done
   case "$path" in
   '')
-    commands='chat template plugin models embed prices persona mcp session tts serve service connect launch setup register login logout whoami passwd auth users key audit usage limit secret backup db config status doctor completion help'
+    commands='chat template plugin models prices persona mcp session tts serve service connect setup register login logout whoami passwd auth users key audit usage limit secret backup db config status doctor completion help'
     flags=''
     kinds=()
     rest=''
@@ -219,12 +219,6 @@ _aichat() {
     commands=''
     flags='-h --help'
     kinds=('pulled-models')
-    rest=''
-    ;;
-  'embed')
-    commands=''
-    flags='-m --model -f --file --lines --similar -n --limit -h --help'
-    kinds=()
     rest=''
     ;;
   'prices')
@@ -605,12 +599,6 @@ _aichat() {
     kinds=('clients')
     rest=''
     ;;
-  'launch')
-    commands=''
-    flags='-m --model -p --persona -h --help'
-    kinds=('clients')
-    rest=''
-    ;;
   'setup')
     commands=''
     flags='--username --email --password-stdin -h --help'
@@ -955,19 +943,13 @@ _aichat() {
     ;;
   'doctor')
     commands=''
-    flags='--backup --service -h --help'
+    flags='--backup -h --help'
     kinds=()
     rest=''
     ;;
   'completion')
-    commands='install bash zsh fish'
-    flags='-h --help'
-    kinds=()
-    rest=''
-    ;;
-  'completion install')
     commands='bash zsh fish'
-    flags='--force --remove -h --help'
+    flags='-h --help'
     kinds=()
     rest=''
     ;;
@@ -980,7 +962,7 @@ _aichat() {
   esac
   kind="${kinds[place]-$rest}"
   ((place == 0)) || commands=''
-  flags+=' -V --version --server --local --as --json --jq --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+  flags+=' -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
   if [[ -n $flag ]]; then
     commands='' flags='' kind=''
     case "$path|$flag" in
@@ -1030,8 +1012,6 @@ _aichat() {
     'connect|-m' | 'connect|--model') kind='models' ;;
     'connect|-p' | 'connect|--persona') kind='personas' ;;
     'connect|--shell') commands='bash zsh fish' ;;
-    'launch|-m' | 'launch|--model') kind='models' ;;
-    'launch|-p' | 'launch|--persona') kind='personas' ;;
     'users create|--role') commands='user admin' ;;
     'users update|--role') commands='user admin' ;;
     'key create|--user') kind='users' ;;

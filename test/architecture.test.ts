@@ -115,6 +115,7 @@ const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
   'src/cli/connect/config/file.ts': "replaces a client's configuration file atomically",
   'src/cli/connect/record.ts': 'replaces the record of connected clients, and their keys, atomically',
+  'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
   'src/cli/service/status.ts': 'names the known models that are not pulled yet',
   'src/cli/speech/book-files.ts': 'replaces the state of a recording atomically',
@@ -233,7 +234,8 @@ test('every dependency has a place, and every place a dependency', () => {
     ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace'].map(
       (name) => `@opentelemetry/${name}`,
     ),
-    ...'age-encryption commander conf eld eventsource-parser fflate h3 inquirer ipaddr.js jose ky listhen'.split(' '),
+    ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
+    ...'ipaddr.js jose ky linkedom listhen'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]

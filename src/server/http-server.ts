@@ -11,7 +11,7 @@ import { installationId } from '../installation-id.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
 import type { Bag } from '../process/bag.ts'
-import type { Tracer } from '../telemetry/span.ts'
+import type { SpanAttributes, Tracer } from '../telemetry/span.ts'
 import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-watch.ts'
 import { checkHost, checkOrigin } from './browser-guards.ts'
 import { consolePath, consoleRoutes, redirect, wantsPage } from './console-routes.ts'
@@ -36,7 +36,6 @@ import {
   splitTarget,
 } from './request-context.ts'
 import { type Observe, probes } from './request-log.ts'
-import { endSpan, requestFacts } from './request-span.ts'
 import { type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -287,4 +286,25 @@ function decoded(text: string): string {
   } catch (cause) {
     throw new AppError('invalid', 'Invalid escape in the address', { cause })
   }
+}
+
+/** The facts of a request by OpenTelemetry's conventions for HTTP servers: its route, not its path. */
+function requestFacts({ request, record, id }: RequestContext, route: string): SpanAttributes {
+  return {
+    'http.request.method': request.method,
+    'http.route': route || undefined,
+    'url.scheme': 'http',
+    'client.address': record.client,
+    'network.protocol.version': request.httpVersion,
+    'aichat.request_id': id,
+  }
+}
+
+/** Ends the span of a request; a status below 500 is no failure of this server. */
+function endSpan({ request, record }: RequestContext, route: string, status: number): void {
+  const { span, user } = record
+  if (!span) return
+  span.rename(route ? `${request.method} ${route}` : `${request.method}`)
+  span.set({ 'http.response.status_code': status, 'enduser.id': user })
+  span.end(status >= 500 ? String(status) : undefined)
 }

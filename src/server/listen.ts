@@ -1,16 +1,14 @@
 import { once } from 'node:events'
-import type { Server, ServerResponse } from 'node:http'
-import { Server as SecureServer } from 'node:https'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import { Bag } from '../process/bag.ts'
-import { isBlockedPort } from './blocked-ports.ts'
 import { serveExpectations } from './expectations.ts'
 import type { NodeHandler } from './http-server.ts'
-import { createOwnServer, listenOurselves } from './own-listener.ts'
 import type { TlsPair } from './tls.ts'
 
 /** A listening server. */
@@ -85,7 +83,7 @@ export async function openDealtServer(
 ): Promise<Omit<Listening, 'finish'>> {
   const { host, port, socket } = options
   refuseBlocked(options)
-  const server = createServer({ pauseOnConnect: true, noDelay: true }, deal)
+  const server = createTcpServer({ pauseOnConnect: true, noDelay: true }, deal)
   try {
     server.listen(socket === undefined ? { host, port } : { fd: socket })
     await once(server, 'listening')
@@ -350,7 +348,7 @@ async function listenFailure(reason: Error, options: ListenOptions): Promise<App
 
 /** The error code of a second attempt to bind: listhen only reports that it found no port. */
 async function bindFailure(host: string, port: number): Promise<string | undefined> {
-  const probe = createServer().listen(port, host)
+  const probe = createTcpServer().listen(port, host)
   try {
     await once(probe, 'listening')
     return undefined
@@ -375,4 +373,41 @@ async function programAt(host: string, port: number): Promise<string | undefined
   } catch {
     return undefined
   }
+}
+
+/** Ports that no browser calls, by the standard of `fetch` (https://fetch.spec.whatwg.org/#port-blocking). */
+const blocked: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+])
+
+/** True for a port of another protocol (6000 for X11, 6667 for IRC …), which browsers and `fetch` refuse to call. */
+export function isBlockedPort(port: number): boolean {
+  return blocked.has(port)
+}
+
+/** How long a client may take for its TLS handshake: milliseconds, as for its headers. */
+const handshakeMs = 10_000
+
+/** A server that does not listen yet. */
+function createOwnServer(tls: TlsPair | undefined): Server {
+  return tls
+    ? createSecureServer({ ...tls.options, handshakeTimeout: handshakeMs, ALPNProtocols: ['http/1.1'] })
+    : createServer()
+}
+
+/**
+ * A server for the two cases that listhen does not cover: https with a certificate that changes, and a socket that
+ * systemd has opened.
+ */
+async function listenOurselves(
+  where: { readonly host: string; readonly port: number } | { readonly fd: number },
+  tls: TlsPair | undefined,
+): Promise<Server> {
+  const server = createOwnServer(tls)
+  server.listen(where)
+  await once(server, 'listening')
+  return server
 }

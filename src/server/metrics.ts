@@ -1,10 +1,11 @@
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import type { SpeechCount, SpeechCounts } from '../../speech/speech-counts.ts'
 import type { App } from '../app/app.ts'
+import { databaseState, instanceName } from '../app/instance.ts'
+import { type Histogram, secondBounds } from '../telemetry/histogram.ts'
 import type { MetricDistribution, MetricSource } from '../telemetry/metric-source.ts'
 import { chatMetrics } from './chat-metrics.ts'
-import { databaseMetrics } from './database-metrics.ts'
 import { createHttpCounts, type HttpCounts, httpMetrics } from './http-metrics.ts'
-import { speechMetrics } from './speech-metrics.ts'
 import { storeMetrics } from './store-metrics.ts'
 import { tokenMetrics } from './token-metrics.ts'
 
@@ -134,4 +135,73 @@ function histogramRows(name: string, bounds: readonly number[], { labels, histog
     { labels, value: sum, metricName: `${name}_sum` },
     { labels, value: count, metricName: `${name}_count` },
   ]
+}
+
+/** The database that instances share; nothing for the one of the data folder. */
+function databaseMetrics(app: Pick<App, 'database' | 'ownPorts'>): readonly MetricSource[] {
+  if (!app.database) return []
+  return [
+    {
+      type: 'gauge',
+      name: 'aichat_database_up',
+      together: 'min',
+      help: 'Whether the database that instances share answers this one.',
+      values: () => {
+        const { name, reachable } = databaseState(app)!
+        return [{ labels: { database: name, instance_name: instanceName(app) }, value: reachable ? 1 : 0 }]
+      },
+    },
+  ]
+}
+
+/** The speech that this process makes: on the ports of the speech servers, and for the API. */
+function speechMetrics(counts: SpeechCounts): readonly MetricSource[] {
+  return [
+    number('gauge', 'aichat_speech_requests', 'Texts being spoken or waiting for it.', ({ inside }) => inside),
+    number('gauge', 'aichat_speech_waiting', 'Chunks and voices that wait for the engine.', ({ waiting }) => waiting),
+    number('counter', 'aichat_speech_refused_total', 'Requests refused for a full queue.', ({ refused }) => refused),
+    {
+      type: 'counter',
+      name: 'aichat_speech_chunks_total',
+      help: 'Chunks of texts by whether they were spoken or skipped.',
+      values: () =>
+        counts.list().flatMap(([server, { spoken, skipped }]) => [
+          { labels: { server, outcome: 'spoken' }, value: spoken },
+          { labels: { server, outcome: 'skipped' }, value: skipped },
+        ]),
+    },
+    number(
+      'counter',
+      'aichat_speech_rerolls_total',
+      'Chunks spoken again, since their length was far from the expected one.',
+      ({ rerolls }) => rerolls,
+    ),
+    times('aichat_speech_queue_seconds', 'From the request of a chunk or voice to its turn.', ({ waits }) => waits),
+    times('aichat_speech_chunk_seconds', 'The time of the engine for a chunk.', ({ chunks }) => chunks),
+  ]
+
+  function number(
+    type: 'counter' | 'gauge',
+    name: string,
+    help: string,
+    read: (count: SpeechCount) => number,
+  ): MetricSource {
+    return {
+      type,
+      name,
+      help,
+      values: () => counts.list().map(([server, count]) => ({ labels: { server }, value: read(count) })),
+    }
+  }
+
+  function times(name: string, help: string, read: (count: SpeechCount) => Histogram): MetricSource {
+    return {
+      type: 'histogram',
+      name,
+      help,
+      unit: 's',
+      bounds: secondBounds,
+      values: () => counts.list().map(([server, count]) => ({ labels: { server }, histogram: read(count) })),
+    }
+  }
 }

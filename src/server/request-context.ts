@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import type { AskedPlace, RequestWatch, ToldAttempt } from '../chat/watch.ts'
 import { AppError, toAppError } from '../errors.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/json/writer.ts'
 import { looksLikeKey } from '../plugins/key-shapes.ts'
+import type { RequestSpan } from '../telemetry/span.ts'
 import { userOf } from './request-holder.ts'
-import { RequestRecord } from './request-record.ts'
 
 /** A request and its answer, as guards and routes see them. */
 export interface RequestContext {
@@ -277,4 +278,35 @@ export async function drained(response: ServerResponse): Promise<void> {
   response.once('close', stop)
   await once(response, 'drain', { signal: controller.signal }).catch(() => {})
   response.off('close', stop)
+}
+
+/** The facts of one request that its log line and its trace tell: never its content. */
+class RequestRecord implements RequestWatch {
+  /** The client's address, behind trusted proxies. */
+  client: string | undefined
+  /** The user's id. */
+  user: string | undefined
+  span: RequestSpan | undefined
+  /** The place that was asked last. */
+  plugin: string | undefined
+  place: Pick<AskedPlace, 'plugin' | 'model'> | undefined
+  hasAnswered = false
+  /** Requests sent to providers and runners. */
+  attempts = 0
+  /** Bytes that the connection had sent before. */
+  readonly sentBefore: number
+  readonly requestId: string
+
+  constructor(sentBefore: number, requestId: string) {
+    this.sentBefore = sentBefore
+    this.requestId = requestId
+  }
+
+  attempted(attempt: ToldAttempt): void {
+    const { plugin, runner, tries, outcome } = attempt
+    this.plugin = plugin ?? `local:${runner}`
+    this.place = attempt
+    this.hasAnswered = outcome === 'answered'
+    this.attempts += tries
+  }
 }

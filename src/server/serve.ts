@@ -19,7 +19,6 @@ import { clientOrigins, proxiesOf } from './client-origin.ts'
 import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
 import type { Identify } from './identity.ts'
-import { whenIdle } from './idle-work.ts'
 import { createLineWriter } from './line-writer.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
@@ -29,8 +28,8 @@ import { cutAnswers, lastEventsMs, openServiceTelemetry, tellOfDatabase } from '
 import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
-import { workersOf } from './worker-count.ts'
 import { keepNewObjectsYoung } from './young-objects.ts'
+import { workersOf } from './worker-count.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -346,4 +345,21 @@ function portOf(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65535) return port
   throw new AppError('usage', `Invalid port "${text}": give a number from 0 to 65535`)
+}
+
+/** How long a service serves before it looks for a moment without a request, and between two looks: milliseconds. */
+const lookMs = 1000
+
+/**
+ * Does a piece of work that blocks the event loop once, at the first look that finds no request under way: neither the
+ * start nor an answer waits for it. Failures are left to the first request that needs the work. Returns a function that
+ * cancels it.
+ */
+function whenIdle(open: Pick<Bag<unknown>, 'size'>, work: () => Promise<unknown>): () => void {
+  const timer = setInterval(() => {
+    if (open.size > 0) return
+    clearInterval(timer)
+    work().catch(() => undefined)
+  }, lookMs).unref()
+  return () => clearInterval(timer)
 }

@@ -432,7 +432,7 @@ async function open(folder: string, { initial, ...rules }: Options) {
   )
   const accounts = createAccounts({
     store,
-    failures: { ...storage.loginFailures, now: () => clock.now },
+    failures: Object.assign(Object.create(storage.loginFailures), { now: () => clock.now }),
     passwords: createPasswords(2),
     tokens,
     rules: {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import * as assert from 'uvu/assert'
-import { isBlockedPort } from '../../src/server/blocked-ports.ts'
+import { isBlockedPort } from '../../src/server/listen.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('ports that browsers block')

@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts'
-import { globOf } from './glob.ts'
 
 /** The parts of the API that a key can open. Accounts, keys, limits, plugins and settings are open to none. */
 export const scopes = ['chat', 'embeddings', 'speech', 'models', 'personas', 'memory', 'usage'] as const
@@ -136,4 +135,25 @@ export function requireListed({ personas }: KeyRights, persona: string | undefin
   throw new AppError('key_scope', 'The API key is for other personas', {
     details: ['Its owner can change its list: aichat key update ID --persona'],
   })
+}
+
+/**
+ * Compiles a pattern in which `*` stands for any characters, also none. Takes time in proportion to pattern times text at
+ * the most, also for hostile patterns such as `*a*a*a*b`, which a regular expression would try for years.
+ */
+export function globOf(pattern: string): (text: string) => boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return (text) => text === pattern
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false
+    let at = first.length
+    // The leftmost place of each part leaves the most room for the parts behind it.
+    for (const part of rest) {
+      const found = text.indexOf(part, at)
+      if (found < 0) return false
+      at = found + part.length
+    }
+    return at <= text.length - last.length
+  }
 }

@@ -1,15 +1,13 @@
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import { mutationSettingsOf, type Persona, scopeOf } from '../persona.ts'
-import { openProposal, standing, undoable } from './answers.ts'
 import { differences } from './effects.ts'
-import { refuseTooLarge, refuseTooMany } from './learned-limits.ts'
 import { type AdaptationRecord, chainRecord, type LogHead, type UnchainedRecord } from './log.ts'
 import { isDisabled, type PersonaState, type RecordView, viewRecord, viewState } from './persona-state.ts'
 import { advance, foldYielding, undoneBy } from './replay.ts'
 import { type AdaptationRequest, readRequest } from './request.ts'
 import { algorithm } from './rules.ts'
-import type { Effect, Inputs, Learned, Signal } from './state.ts'
+import { type Effect, type Inputs, isReplayable, type Learned, learnedLimits, type Signal } from './state.ts'
 
 /** Stores logs, each with a cache of the state that it gives, so that a chat need not replay. */
 export interface AdaptationStore {
@@ -209,4 +207,75 @@ async function undoing(log: readonly AdaptationRecord[], undo: UnchainedRecord):
   const learned = await foldYielding([...log, undo])
   const reason = 'replayed without the undone record'
   return { learned, effects: differences(await foldYielding(log), learned, new Map(), reason) }
+}
+
+/** Throws `invalid` for signals that would give a persona more traits or preferences than `learnedLimits`. */
+function refuseTooMany(learned: Learned, inputs: Inputs): void {
+  if (inputs.kind !== 'signals') return
+  const traits = new Set(learned.traits.keys())
+  const preferences = new Set(learned.preferences.keys())
+  for (const signal of inputs.signals) {
+    if ('trait' in signal) traits.add(signal.trait)
+    else if ('value' in signal) preferences.add(signal.preference)
+  }
+  const problems = [
+    ...(traits.size > learnedLimits.traits ? [`at most ${learnedLimits.traits} traits`] : []),
+    ...(preferences.size > learnedLimits.preferences ? [`at most ${learnedLimits.preferences} preferences`] : []),
+  ]
+  if (problems.length > 0)
+    throw new AppError('invalid', 'A persona cannot learn that many things', { details: problems })
+}
+
+/** Throws `invalid` for a state over the limit that grew; an imported one that was larger already may shrink. */
+function refuseTooLarge(before: Learned, after: Learned): void {
+  const size = sizeOf(after)
+  if (size > learnedLimits.characters && size > sizeOf(before))
+    throw new AppError('invalid', 'A persona cannot learn that much', {
+      details: [`at most ${learnedLimits.characters.toLocaleString('en')} characters of state as JSON`],
+    })
+}
+
+/** The approximate size of a state: characters of JSON. */
+function sizeOf({ traits, preferences }: Learned): number {
+  return JSON.stringify([[...traits], [...preferences]]).length
+}
+
+/** The record of that id. Throws `not_found` for an unknown and `invalid` for an undone one. */
+function standing(log: readonly AdaptationRecord[], id: string): AdaptationRecord {
+  const record = log.find((candidate) => candidate.id === id)
+  if (!record) throw new AppError('not_found', `Record "${id}" not found in the log of this persona`)
+  const by = undoneBy(log).get(id)
+  if (by !== undefined)
+    throw new AppError('invalid', `The record ${id} is undone already`, {
+      details: [`by ${by}; undo that one to bring it back`],
+    })
+  return record
+}
+
+/** Throws `invalid` for a record that moves nothing. */
+function undoable(record: AdaptationRecord): AdaptationRecord {
+  if (!isReplayable(record))
+    throw new AppError(
+      'invalid',
+      `The record ${record.id} is history from another program: it moves nothing that could be undone`,
+    )
+  return record
+}
+
+/** The record as an unanswered proposal. Throws `invalid` for any other. */
+function openProposal(
+  log: readonly AdaptationRecord[],
+  record: AdaptationRecord,
+): AdaptationRecord & { readonly inputs: Extract<Inputs, { kind: 'signals' }> } {
+  const { inputs } = record
+  if (record.status !== 'proposed' || inputs?.kind !== 'signals')
+    throw new AppError('invalid', `The record ${record.id} is not a proposal`)
+  const undone = undoneBy(log)
+  const answer = log.find((later) => !undone.has(later.id) && answers(later.inputs, record.id))
+  if (answer) throw new AppError('invalid', `The proposal ${record.id} was answered by ${answer.id}`)
+  return { ...record, inputs }
+}
+
+function answers(inputs: Inputs | undefined, id: string): boolean {
+  return (inputs?.kind === 'decline' && inputs.target === id) || (inputs?.kind === 'signals' && inputs.accepts === id)
 }

@@ -8,12 +8,11 @@ import {
   type Value,
   type Work,
 } from '../port/port.ts'
+import type { ChangeKind } from '../shared/changes.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
 import { allOf } from './all-of.ts'
 import type { OwnChanges } from './changes.ts'
 import { inOneQuery } from './in-one-query.ts'
-import { numbersOf } from './numbers-of.ts'
-import { oneWriter } from './one-writer.ts'
 import { goesOn, removeHidden } from './removal.ts'
 import type { Database, Sql, Transaction } from './sql.ts'
 
@@ -129,3 +128,17 @@ function insertText(into: InsertInto): string {
 }
 
 const compile = createCompiler(postgres)
+
+/** Whole numbers and NULLs as an array's text: the driver's own writing looks at each value, and takes most of the time of a batch. */
+function numbersOf(values: readonly unknown[]): string {
+  return `{${values.map((value) => value ?? 'NULL').join(',')}}`
+}
+
+/**
+ * Serialises the writers of one kind until the transaction ends: locks the counter that `changes.writing` raises. For the
+ * beginning of a transaction, so that a check of other rows holds until the commit, and all writers take their locks in one
+ * order; later statements see the writes of the previous writer.
+ */
+function oneWriter(kind: ChangeKind): string {
+  return `SELECT 1 FROM change WHERE kind = '${kind}' FOR UPDATE`
+}

@@ -1,10 +1,10 @@
 import type { MemoryStore } from '../../personas/memory/memory.ts'
 import { createMemoryStore as createStore } from '../stores/memories.ts'
 import type { Context } from './context.ts'
-import { vacuum } from './housekeeping.ts'
 import { memoryIndexOf } from './memory-index.ts'
 import { searchMemories } from './memory-search.ts'
 import { goesOn, hideMemories, removeHidden } from './removal.ts'
+import type { Database } from './sql.ts'
 import { withVectors } from './vectors-column.ts'
 
 /** Memories in PostgreSQL. */
@@ -28,3 +28,11 @@ export function createMemoryStore({ db, driver, limits }: Context): MemoryStore 
 
 /** The tables with text or vectors of memories. */
 const withTextOfMemories = ['memory', 'memory_terms', 'memory_posting', 'memory_vector', 'memory_sketch']
+
+/**
+ * Has the server free the rows that were removed from these tables, in the background. It may take too long, wait behind a
+ * reader of another process or be refused: the server's own vacuum does it later.
+ */
+function vacuum(db: Database, tables: readonly string[]): void {
+  if (goesOn(db)) db.run(`VACUUM (SKIP_LOCKED) ${tables.join(', ')}`).catch(() => {})
+}

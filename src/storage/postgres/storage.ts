@@ -5,7 +5,7 @@ import { expectsNewer } from '../schema/newer-schema.ts'
 import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
-import { methods } from '../shared/store-methods.ts'
+import type { StoredSize } from '../shared/stored-size.ts'
 import { type Lazily, openStores } from '../stores/stores.ts'
 import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
@@ -19,8 +19,7 @@ import { createProcessLease } from './process-lease.ts'
 import { deferCleanup } from './removal.ts'
 import { isNewest, migrate } from './schema.ts'
 import { keepSeals } from './seals.ts'
-import type { Database } from './sql.ts'
-import { storedSize } from './stored-size.ts'
+import type { Database, Sql } from './sql.ts'
 
 /** A PostgreSQL database that several installations share. */
 export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 'folder'> {
@@ -99,7 +98,7 @@ function storageOf(
   const driver = createPostgresDriver(db, changes)
   const { limits, sealSecrets } = settings
   const context: Context = { db, driver, changes, limits, lease, sealSecrets }
-  const lazily: Lazily = (names, load) => atFirstUse(names, async () => translating(await load()))
+  const lazily: Lazily = (load) => atFirstUse(async () => translating(await load()))
   return {
     ...openStores(lazily, driver, {
       limits,
@@ -108,9 +107,9 @@ function storageOf(
       loadConversationText: async () => (await import('./conversations-text.ts')).conversationText,
       loadResponseParts: async () => (await import('./responses-parts.ts')).createResponseParts(context),
     }),
-    memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(context)),
-    packages: lazily(methods.packages, async () => (await import('./packages.ts')).createPersonaArchive(context)),
-    backupFiles: lazily(methods.backupFiles, async () =>
+    memories: lazily(async () => (await import('./memories.ts')).createMemoryStore(context)),
+    packages: lazily(async () => (await import('./packages.ts')).createPersonaArchive(context)),
+    backupFiles: lazily(async () =>
       (await import('./backup-files.ts')).createBackupFiles(context, join(settings.folder, 'backups')),
     ),
     plugins,
@@ -146,4 +145,14 @@ function storageOf(
       await db.close()
     },
   }
+}
+
+/** Reads sums that are kept as rows are written: a row for each user, however much is stored. The log is the server's. */
+async function storedSize(sql: Sql): Promise<StoredSize> {
+  const sums = await sql.row<Omit<StoredSize, 'logBytes'>>(
+    `SELECT (SELECT count(*) FROM account) AS users, (SELECT count(*) FROM persona_usage) AS personas,
+       coalesce(sum(memories), 0) AS memories, coalesce(sum(bytes), 0) AS "personaBytes",
+       pg_database_size(current_database()) AS "databaseBytes" FROM user_usage`,
+  )
+  return { ...sums!, logBytes: 0 }
 }

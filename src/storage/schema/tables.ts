@@ -2,8 +2,7 @@ import { accountTables } from './accounts.ts'
 import { chatTables } from './chats.ts'
 import { memoryTables } from './memories.ts'
 import { personaTables } from './personas.ts'
-import { sealTables } from './seals.ts'
-import { required, type Table } from './table.ts'
+import { optional, required, type Table } from './table.ts'
 import { usageTables } from './usage.ts'
 
 /** The installation that the instances of a PostgreSQL share, and the counters by which they see each other's changes. */
@@ -26,6 +25,61 @@ const installationTables: readonly Table[] = [
       ...required('text', 'id'),
       secret_print: { type: 'bytea', isOptional: true },
       had_accounts: { type: 'bool', default: false },
+    },
+  },
+]
+
+/**
+ * Evidence of this program's own writes, against which an edit by another program shows: see shared/seals.ts. No table here
+ * refers to the sealed one, so that a row which another program removes leaves its seal.
+ */
+const sealTables: readonly Table[] = [
+  {
+    // The key that all seals were made with, by its digest, and since when.
+    name: 'seal_key',
+    key: 'key_id',
+    isWithoutRowid: true,
+    columns: {
+      ...required('text', 'key_id'),
+      ...required('int8', 'since'),
+      ...required('bytea', 'sealed'),
+      // The key itself, for the instances that know JWT_SECRET: see postgres/seals.ts.
+      wrapped: { type: 'bytea', only: 'postgres' },
+    },
+  },
+  {
+    name: 'persona_seal',
+    key: 'persona_id',
+    isWithoutRowid: true,
+    columns: {
+      ...required('text', 'persona_id'),
+      ...optional('int4', 'scope_id'),
+      ...required('bytea', 'persona'),
+      ...optional('bytea', 'state'),
+      ...required('bytea', 'sealed'),
+    },
+  },
+  {
+    name: 'memory_scope_seal',
+    key: 'scope_id',
+    fillfactor: 50,
+    columns: {
+      ...required('int4', 'scope_id'),
+      ...required('int8', 'memories'),
+      // In SQLite the seal begins with it.
+      sum: { type: 'numeric', only: 'postgres' },
+      ...required('bytea', 'sealed'),
+    },
+  },
+  {
+    name: 'memory_seal',
+    key: 'memory_id',
+    fillfactor: 70,
+    columns: {
+      ...required('int8', 'memory_id'),
+      ...required('text', 'id'),
+      ...required('bytea', 'sealed'),
+      ...optional('bytea', 'vector'),
     },
   },
 ]

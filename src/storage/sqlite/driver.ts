@@ -15,7 +15,6 @@ import {
 } from '../port/port.ts'
 import type { ChangeKind } from '../shared/changes.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
-import { withoutWaiting } from './busy.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
 import { goesOn } from './housekeeping.ts'
@@ -201,4 +200,18 @@ const sqlite: Dialect = {
       .map((name, index) => `value ->> ${index} AS ${name}`)
       .join(', ')} FROM json_each(${next()}))`,
   tableValues: ({ rows }) => [JSON.stringify(rows)],
+}
+
+/** Milliseconds that a write waits which can be tried again soon. */
+const shortWait = 10
+
+/** Runs a write that can be tried again soon: it hardly waits for another process. Throws SQLITE_BUSY. */
+function withoutWaiting<R>(db: Database, write: () => R): R {
+  const timeout = db.pragma('busy_timeout', { simple: true }) as number
+  db.pragma(`busy_timeout = ${shortWait}`)
+  try {
+    return write()
+  } finally {
+    db.pragma(`busy_timeout = ${timeout}`)
+  }
 }

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { Database } from './connection.ts'
 import { translated } from './errors.ts'
-import { isOpenElsewhere } from './open-elsewhere.ts'
 import { openAlone } from './reader.ts'
 
 /** A database that no other process can open; undefined where there is none or it cannot be read. */
@@ -43,4 +42,31 @@ function inUse(path: string, cause?: unknown): AppError {
     details: ['systemctl --user stop aichat, or end `aichat serve`'],
     cause,
   })
+}
+
+/** Whether another process of this user has the file open, as far as Linux's /proc tells; false on other systems. */
+function isOpenElsewhere(path: string): boolean {
+  const real = realpathSync(path)
+  return idsIn('/proc').some(
+    (pid) =>
+      pid !== String(process.pid) &&
+      idsIn(`/proc/${pid}/fd`).some((file) => targetOf(`/proc/${pid}/fd/${file}`) === real),
+  )
+}
+
+function idsIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^\d+$/.test(name))
+  } catch {
+    // Of another user, or gone meanwhile.
+    return []
+  }
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link)
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,12 @@
-import type { Scope } from '../../personas/memory/memory.ts'
+import type { Scope, Vector } from '../../personas/memory/memory.ts'
 import type { IncomingMemory } from '../../personas/package/archive.ts'
 import { digestOf, rowOf } from '../shared/memory-rows.ts'
 import { inOwnSpace } from '../shared/persona-write.ts'
 import { bytesOf, sketchOf } from '../shared/vector-bytes.ts'
+import { makeSpaces } from '../stores/memory-vectors.ts'
 import type { Database } from './connection.ts'
+import { runOn } from './driver.ts'
 import { findScope, makeScope, takeNumbers } from './memories-scope.ts'
-import { createVectorInsert } from './memories-vectors.ts'
 import { createRowsInsert } from './rows-insert.ts'
 import { type ReadySeals, readySeals, sealTogether, type UnsealedMemory } from './seals.ts'
 
@@ -119,5 +120,18 @@ export function createStageMemories(db: Database, scope: Scope) {
     }
     const seals = readySeals(db, unsealed)
     return seals && { low, seals }
+  }
+}
+
+/** Writes the vectors of new memories, and the sketches of the vectors. The result is the numbers of their spaces by key. */
+function createVectorInsert(db: Database) {
+  const insertVectors = createRowsInsert(db, 'memory_vector', 'memory_id, space_id, vector')
+  const insertSketches = createRowsInsert(db, 'memory_sketch', 'memory_id, space_id, bits')
+  return (vectors: readonly { readonly number: number; readonly vector: Vector; readonly sketch: Buffer }[]) => {
+    const spaces = runOn(db, makeSpaces(vectors.map(({ vector }) => vector)))
+    const idOf = (vector: Vector) => spaces.get(vector.space.key)!
+    insertVectors(vectors.map(({ number, vector }) => [number, idOf(vector), bytesOf(vector.values)]))
+    insertSketches(vectors.map(({ number, vector, sketch }) => [number, idOf(vector), sketch]))
+    return spaces
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
@@ -9,18 +9,15 @@ import { atFirstUse } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
-import { methods } from '../shared/store-methods.ts'
+import type { StoredSize } from '../shared/stored-size.ts'
 import { type Lazily, openStores } from '../stores/stores.ts'
-import { markAccounts, refuseLostAccounts } from './accounts-mark.ts'
 import { createChanges } from './changes.ts'
 import type { Database } from './connection.ts'
 import { isAbsent, openDatabase, refuseDamaged } from './database.ts'
 import { createSqliteDriver } from './driver.ts'
 import { translated, translating } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
-import { createPatience } from './patience.ts'
 import { openReader } from './reader.ts'
-import { storedSize } from './stored-size.ts'
 
 /** A data folder on this machine, with the database in one file and the plugins in files of their own. */
 export interface SqliteSettings extends PluginPlaces {
@@ -40,7 +37,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const driver = createSqliteDriver(db, changes, async () => (await import('./removal.ts')).removeHidden(db))
   const readers = new Set<Database>()
   const onBusy = createPatience(db)
-  const lazily: Lazily = (names, load) => atFirstUse(names, async () => translating(await load(), onBusy))
+  const lazily: Lazily = (load) => atFirstUse(async () => translating(await load(), onBusy))
   return {
     ...openStores(lazily, driver, {
       limits: settings.limits,
@@ -50,13 +47,11 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       loadConversationText: async () => (await import('./conversations-text.ts')).conversationText,
       loadResponseParts: async () => (await import('./responses-parts.ts')).createResponseParts(db, driver),
     }),
-    memories: lazily(methods.memories, async () =>
-      (await import('./memories.ts')).createMemoryStore(db, driver, settings.limits),
-    ),
-    packages: lazily(methods.packages, async () =>
+    memories: lazily(async () => (await import('./memories.ts')).createMemoryStore(db, driver, settings.limits)),
+    packages: lazily(async () =>
       (await import('./persona-archive.ts')).createPersonaArchive(db, driver, readers, settings.limits),
     ),
-    backupFiles: lazily(methods.backupFiles, async () => {
+    backupFiles: lazily(async () => {
       const [{ openBackupFiles }, { backupRows }] = await Promise.all([
         import('../files/backup-files.ts'),
         import('../stores/backups.ts'),
@@ -123,4 +118,80 @@ async function openForWriting(path: string, use: StorageUse): Promise<Database> 
 
 function pathIn(folder: string): string {
   return join(folder, 'aichat.db')
+}
+
+/**
+ * Refuses, with a `configuration` AppError, a database without users beside a mark that it had some: it would open the
+ * first-time setup to anybody. The mark is a file beside the database.
+ */
+function refuseLostAccounts(db: Database): void {
+  if (!preparedIsEmpty(db)()) markAccounts(db)
+  else if (existsSync(markerOf(db))) throw lost(db.name, markerOf(db))
+}
+
+/** Whether there is no account; each request for the own account asks. */
+function preparedIsEmpty(db: Database): () => boolean {
+  const any = db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck()
+  return () => any.get() === undefined
+}
+
+/** Marks, durably, that the database holds an account. */
+function markAccounts(db: Database): void {
+  const marker = markerOf(db)
+  if (existsSync(marker)) return
+  const file = openSync(marker, 'w', 0o600)
+  writeSync(file, 'This file says that there are accounts in the database beside it.\n')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+function markerOf(db: Database): string {
+  return `${db.name}.accounts`
+}
+
+function lost(path: string, marker: string): AppError {
+  return new AppError('configuration', `The accounts that were in the database ${path} are gone`, {
+    details: ['Restore it from a backup', `or, to begin anew, remove ${path} and ${marker}`],
+  })
+}
+
+/** Reads sums that are kept as rows are written: a row for each user, however much is stored. */
+function storedSize(db: Database, path: string): StoredSize {
+  const sums = db
+    .prepare<[], { users: number; personas: number; memories: number; personaBytes: number }>(
+      `SELECT (SELECT count(*) FROM user) AS users, (SELECT count(*) FROM persona_usage) AS personas,
+              ifnull(sum(memories), 0) AS memories, ifnull(sum(bytes), 0) AS personaBytes FROM user_usage`,
+    )
+    .get()!
+  return { ...sums, databaseBytes: bytesOf(path), logBytes: bytesOf(`${path}-wal`) }
+}
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Milliseconds that a write waits for another process, once one before has waited in vain. */
+const shortWait = 50
+
+/** How long that holds: milliseconds. */
+const shortFor = 2_000
+
+/**
+ * Waiting for a lock blocks the event loop, and with it all requests: after a write that waited in vain, others fail at
+ * once for some seconds (`busy`, which clients may try again), until another waits for the usual time.
+ */
+function createPatience(db: Database): (waitedMs: number) => void {
+  const usual = db.pragma('busy_timeout', { simple: true }) as number
+  let isShort = false
+  const restore = () => {
+    isShort = false
+    if (db.open) db.pragma(`busy_timeout = ${usual}`)
+  }
+  return (waitedMs) => {
+    // A write that can be tried again soon hardly waits, see `withoutWaiting`.
+    if (isShort || waitedMs < usual * 0.9) return
+    isShort = true
+    db.pragma(`busy_timeout = ${shortWait}`)
+    setTimeout(restore, shortFor).unref()
+  }
 }

@@ -8,7 +8,6 @@ import type { Scope } from '../../personas/memory/memory.ts'
 import { type LogEnd, snapshotBatch } from '../../personas/package/archive.ts'
 import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
-import { decodeLearned, encodeLearned, recordOf, type StateRow, textOfRecord } from '../shared/adaptation-rows.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { pagesOf } from '../shared/persona-slices.ts'
 import { lockPersona } from './personas.ts'
@@ -156,4 +155,34 @@ export async function* logPages(
     last = found.at(-1)!.sequence
     await yieldToEventLoop()
   }
+}
+
+/** A state as its table keeps it. */
+interface StateRow {
+  readonly algorithm: string
+  readonly sequence: number
+  readonly hash: string
+  readonly learned: string
+}
+
+/** A record as it is kept: the owner stands in the persona's row alone, so that a persona which gets another one keeps its log. */
+function textOfRecord(record: AdaptationRecord): string {
+  const { persona_id: _persona, user_id: _user, ...content } = record
+  return JSON.stringify(content)
+}
+
+/** The record of a kept text. */
+function recordOf(scope: Scope, text: string): AdaptationRecord {
+  return { ...JSON.parse(text), persona_id: scope.personaId, user_id: scope.userId }
+}
+
+/** A state as the text that is kept. */
+function encodeLearned(learned: Learned): string {
+  return JSON.stringify({ ...learned, traits: [...learned.traits], preferences: [...learned.preferences] })
+}
+
+/** The state of a kept text. */
+function decodeLearned(text: string): Learned {
+  const { traits, preferences, ...rest } = JSON.parse(text)
+  return { ...rest, traits: new Map(traits), preferences: new Map(preferences) }
 }

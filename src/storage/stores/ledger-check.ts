@@ -1,7 +1,8 @@
 import { pauseFor } from '../../process/event-loop-turns.ts'
 import type { LedgerProblems } from '../../usage/ledger/ledger.ts'
 import { rows, type StoreDatabase, sql, together } from '../port/port.ts'
-import { type DayGroup, differences, mostProblems } from '../shared/ledger-differences.ts'
+import { dayText } from '../shared/ledger-rows.ts'
+import { columnsOfSums, type Sums } from '../shared/ledger-sums.ts'
 import type { LedgerNames } from './ledger-names.ts'
 
 /**
@@ -42,4 +43,37 @@ function sumsOf(day: number) {
           sum(coalesce(cost, 0)) AS cost, count(*) FILTER (WHERE cost IS NULL) AS unpriced, sum(estimated) AS estimated
         FROM ledger WHERE day = ${day} GROUP BY 1, 2, 3, 4`,
   )
+}
+
+const places = ['user', 'api_key', 'plugin', 'model'] as const
+
+/** The sums of one day, user, key, plugin and model, as they are kept, or as the rows have them. */
+type DayGroup = Sums & Readonly<Record<(typeof places)[number], number>>
+
+/** The most lines of an answer. */
+const mostProblems = 100
+
+/** A line for each difference between the rows of a day and its sums. */
+function differences(
+  day: number,
+  own: readonly DayGroup[],
+  kept: readonly DayGroup[],
+  nameOf: (id: number) => string,
+): string[] {
+  const rows = byPlace(own)
+  const sums = byPlace(kept)
+  return [...new Set([...rows.keys(), ...sums.keys()])].flatMap((place) => {
+    const [left, right] = [rows.get(place), sums.get(place)]
+    const wrong = columnsOfSums.filter((name) => (left?.[name] ?? 0) !== (right?.[name] ?? 0))
+    const { user, api_key: key, plugin, model } = (left ?? right)!
+    const where = [user, key, plugin, model].filter((id) => id > 0).map(nameOf)
+    return wrong.map(
+      (name) =>
+        `${dayText(day)}, ${where.join(', ')}: ${name} is ${left?.[name] ?? 0} in the ledger and ${right?.[name] ?? 0} in its sums`,
+    )
+  })
+}
+
+function byPlace(groups: readonly DayGroup[]): Map<string, DayGroup> {
+  return new Map(groups.map((group) => [places.map((name) => group[name]).join(), group]))
 }

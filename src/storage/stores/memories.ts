@@ -1,4 +1,5 @@
 import {
+  type EmbeddingClaim,
   type Eviction,
   type Found,
   keptEvictions,
@@ -6,13 +7,13 @@ import {
   type RetentionPolicy,
   type Scope,
   type SearchQuery,
+  spaceKeptMs,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
-import type { StoreDatabase, Work } from '../port/port.ts'
+import { row, type StoreDatabase, sql, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
-import { claimEmbedding } from './memory-claims.ts'
 import {
   evictionsOf,
   getMemory,
@@ -129,3 +130,34 @@ export function createMemoryStore(db: StoreDatabase, parts: MemoryParts): Memory
 
 /** Milliseconds that the caller of a trim waits; it ends with the slice that is under way. */
 const trimMs = 200
+
+/** See `MemoryStore.claimEmbedding`. The statement writes a row where the claim is granted. */
+async function claimEmbedding(
+  db: StoreDatabase,
+  { personaId, userId }: Scope,
+  { holder, model, space, heldFor, now }: EmbeddingClaim,
+): Promise<boolean> {
+  // Where an idle space is claimed for long enough a search need not write.
+  const kept = row(
+    sql`SELECT 1 AS kept FROM memory_scope JOIN embedding_lease ON embedding_lease.scope_id = memory_scope.scope_id
+        WHERE persona_id = ${personaId} AND user_id = ${userId} AND space = ${space} AND held_until <= ${now}
+          AND kept_until > ${now + spaceKeptMs / 2}`,
+  )
+  if (heldFor === 0 && (await db.read(kept))) return true
+  const granted = await db.run(
+    sql`INSERT INTO embedding_lease (scope_id, holder, model, space, held_until, kept_until)
+        SELECT scope_id, CAST(${holder} AS text), CAST(${model} AS text), CAST(${space} AS text),
+            CAST(${now + heldFor} AS bigint), CAST(${now + spaceKeptMs} AS bigint)
+          FROM memory_scope WHERE persona_id = ${personaId} AND user_id = ${userId}
+        ON CONFLICT (scope_id) DO UPDATE SET holder = excluded.holder, model = excluded.model,
+            held_until = excluded.held_until,
+            space = coalesce(excluded.space,
+              CASE WHEN embedding_lease.model = excluded.model THEN embedding_lease.space END),
+            kept_until = CASE WHEN excluded.space IS NULL THEN embedding_lease.kept_until ELSE excluded.kept_until END
+          WHERE (embedding_lease.holder = excluded.holder OR embedding_lease.held_until <= ${now})
+            AND (embedding_lease.holder = excluded.holder OR embedding_lease.model <> excluded.model
+              OR embedding_lease.space IS NULL OR excluded.space IS NULL OR embedding_lease.space = excluded.space
+              OR embedding_lease.kept_until <= ${now})`,
+  )
+  return granted > 0
+}

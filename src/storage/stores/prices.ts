@@ -1,8 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { mostStoredPrices, type PriceChange, type PriceStore, type StoredPrice } from '../../usage/prices/store.ts'
 import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
-import { type AddedPrice, type Holding, rowsOfChange } from './price-change.ts'
-import { keyOf, numberOf, type PriceRow, priceOf } from './price-rows.ts'
+import { type KeyColumns, keyOf, numberOf, type PriceRow, priceOf, termsOf } from './price-rows.ts'
 
 /** The prices of this installation. A row's terms never change: its end alone is written later. */
 export function createPriceStore(db: StoreDatabase): PriceStore {
@@ -65,4 +64,69 @@ function* add(added: readonly AddedPrice[], at: number): Work<readonly number[]>
         ORDER BY t.place RETURNING number`,
   )
   return numbers.map(({ number }) => number).sort((a, b) => a - b)
+}
+
+/** A price that holds, as far as a change needs it: its number, and its terms as text. */
+interface Holding {
+  readonly key: KeyColumns
+  readonly number: number
+  readonly terms: string
+}
+
+/** A price to be added; one that another of the same change supersedes has ended already. */
+interface AddedPrice {
+  readonly key: KeyColumns
+  readonly terms: string
+  readonly origin: string
+  isEnded: boolean
+}
+
+/** The rows that a change writes. */
+interface PriceRows {
+  /** The numbers of rows that end. */
+  readonly ended: readonly number[]
+  /** In the order of their numbers. */
+  readonly added: readonly AddedPrice[]
+  /** For each price that is set, the row that is there already, or the place of the added one. */
+  readonly set: readonly ({ readonly number: number } | { readonly added: number })[]
+  /** How many prices end, of those added too. */
+  readonly endings: number
+}
+
+/** Follows a change, price by price, from the prices that hold before it. */
+function rowsOfChange(change: PriceChange, holding: readonly Holding[]): PriceRows {
+  const held = new Map<string, Holding | number>(holding.map((row) => [nameOf(row.key), row]))
+  const ended: number[] = []
+  const added: AddedPrice[] = []
+  const set: ({ number: number } | { added: number })[] = []
+  let endings = 0
+  const end = (name: string) => {
+    const before = held.get(name)
+    if (before === undefined) return
+    if (typeof before === 'number') added[before]!.isEnded = true
+    else ended.push(before.number)
+    held.delete(name)
+    endings++
+  }
+  for (const key of change.end) end(nameOf(keyOf(key)))
+  for (const { source, origin, price } of change.set) {
+    const key = keyOf({ source, ...price })
+    const terms = termsOf(price)
+    const name = nameOf(key)
+    const before = held.get(name)
+    const row = typeof before === 'number' ? added[before] : before
+    if (before !== undefined && row?.terms === terms) {
+      set.push(typeof before === 'number' ? { added: before } : { number: before.number })
+      continue
+    }
+    end(name)
+    set.push({ added: added.length })
+    held.set(name, added.length)
+    added.push({ key, terms, origin, isEnded: false })
+  }
+  return { ended, added, set, endings }
+}
+
+function nameOf(key: KeyColumns): string {
+  return JSON.stringify(key)
 }

@@ -1,13 +1,11 @@
 import type { StoreDatabase } from '../port/port.ts'
-import type { Methods } from '../shared/lazy-store.ts'
 import type { StoredLimits } from '../shared/limits.ts'
-import { methods } from '../shared/store-methods.ts'
 import type { ConversationText } from './conversation-text.ts'
 import type { Processes } from './limit-money.ts'
 import type { ResponseParts } from './responses.ts'
 
 /** Makes a store that is loaded at its first use, with methods that fail with AppErrors. */
-export type Lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>) => S
+export type Lazily = <S extends object>(load: () => Promise<S>) => S
 
 /** What the databases do in their own way for these stores. */
 export interface StoreParts {
@@ -25,28 +23,24 @@ export interface StoreParts {
 export function openStores(lazily: Lazily, db: StoreDatabase, parts: StoreParts) {
   const { limits } = parts
   return {
-    accounts: lazily(methods.accounts, async () =>
-      (await import('./accounts.ts')).createAccountStore(db, parts.onAccountAdded),
-    ),
-    loginFailures: lazily(methods.loginFailures, async () => {
+    accounts: lazily(async () => (await import('./accounts.ts')).createAccountStore(db, parts.onAccountAdded)),
+    loginFailures: lazily(async () => {
       const { createLoginFailureStore, machineClock } = await import('./login-failures.ts')
       return createLoginFailureStore(db, parts.isOfOneMachine ? machineClock() : undefined)
     }),
-    keys: lazily(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db)),
-    personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, limits)),
-    proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
-    conversations: lazily(methods.conversations, async () =>
+    keys: lazily(async () => (await import('./keys.ts')).createKeyStore(db)),
+    personas: lazily(async () => (await import('./personas.ts')).createPersonaStore(db, limits)),
+    proposals: lazily(async () => (await import('./proposals.ts')).createProposalStore(db)),
+    conversations: lazily(async () =>
       (await import('./conversations.ts')).createConversationStore(db, await parts.loadConversationText()),
     ),
-    responses: lazily(methods.responses, async () =>
+    responses: lazily(async () =>
       (await import('./responses.ts')).createResponseStore(db, await parts.loadResponseParts()),
     ),
-    adaptations: lazily(methods.adaptations, async () =>
-      (await import('./adaptations.ts')).createAdaptationStore(db, limits),
-    ),
-    backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, limits)),
-    ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
-    prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db)),
-    limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, parts.processes)),
+    adaptations: lazily(async () => (await import('./adaptations.ts')).createAdaptationStore(db, limits)),
+    backups: lazily(async () => (await import('./backups.ts')).createBackupStore(db, limits)),
+    ledger: lazily(async () => (await import('./ledger.ts')).createLedgerStore(db)),
+    prices: lazily(async () => (await import('./prices.ts')).createPriceStore(db)),
+    limits: lazily(async () => (await import('./limits.ts')).createLimitStore(db, parts.processes)),
   }
 }

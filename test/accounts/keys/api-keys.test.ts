@@ -241,18 +241,17 @@ async function withKeys(work: (parts: Parts) => Promise<void>): Promise<void> {
   const touches: number[] = []
   let asked = 0
   const keysOf = (storage: Storage): ApiKeys => {
-    const store: KeyStore = {
-      ...storage.keys,
-      byDigest(digest) {
+    const store: KeyStore = Object.assign(Object.create(storage.keys) as KeyStore, {
+      byDigest(digest: string) {
         asked++
         return storage.keys.byDigest(digest)
       },
-      async touch(uses) {
+      async touch(uses: Parameters<KeyStore['touch']>[0]) {
         if (failing.touch) throw new AppError('io', 'The disk is full')
         touches.push(uses.length)
         await storage.keys.touch(uses)
       },
-    }
+    })
     const bounds = { inAll: 4, perUser: 3 }
     return createApiKeys({ store, bounds, clock: () => clock.now, newId: randomUUID })
   }

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { globOf } from '../../../src/accounts/keys/glob.ts'
 import {
+  globOf,
   type KeyRights,
   permitsOf,
   requireChatPersona,

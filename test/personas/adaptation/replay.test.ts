@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { adaptationPrompt } from '../../../src/personas/adaptation/prompt.ts'
+import { adaptationPrompt } from '../../../src/personas/adaptation/hooks.ts'
 import { advance, fold, undoneBy } from '../../../src/personas/adaptation/replay.ts'
 import {
   algorithm,

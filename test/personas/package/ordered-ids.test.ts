@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { orderedIds } from '../../../src/personas/package/ordered-ids.ts'
+import { orderedIds } from '../../../src/personas/package/import-package.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const ids = suite('ids in order')

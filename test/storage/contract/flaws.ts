@@ -449,7 +449,7 @@ function flaw<K extends StoreName>(
   return {
     store,
     topic,
-    wrap: (storage) => ({ ...storage, [store]: { ...storage[store], ...wrong(storage) } }),
+    wrap: (storage) => ({ ...storage, [store]: Object.assign(Object.create(storage[store]), wrong(storage)) }),
   }
 }
 

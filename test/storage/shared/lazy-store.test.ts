@@ -11,12 +11,11 @@ interface Store {
   known(): number | Promise<number>
 }
 
-const methods = { twice: true, known: true } as const
 const store: Store = { twice: async (value) => 2 * value, known: () => 1 }
 
 lazy('is loaded once, by the first call, however many come at once', async () => {
   let loads = 0
-  const { twice } = atFirstUse<Store>(methods, async () => {
+  const { twice } = atFirstUse<Store>(async () => {
     loads++
     return store
   })
@@ -26,7 +25,7 @@ lazy('is loaded once, by the first call, however many come at once', async () =>
 })
 
 lazy('answers synchronously, where a method does, once it is loaded', async () => {
-  const { known } = atFirstUse<Store>(methods, async () => store)
+  const { known } = atFirstUse<Store>(async () => store)
   assert.instance(known(), Promise)
   await known()
   assert.is(known(), 1)
@@ -37,7 +36,7 @@ lazy('is loaded by the next call after a load that failed, and fails with AppErr
   const failing = async () => {
     throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
   }
-  const { twice } = atFirstUse<Store>(methods, async () => {
+  const { twice } = atFirstUse<Store>(async () => {
     if (loads++ === 0) throw new Error('cannot be loaded')
     return translating({ ...store, twice: failing })
   })
