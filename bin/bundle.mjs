@@ -1,6 +1,6 @@
 // Bundles the program: each module that starts as a process of its own becomes a file of `dist/bundle`, beside the files that
 // they share, of which merge.mjs joins those that are loaded together. A command then loads some forty files in place of 240.
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -93,6 +93,7 @@ export async function bundle(root) {
     logLevel: 'warning',
   })
   await joinFiles(build, fresh, metafile)
+  cpSync(join(root, 'node_modules', 'pdfjs-dist', 'cmaps'), join(fresh, 'cmaps'), { recursive: true })
   const ofConsole = await bundleConsole(root, join(fresh, 'console'))
   const packages = packagesOf([...Object.keys(metafile.inputs), ...ofConsole])
   writeFileSync(join(fresh, 'LICENSES'), licencesOf(root, packages))

@@ -15,7 +15,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The platforms of the published package: 53 MB packed. Windows would take as much again. */
+/** The platforms of the published package. Windows would take as much again. */
 export const publishedPlatforms = ['linux/x64', 'linux/arm64', 'darwin/arm64']
 
 /** Writes `dist/onnxruntime-node` below `root` anew for these platforms, each `<platform>/<architecture>` as Node names them. */
@@ -33,7 +33,7 @@ export function placeRuntime(root, platforms = [`${process.platform}/${process.a
   take('dist', (file) => file.endsWith('.js'))
   // A platform without a library has no neural models; `aichat doctor` says so.
   for (const platform of platforms.map((each) => join('bin', 'napi-v6', each)))
-    if (existsSync(join(from, platform))) take(platform, () => true)
+    if (existsSync(join(from, platform))) take(platform, (file) => !secondCopy.test(file))
   writeFileSync(join(fresh, 'LICENSE'), licence)
   const described = { name, version, license, type: 'commonjs', main, dependencies: { 'onnxruntime-common': version } }
   writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(described, null, 2)}\n`)
@@ -41,6 +41,9 @@ export function placeRuntime(root, platforms = [`${process.platform}/${process.a
   rmSync(place, { recursive: true, force: true })
   renameSync(fresh, place)
 }
+
+/** The npm file holds macOS's library under two names; the binding loads `libonnxruntime.1.dylib`. */
+const secondCopy = /\.\d+\.\d+\.\d+\.dylib$/
 
 /** A hard link where the file system has them: the libraries take 45 MB a platform. */
 function linkOrCopy(from, to) {

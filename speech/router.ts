@@ -194,7 +194,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
 /** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
-  const { model, voice, language, instruct, cfg_coef, seed, stream, timestamps } = request
+  const { model, voice, language, instruct, cfg_coef, seed, stream, timestamps, keep_directions } = request
   const format = formatOf(request)
   const config = plugin.capabilities?.tts?.config
   return {
@@ -207,6 +207,7 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
     cfg_coef,
     seed,
     ...(timestamps && { timestamps }),
+    ...(keep_directions && { keep_directions }),
     ...(stream && config?.supports_streaming ? { stream: true } : {}),
     // aichat's own servers stream whether or not their table says so, once asked by OpenAI's name for it.
     ...(format && (request.stream_format || isServerId(plugin.id)) ? { stream_format: format } : {}),

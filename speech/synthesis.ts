@@ -40,6 +40,8 @@ export interface SpeechInput<Voice = RequestedVoice> extends Delivery {
   readonly voice?: Voice | undefined
   /** Whether the times of the words are wanted. */
   readonly timestamps?: boolean | undefined
+  /** Whether stage directions such as `(laughs)` are read aloud. */
+  readonly keep_directions?: boolean | undefined
 }
 
 export interface Synthesis {
@@ -67,7 +69,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
 
   return {
     async open(input, signal) {
-      const { text, directions } = readText(input.input)
+      const { text, directions } = readText(input)
       const leave = turns.enter()
       try {
         await engine.load(signal)
@@ -119,15 +121,20 @@ function requireWordTimes({ id, capabilities }: SpeechEngine): void {
   })
 }
 
+type SpeechText = Pick<SpeechInput, 'input' | 'keep_directions'>
+
 /** The text as it will be spoken, and the stage directions left out. Throws `invalid` for one that is too long or empty. */
-export function readText(text: string): { readonly text: string; readonly directions: readonly string[] } {
+export function readText({ input: text, keep_directions: keepDirections }: SpeechText): {
+  readonly text: string
+  readonly directions: readonly string[]
+} {
   const characters = countCharacters(text)
   if (characters > textLimit)
     throw new AppError('invalid', `The text is longer than ${textLimit.toLocaleString('en')} characters`, {
       details: [`it has ${characters.toLocaleString('en')}`],
     })
   const directions: string[] = []
-  const clean = sanitize(text, (written) => directions.push(written))
+  const clean = sanitize(text, { keepDirections, onDirection: (written) => directions.push(written) })
   if (clean === '')
     throw new AppError('invalid', 'The text is empty', {
       details: text.trim() === '' ? [] : ['nothing is left to speak without emoji, marks and stage directions'],

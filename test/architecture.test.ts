@@ -73,7 +73,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
   'jq-web': ['src/formats/json-filter-child.ts'],
-  'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json-lines.ts'],
+  'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json/line-of.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
@@ -229,8 +229,12 @@ test('every dependency has a place, and every place a dependency', () => {
   assert.type(ofRuntime, 'string', 'the runtime in dist/onnxruntime-node imports it')
   // Development packages that a build puts into the program or beside it.
   const built = [
-    ...'commander conf eld eventsource-parser fflate h3 inquirer ipaddr.js jose ky listhen'.split(' '),
-    ...['onnxruntime-node', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
+    ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
+    ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace'].map(
+      (name) => `@opentelemetry/${name}`,
+    ),
+    ...'age-encryption commander conf eld eventsource-parser fflate h3 inquirer ipaddr.js jose ky listhen'.split(' '),
+    ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]
   assert.equal(Object.keys(places).sort(), expected.sort())

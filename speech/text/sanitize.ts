@@ -1,6 +1,6 @@
 import { dropMarkup } from './markup.ts'
 import { signNames } from './signs.ts'
-import { isStageDirection, isStarredDirection, longestDirection } from './stage-directions.ts'
+import { isStageDirection, longestDirection } from './stage-directions.ts'
 
 /** No letter of the ten languages carries more combining marks; a longer run is decoration and slow to normalise. */
 const excessMarks = /(\p{M}{8})\p{M}+/gu
@@ -30,17 +30,23 @@ const gap = '\u0001'
 /** A reading can uncover marks, such as escaped ones, for the next; no text gets more readings. */
 const mostReadings = 6
 
+export interface SanitizeOptions {
+  /** Reads stage directions aloud. */
+  readonly keepDirections?: boolean | undefined
+  /** Called with each stage direction that goes, as it was written: an ordinary aside may look like one. */
+  onDirection?(written: string): void
+}
+
 /**
  * Makes written text ready to be read aloud: emoji and symbols without a name, the marks of Markdown and HTML, stage
  * directions and long repeats go; links leave their label; digits and letters of every script stay. Words are one space
  * apart; paragraphs, headings, list items and rows of a table are one line feed apart, cells a comma. Returns '' when
  * nothing is left that can be spoken.
  * Time is linear in the length of any text, and a clean line is left alone.
- *
- * @param onDirection called with each stage direction that goes, as it was written: an ordinary aside may look like one
  */
-export function sanitize(text: string, onDirection: (written: string) => void = () => {}): string {
-  const leaveOut = (written: string) => onDirection(written.replaceAll(gap, ''))
+export function sanitize(text: string, { keepDirections = false, onDirection }: SanitizeOptions = {}): string {
+  const removed = (written: string) => onDirection?.(written.replaceAll(gap, ''))
+  const tidied = (lines: string) => tidy(keepDirections ? unlink(lines) : dropDirections(unlink(lines), removed))
   const plain = text
     .replace(excessMarks, '$1')
     .replace(unspeakable, ' ')
@@ -48,20 +54,17 @@ export function sanitize(text: string, onDirection: (written: string) => void = 
     .replace(invisible, '')
     .replace(shaped, (character) => character.normalize('NFKC'))
     .replace(otherDigits, digitOf)
-  let clean = tidy(joinLines(dropMarkup(plain), true), leaveOut)
+  let clean = tidied(joinLines(dropMarkup(plain), true))
   for (let reading = 1; reading < mostReadings; reading++) {
-    const again = tidy(joinLines(dropMarkup(clean), false), leaveOut)
+    const again = tidied(joinLines(dropMarkup(clean), false))
     if (again === clean) break
     clean = again
   }
   return /[\p{L}\p{N}]/u.test(clean) ? clean : ''
 }
 
-type LeaveOut = (written: string) => void
-
-function tidy(lines: string, leaveOut: LeaveOut): string {
-  const unlinked = unlink(lines.replace(excessMarks, '$1').normalize('NFC'))
-  const unmarked = dropEmphasis(dropStarred(dropDirections(unlinked, leaveOut), leaveOut))
+function tidy(text: string): string {
+  const unmarked = dropEmphasis(text)
   return collapseRepeats(unmarked.replace(/‼/g, '!!').replace(/⁉/g, '!?'))
     .replace(symbols, gap)
     .replace(/\u0001\p{M}+/gu, gap)
@@ -138,7 +141,8 @@ const footnotes = /(?<=\p{L}{3}|[.,;:!?"'”’)\]]) ?\[\d{1,3}(?:[,;–-] ?\d{1
 const longestAddress = 2048
 
 /** Links and images leave their label; addresses in angle brackets lose the brackets. */
-function unlink(text: string): string {
+function unlink(lines: string): string {
+  const text = lines.replace(excessMarks, '$1').normalize('NFC')
   const closings = matchPairs(text, '(', ')')
   const pieces: string[] = []
   const openings: number[] = []
@@ -176,47 +180,40 @@ function endOfAddress(text: string, at: number, closings: ReadonlyMap<number, nu
   return gap < 0 || /["'(]/.test(text[at + 2 + gap] ?? '') ? close : undefined
 }
 
-/** Parentheses and brackets that hold a stage direction go, with the space before a following mark. */
-function dropDirections(text: string, leaveOut: LeaveOut): string {
+/** A phrase between asterisks or underscores, as chat models write directions: `*sighs*`. */
+const starred = /(?<![\p{L}\p{N}*_\\])([*_]{1,2})(?![\s*_])([^*_\n]{2,120})(?<!\s)\1(?![\p{L}\p{N}*_])/gu
+
+/** How much of the text before a phrase is looked at, in characters: enough to find the end of the sentence before. */
+const textBefore = 80
+
+/** Stage directions in brackets or asterisks go, with the space before a following mark. */
+function dropDirections(text: string, onDirection: (written: string) => void): string {
   const closings = new Map(
     ['()', '（）', '[]', '【】'].flatMap(([open, close]) => [...matchPairs(text, open!, close!)]),
   )
+  // Doubled stars with a capital are headings and warnings.
+  for (const { 0: whole, 1: marks, index } of text.matchAll(starred))
+    if (marks!.length === 1 || /^..\p{Ll}/u.test(whole)) closings.set(index, index + whole.length - 1)
   if (closings.size === 0) return text
-  let kept = ''
+  const kept: string[] = []
+  let end = ''
   let from = 0
   for (let at = 0; at < text.length; at++) {
     const close = closings.get(at)
-    if (close === undefined || close - at > longestDirection || !isStageDirection(text.slice(at + 1, close))) continue
-    const before = text.slice(from, at)
-    leaveOut(text.slice(at, close + 1))
-    kept += /[.,;:!?…]/.test(text[close + 1] ?? '') && before.endsWith(' ') ? before.slice(0, -1) : before
+    if (close === undefined || close - at > longestDirection + 2) continue
+    const before = (end + text.slice(Math.max(from, at - textBefore), at)).slice(-textBefore).replaceAll(gap, ' ')
+    const width = /^(?:\*\*|__)/.test(text.slice(at, at + 2)) ? 2 : 1
+    if (!isStageDirection(text.slice(at + width, close + 1 - width), before, text.slice(close + 1, close + 9))) continue
+    onDirection(text.slice(at, close + 1))
+    kept.push(text.slice(from, at), /\s$/.test(before) ? gap : '')
+    end = before
     from = close + 1
     // `(whispering): Hello` begins with its words.
-    if (/(?:^|\n) ?$/.test(kept.slice(-2)) && /^[:,;.] /.test(text.slice(from, from + 2))) from += 1
+    if (/(?:^|\n) ?$/.test(before) && /^[:,;.] /.test(text.slice(from, from + 2))) from += 1
+    if (/["“«]$/.test(before) && text[from] === ' ') from += 1
     at = close
   }
-  return kept + text.slice(from)
-}
-
-/** A direction between asterisks or underscores, as chat models write them: `*sighs*`. */
-const starred = /(?<![\p{L}\p{N}*_\\])([*_]{1,2})(?![\s*_])([^*_\n]{2,120})(?<!\s)\1(?![\p{L}\p{N}*_])/gu
-
-/** How much of the text before an asterisk is looked at, in characters: enough to find the subject of a verb. */
-const sentenceBefore = 80
-
-function dropStarred(text: string, leaveOut: LeaveOut): string {
-  return text.replace(starred, (whole: string, marks: string, inside: string, at: number) => {
-    const end = at + whole.length
-    const isDirection = isStarredDirection(
-      inside,
-      text.slice(Math.max(0, at - sentenceBefore), at),
-      text.slice(end, end + 8),
-      marks.length > 1,
-    )
-    if (!isDirection) return whole
-    leaveOut(whole)
-    return gap
-  })
+  return kept.join('') + text.slice(from)
 }
 
 /** For each opening mark that is closed: where. Pairs nest; marks left over are in no pair. */

@@ -1,105 +1,153 @@
-import { directionIn } from './english-directions.ts'
-import { rolePlayedIn } from './english-roles.ts'
 import { wordSet } from './word-set.ts'
 
-/** Longer parentheses are never looked into. */
+/** Longer phrases are never looked into, in characters. */
 export const longestDirection = 120
 
-/** Sounds, voices and gestures that a script puts in parentheses, in the languages of the speech servers but English. */
-const cues = wordSet(`
-  lacht lachend lachen gelächter kichert kichern seufzt seufzend seufzen hustet räuspert weint weinend schluchzt flüstert
-  flüsternd flüstern grinst grinsend stöhnt schluckt räuspernd atmet luft stimme schultern aufgeregt nervös überrascht
-  ironisch sarkastisch verlegen fröhlich verärgert schreit schreiend lächelt lächelnd nickt gähnt schweigt applaus leise laut wütend traurig zögernd
-  voix voz voce rit rires rire riant ricane soupire soupir soupirs soupirant tousse chuchote chuchotant murmure pleure pleurant crie
-  criant souriante inspire expire hésite tremblante sarcastique nerveux nerveuse ému émue énervé énervée criant sourit souriant silence applaudissements doucement ironique
-  ríe ríen risas risa riendo suspira suspiro suspirando tose susurra susurrando llora llorando grita gritando sonríe
-  sonríen nervioso nerviosa emocionado emocionada enojado enojada sarcástico respira bosteza sonriendo pausa silencio aplausos suavemente
-  ride ridono ridendo risate sospira sospiro sospirando tossisce sussurra sussurrando piange piangendo grida gridando
-  sorride sorridendo silenzio applausi piano
-  ri risos rindo suspira suspirando tosse sussurra sussurrando chora chorando sorri sorrindo silêncio
-  смех смеётся смеется смеются вздох вздыхает кашляет шёпотом шепотом шепчет плачет рыдает кричит улыбается кивает зевает
-  пауза молчание аплодисменты тихо громко грустно
-  笑 笑い 爆笑 大笑 大笑い 苦笑 微笑 冷笑 哭 哭泣 泣 泣く 叹气 嘆氣 叹息 ため息 溜息 低声 小声 大声 耳语 囁く 咳 咳嗽 咳払い
-  停顿 停頓 沉默 沈黙 间 間 掌声 拍手 鼓掌 音乐 音楽 点头 うなずく 微笑む 轻声 怒 喘ぐ
-  웃음 웃으며 웃는다 하하 한숨 한숨을 속삭이며 속삭임 기침 울음 울며 흐느낌 침묵 박수 미소 미소를 음악 정적 작게 크게
-`)
+/** Verbs of voice and face. */
+const expressions = `
+  sigh laugh chuckle giggle cackle snicker snigger snort gasp sob weep cry whimper moan groan grunt growl sniff sniffle
+  cough sneeze yawn gulp exhale inhale stammer stutter mumble mutter murmur whisper hum shout yell scream shriek sing smile
+  grin smirk frown scowl pout sneer blush wince cringe wink nod shrug bow curtsy kneel shiver shudder fidget squirm
+  hesitate pause swallow purr wave sip facepalm plead think blink tremble`.trim()
 
-/** Words that may stand beside such a cue. */
-const companions = wordSet(`
-  leiser lauter tiefer zitternder ruhiger tief ein aus holt zuckt verdreht augen den seine ihre hält inne er sie es sich laut leise leicht kurz kurze lange und mit dann wieder der die das stimme publikum
-  il elle ils elles on la le les un une à voix basse haute et puis longue courte public
-  él ella ellos en voz baja alta el la los un una y larga breve público
-  lui lei loro a voce bassa alta e lunga breve pubblico il lo la gli
-  ele ela eles em voz baixa alta e longa breve o os as
-  он она они и долгая короткая с в зале горько тяжело
-`)
+/** Verbs of movement, which say other things too: each with the words of which one follows within the next three. */
+const movements = `
+  look away down around you him her me watch, glance away down around over you him her, stare blankly floor you him her,
+  gaze distance eyes, turn away around pale red, lean closer in back forward against, step closer back forward aside,
+  sit down up beside next, stand up, get up, walk away off, jump up, take breath sip seat hand, catch breath,
+  clear throat, roll eyes, shake head fist, raise eyebrow eyebrows voice hand, lower voice eyes head, narrow eyes,
+  close eyes, tilt head, hang head, bite lip, lick lips, cross arms, fold arms, clench fists teeth, grit teeth,
+  clap hands, rub eyes neck chin, scratch head neck chin, wipe tear tears eyes, wring hands, hold breath,
+  pat shoulder head, hug you him her tightly, kiss cheek forehead, pull closer, run hair, wag tail, perk up, snap fingers,
+  tap chin microphone, stretch arms lazily, burst laughter tears laughing, choke tears, hide face, cover face mouth,
+  bury face, slam door, throw hands arms, trail off, speak slowly softly quietly loudly quickly,
+  try laugh cry smile, start laugh laughing cry crying, back away, check watch, toss hair, play hair, drop gaze, pace back,
+  crack knuckles, adjust glasses`
 
-/**
- * Whether the text in parentheses or brackets is a stage direction such as `in a low voice`, `takes a deep breath`, `long
- * pause` or `笑`, which is not to be read aloud. Every word must be one
- * that directions are made of: a kept direction is a small flaw, a lost half sentence is a large one.
- */
-export function isStageDirection(inside: string): boolean {
-  if (inside.length > longestDirection || /[\p{N}@/=]/u.test(inside)) return false
-  return directionIn(inside) !== undefined || isForeignDirection(inside)
-}
+/** What may follow a verb of voice besides an adverb; behind its `-ing`, which is a noun as well, less may. */
+const behindVerb = /^(?:in|at|with|to|under|through|into|while|as|again|out|hard)$/
+const behindParticiple = /^(?:under|through|again)$/
 
-/**
- * Whether the text between asterisks, which emphasise as well, is a stage direction. Where a sentence begins or ends, an
- * action (`sighs`, `leans closer`) is one; inside one, it is none behind its subject (`He *laughs* at it`). A manner
- * (`softly`) is one only in small letters where a sentence begins, since there a word of the sentence would have a capital.
- *
- * @param before the text before the first asterisk, at least its last sentence
- * @param after the text behind the last
- * @param isBold the asterisks are doubled, which headings and warnings have: its verb must be told by the narrower rules
- */
-export function isStarredDirection(inside: string, before: string, after: string, isBold = false): boolean {
-  if (inside.length > longestDirection || /[\p{N}@/=]/u.test(inside)) return false
-  const ends = /^\s*$/.test(after) || (/[.!?…]\s*$/.test(before) && /^\s/.test(after))
-  const isFirst = /(?:^|[.!?…:;,—–"”»)\]])\s*$/.test(before)
-  const kind = isStageDirection(inside) ? (directionIn(inside) ?? 'action') : undefined
-  if (kind === 'manner') return isFirst && !/^\p{Lu}/u.test(inside) && /^\s|^$/.test(after)
-  const form = isBold && kind === undefined ? undefined : rolePlayedIn(inside)
-  if (kind === undefined && form === undefined) return false
-  if (isFirst && !/^\p{Lu}/u.test(inside)) return true
-  // A role's action may begin with a capital, a title has more of them.
-  if (isFirst && form !== undefined && /\s/.test(inside)) return true
-  if (ends && kind !== undefined) return true
-  const isMany = /\s/.test(inside)
-  if (form === 's') return !subjectBefore.test(before) && (isMany || !/\p{Lu}\p{Ll}+\s$/u.test(before))
-  if (form === 'clause') return !clauseBefore.test(before)
-  return form === 'ing' && isMany && !participleBefore.test(before) && !subjectBefore.test(before)
-}
+/** Ways to speak, which are a direction alone: `softly`, `nervous but excited`. */
+const manners = wordSet(`
+  softly quietly loudly gently warmly coldly calmly shyly proudly slowly angrily bitterly drily dryly sadly tearfully
+  nervously hesitantly excitedly cheerfully sarcastically mockingly playfully teasing excited nervous sarcastic furious
+  confused annoyed embarrassed exhausted serious playful amused breathless deadpan aside`)
 
-const articles = 'the|an?|my|your|his|her|its|our|their|this|that|these|those|each|every|some|any|no|one'
+/** Verbs that double their last letter: `nodding`. */
+const doubling = /(?:grin|nod|shrug|sob|hum|sit|get|run|pat|hug|wag|tap|snap|clap|grit|step|drop|sip)$/
 
-/** Behind one of these no subject ends. */
-const auxiliaries =
-  'is|are|was|were|be|been|has|have|had|will|would|could|should|can|may|might|must|do|does|did|not|never|always|just|really|very|so|too|and|or|but|to|said|says|told|went|came|got|made|took|gave|knew|saw|ran'
+/** A clause with one of these tells a fact: `crying is normal`. */
+const factual = /(?:^|\s)(?:is|are|was|were|be|been|has|have|had|can|may|will|must|should)(?:\s|$)/i
 
-/** A clause begins here. */
-const opening =
-  '(?:(?:^|[.!?…:;,—–"“(]\\s*)|\\b(?:and|but|or|because|that|when|if|while|where|so|then|as|since|although|though|until|unless|how|why)\\s+)'
-
-/**
- * The subject of a verb in the third person: a pronoun, an article that wants a noun, or an article and a noun where a
- * clause begins. Elsewhere `it`, `that` and nouns are objects: `I told you that *sighs*`.
- */
-const subjectBefore = new RegExp(
-  `(?:(?:^|\\P{L})(?:he|she|who|which|what|everyone|everybody|someone|somebody|nobody|anyone|everything|something|nothing|anything|the|an?|my|your|his|our|their|its|every|each|(?:${articles})\\s+[\\p{L}'’-]+\\s+that)|${opening}(?:it|this|that|(?:${articles})(?:\\s+(?!(?:${auxiliaries})\\b)[\\p{L}'’-]+(?<!ed|n['’]t)){1,2}))\\s+$`,
+/** Voices, faces and pauses as nouns: `in a low voice`, `with a sigh`, `long pause`. */
+const manner = new RegExp(
+  [
+    '(?:in|with) an? (?:[\\p{L}-]+,? ){0,4}(?:voice|tone|whisper|accent|murmur|drawl|sigh|smile|grin|smirk|shrug|laugh|chuckle)',
+    'to (?:him|her|them)sel(?:f|ves)|to (?:the )?(?:audience|camera|crowd)|under (?:his|her|my|your|their) breath|through (?:gritted teeth|(?:his |her |my )?tears)',
+    '(?:an? )?(?:(?:long|short|brief|deep|heavy|dramatic|awkward|nervous|soft) )?(?:pause|beat|silence|breath|laughter|applause)',
+  ].join('|'),
   'iu',
 )
 
-/** Words after which a clause of its own goes on with the sentence. */
-const clauseBefore =
-  /(?:^|\P{L})(?:and|but|or|because|that|when|if|while|where|so|as|since|although|though|until|unless|how|why|what|of|in|on|at|to|with|by|for|is|was)\s+$/iu
+/** Voices and faces of the other languages of the speech servers: a direction begins with one and has three words at most. */
+const cues = wordSet(`
+  lacht lachend lachen gelächter kichert seufzt seufzend hustet räuspert weint schluchzt flüstert flüsternd stöhnt grinst
+  lächelt nickt gähnt schweigt applaus rit rires rire riant soupire soupir tousse chuchote murmure pleure crie sourit
+  applaudissements ríe ríen risas suspira suspiro tose susurra llora grita sonríe bosteza aplausos ride risate sospira
+  sospiro tossisce sussurra piange sorride applausi risos suspirando tosse chora sorri aplauso смех смеётся смеется вздох
+  вздыхает кашляет шёпотом шепотом шепчет плачет рыдает кричит улыбается кивает зевает аплодисменты тихо 笑 笑い 爆笑 大笑
+  苦笑 微笑 冷笑 哭 哭泣 泣く 叹气 叹息 ため息 溜息 低声 小声 大声 耳语 咳 咳嗽 停顿 沉默 沈黙 掌声 拍手 点头 웃음 웃으며 한숨 속삭이며 기침
+  울음 침묵 박수 미소
+`)
+const foreignManner = /^(?:mit .{1,20} stimme|à voix \p{L}+|(?:en|em) voz \p{L}+|a voce \p{L}+|\p{L}+ голосом)$/iu
 
-/** Words that a participle belongs to. */
-const participleBefore =
-  /(?:(?:^|\P{L})(?:am|is|are|was|were|be|been|being|not|keeps?|kept|keeping|starts?|started|stops?|stopped|loves?|loved|likes?|liked|hates?|hated|enjoys?|enjoyed|by|of|for|from|in|on|at|to|with|without|about|before|after|while|when|and|or|than|just|still|really|go|goes|went|spend|spent|see|saw|hear|heard|feel|felt|mind|minds|avoid|avoids|consider|the|an?|my|your|his|her|its|our|their|no|some|any)|['’](?:m|s|re|ve))\s+$/iu
+type Form = 's' | 'ing'
+interface Verb {
+  readonly form: Form
+  /** Words of which one follows; none for a verb of voice. */
+  readonly followers: ReadonlySet<string> | undefined
+}
+const verbs = new Map<string, Verb>()
+for (const verb of expressions.split(/\s+/)) addVerb(verb, undefined)
+for (const line of movements.split(',')) {
+  const [verb, ...followers] = line.trim().split(/\s+/)
+  addVerb(verb!, new Set(followers))
+}
+const bareVerbs = wordSet(expressions)
 
-function isForeignDirection(inside: string): boolean {
-  const words = inside.toLowerCase().match(/[\p{L}\p{M}'’-]+/gu) ?? []
-  if (words.length === 0 || words.length > 6) return false
-  return words.some((word) => cues.has(word)) && words.every((word) => cues.has(word) || companions.has(word))
+/**
+ * Whether a phrase in brackets or asterisks is a stage direction, which is not to be read aloud: it is a sentence or
+ * opens one, and begins with one of some 120 verbs of voice and movement (`sighs`, `leaning closer`) or with
+ * `in a … voice` and its like. A kept direction is a small flaw, a lost half sentence is a large one.
+ *
+ * @param before the text before the phrase, at least its last signs
+ * @param after the text behind it
+ */
+export function isStageDirection(inside: string, before: string, after: string): boolean {
+  if (inside.length > longestDirection || /[\p{N}@/=]/u.test(inside) || factual.test(inside)) return false
+  if (!opensSentence(before) || /^[\s,;]*\p{Ll}/u.test(after)) return false
+  const phrase = inside.trim().replace(/[.!?…]{1,3}$/, '')
+  const words = phrase.split(/\s+/)
+  if (isTitle(words)) return false
+  return isManner(phrase, words) || isAction(words) || isForeign(phrase)
+}
+
+/** Whether a text ends where a sentence begins: behind another's end, a speaker's name, or an opening quotation mark. */
+function opensSentence(before: string): boolean {
+  const signs = [...before]
+  const last = signs.findLastIndex((sign) => !/[\s\p{Extended_Pictographic}]/u.test(sign))
+  if (last < 0 || signs.indexOf('\n', last) > 0) return true
+  if (/["“«]/.test(signs[last]!) && /^\s?$/.test(signs[last - 1] ?? '')) return true
+  const end = signs.slice(0, last + 1).findLast((sign) => !/["'”’»)\]*_]/.test(sign))
+  return /^[.!?…:。！？：]$/.test(end ?? '')
+}
+
+function isManner(phrase: string, words: readonly string[]): boolean {
+  const said = words.filter((word) => !/^(?:and|but|very|slightly)$/.test(word))
+  if (said.length > 0 && words.length < 5 && said.every((word) => manners.has(word.toLowerCase()))) return true
+  const found = manner.exec(phrase)
+  return found?.index === 0 && /^(?:$|,| and | as if )/.test(phrase.slice(found[0].length))
+}
+
+/** Words that begin with a verb, as `sighs`, `takes a deep breath`, `voice trembling`, `laughs and looks away`. */
+function isAction(words: readonly string[]): boolean {
+  const verb = words[0]!.toLowerCase()
+  if (words.length === 1 && bareVerbs.has(verb)) return true
+  const owner = /^(?:his|her|my|their)$/.test(verb) ? 1 : 0
+  if (words[owner]?.toLowerCase() === 'voice')
+    return /^(?:break|crack|ris|shak|trembl|drop|fad)(?:s|es|ing)$/i.test(words[owner + 1] ?? '')
+  const comma = verb.endsWith(',')
+  const known = verbs.get(comma ? verb.slice(0, -1) : verb)
+  if (!known) return false
+  const rest = words.slice(1)
+  const next = rest[0]?.toLowerCase().replace(/,$/, '')
+  // `sighs, looks away`, but `coughing, sneezing` is a list.
+  if (comma) return known.form === 's' && next !== undefined && isAction(/^then$/.test(next) ? rest.slice(1) : rest)
+  if (known.followers)
+    return rest.slice(0, 3).some((word) => known.followers!.has(word.toLowerCase().replace(/,$/, '')))
+  if (next === undefined) return true
+  if (next === 'and' || next === 'then') return rest.length > 1 && isAction(rest.slice(1))
+  if (next === 'to' && /^(?:him|her|them)sel/.test(rest[1] ?? '')) return true
+  return (
+    (known.form === 's' ? behindVerb : behindParticiple).test(next) || (/\p{L}{2}ly$/u.test(next) && next !== 'only')
+  )
+}
+
+/** Half of the words begin with a capital. */
+function isTitle(words: readonly string[]): boolean {
+  const capitals = words.slice(1).filter((word) => /^\p{Lu}/u.test(word) && word !== 'I').length
+  return words.length > 1 && capitals * 2 >= words.length
+}
+
+function isForeign(phrase: string): boolean {
+  const words = phrase.toLowerCase().split(/[\s,]+/)
+  return (cues.has(words[0]!) && words.length <= 3) || foreignManner.test(phrase)
+}
+
+function addVerb(verb: string, followers: Verb['followers']): void {
+  const third = /(?:s|x|ch|sh)$/.test(verb) ? `${verb}es` : verb.replace(/([^aeiou])y$/, '$1ie').concat('s')
+  const stem = doubling.test(verb) ? verb + verb.at(-1) : verb.replace(/(?<!e)e$/, '')
+  verbs.set(third, { form: 's', followers })
+  verbs.set(`${stem}ing`, { form: 'ing', followers })
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { SpeechRouter } from '../../speech/router.ts'
@@ -20,8 +21,10 @@ import type { OnBehalf } from '../personas/chat/extraction.ts'
 import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
 import { createImportCounts, type ImportCounts } from '../personas/import-counts.ts'
 import type { Persona } from '../personas/persona.ts'
+import { createFactBook, type FactBook } from '../plugins/facts.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
+import { once } from '../process/under-way.ts'
 import { liveSettings } from '../settings/live-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
@@ -34,7 +37,6 @@ import type { Chat } from './chat.ts'
 import type { Crew, WorkerPlace } from './crew.ts'
 import { environmentSecrets } from './environment-secrets.ts'
 import type { Models } from './models.ts'
-import { once } from './once.ts'
 import { packageFolder } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
@@ -51,6 +53,8 @@ import type { Waits } from './waits.ts'
 export interface App {
   readonly settings: Settings
   readonly plugins: PluginHost
+  /** What each model can hold, see and do. */
+  readonly facts: FactBook
   readonly keys: Keys
   readonly secrets: SecretFile
   readonly health: Health
@@ -184,6 +188,8 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
       limit: settings.pluginLimit,
     }),
   })
+  const shippedFacts = join(packageFolder('src'), 'plugins', 'shipped-facts.json')
+  const facts = createFactBook({ shipped: () => JSON.parse(readFileSync(shippedFacts, 'utf8')), clock: Date.now })
   const now = () => performance.now()
   const settled = once(async () => (await import('../storage/files/settled-clock.ts')).openSettledClock(paths.data))
   const circuits = createCircuits(now)
@@ -244,7 +250,20 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const chat: App['chat'] = once(async () => {
     const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
     return closing(
-      openChat({ settings, plugins, keys, health, counts: chats, circuits, ownPorts, hop, embedded, metering, waits }),
+      openChat({
+        settings,
+        plugins,
+        facts,
+        keys,
+        health,
+        counts: chats,
+        circuits,
+        ownPorts,
+        hop,
+        embedded,
+        metering,
+        waits,
+      }),
     )
   })
   const packages: App['packages'] = once(async () => {
@@ -309,6 +328,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   return {
     settings,
     plugins,
+    facts,
     keys,
     secrets,
     health,

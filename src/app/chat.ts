@@ -13,6 +13,7 @@ import { createReasoningSeals, type ReasoningSeals } from '../chat/sealed-reason
 import type { Send } from '../http/send.ts'
 import { openHttpClient } from '../http-client/agent.ts'
 import { defaultChatModel } from '../model-hub/known-models.ts'
+import type { FactBook } from '../plugins/facts.ts'
 import type { PluginHost } from '../plugins/host.ts'
 import type { Keys } from '../plugins/keys.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
@@ -37,6 +38,7 @@ export interface Chat {
 export interface ChatParts {
   readonly settings: Settings
   readonly plugins: PluginHost
+  readonly facts: FactBook
   readonly keys: Keys
   readonly health: Health
   readonly counts: ChatCounts
@@ -53,7 +55,7 @@ export interface ChatParts {
 
 /** The part of the composition root that chats. */
 export function openChat(parts: ChatParts): Chat {
-  const { settings, plugins, keys, health, counts, circuits, ownPorts, hop, embedded, metering, waits } = parts
+  const { settings, plugins, facts, keys, health, counts, circuits, ownPorts, hop, embedded, metering, waits } = parts
   const now = () => performance.now()
   const reasoning = createReasoningSeals(() => installationSecrets(settings))
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts, hop })
@@ -65,6 +67,7 @@ export function openChat(parts: ChatParts): Chat {
     send: local.send,
     dialect: dialectFor('ollama', settings.ollamaHost),
     openReasoning: (user, model) => reasoning.openFor(user, { plugin: null, runner: 'ollama', model }),
+    learned: (model) => facts.learned('local:ollama', model),
     now,
   })
   const pools = createKeyPools({ versionOf: keys.versionOf, now, clock: Date.now })
@@ -83,6 +86,7 @@ export function openChat(parts: ChatParts): Chat {
           manifest,
           model,
           runner: null,
+          facts: () => facts.of(manifest, model),
           dialect: dialectFor(manifest.api, manifest.endpoint),
           send: client.send,
           keyHeader: (url, key) => keys.headerFor(manifest, url, key),
@@ -107,6 +111,7 @@ export function openChat(parts: ChatParts): Chat {
       localOnly
         ? localAdvice(settings, failed, embedded.models())
         : advice(settings, plugins, failed, embedded.models()),
+    learn: ({ plugin, runner, model }, tokens) => facts.learn(plugin ?? `local:${runner}`, model, tokens),
     attempts: createAttempts({
       circuits,
       now,

@@ -19,13 +19,13 @@ import { createProposals, type Proposals } from '../personas/memory/proposals.ts
 import { sweepScratch } from '../personas/package/scratch.ts'
 import { type Personas, scopeOf } from '../personas/persona.ts'
 import { createPersonas } from '../personas/personas.ts'
+import { once } from '../process/under-way.ts'
 import { createEmbedders } from '../runners/embedder.ts'
 import { createBuiltinEmbedder } from '../runners/embedder-builtin.ts'
 import { createOllamaEmbeddings } from '../runners/embedder-ollama.ts'
 import type { PulledEmbedder } from '../runners/pulled-embedder.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Storage } from '../storage/storage.ts'
-import { once } from './once.ts'
 import { packageFolders } from './package-folders.ts'
 import type { PackageArea } from './packages.ts'
 import type { Waits } from './waits.ts'
@@ -119,7 +119,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     embeddingTimeout: waits.embedding,
     firstPause: waits.reembedding,
   })
-  const proposals = createProposals({ store: storage.proposals, personas, memories, clock })
+  const proposals = createProposals({ store: storage.proposals, memories, clock })
   const behind = createBehind((persona, reason) =>
     parts.onRemark('the model gave no facts or summary', { persona: persona.id, reason }),
   )

@@ -1,12 +1,14 @@
 import { type Background, createBackground } from '../chat/responses/background.ts'
-import { createResponses, type Responses } from '../chat/responses/responses.ts'
+import { type Conversations, createConversations } from '../chat/responses/conversations.ts'
+import { createResponses, type ResponseParts, type Responses } from '../chat/responses/responses.ts'
 import type { ResponseStore } from '../chat/responses/store.ts'
 import { startMaintenance } from '../personas/memory/maintenance.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** The kept responses, and those in the background. */
+/** The kept responses and conversations, and responses in the background. */
 export interface ResponseArea {
   readonly responses: Responses
+  readonly conversations: Conversations
   readonly background: Background
   /** Ends the responses in the background, which stay as failed. */
   close(): Promise<void>
@@ -26,7 +28,7 @@ const day = 86_400_000
 /** The part of the composition root that keeps responses. */
 export function openResponses({ store, settings, settledClock, maintains }: ResponseAreaParts): ResponseArea {
   const { responseDays } = settings
-  const responses = createResponses({
+  const parts: ResponseParts = {
     store,
     lifetime: responseDays * day,
     bounds: {
@@ -38,7 +40,8 @@ export function openResponses({ store, settings, settledClock, maintains }: Resp
       },
     },
     clock: Date.now,
-  })
+  }
+  const responses = createResponses(parts)
   const background = createBackground(responses)
   // Not while the clock may be wrong.
   const expire = async () => {
@@ -47,6 +50,7 @@ export function openResponses({ store, settings, settledClock, maintains }: Resp
   const upkeep = maintains ? startMaintenance({ maintain: expire }) : undefined
   return {
     responses,
+    conversations: createConversations(parts),
     background,
     async close() {
       await background.close()

@@ -1,5 +1,6 @@
 import type { Metering } from '../chat/metering.ts'
 import type { PluginHost } from '../plugins/host.ts'
+import { once } from '../process/under-way.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openUsageJournal, type Storage } from '../storage/storage.ts'
 import { createDays, type Days } from '../usage/days.ts'
@@ -9,7 +10,6 @@ import type { RateDesk } from '../usage/limits/desk.ts'
 import { createMetering } from '../usage/metering/metering.ts'
 import type { TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Place, PriceList } from '../usage/usage.ts'
-import { once } from './once.ts'
 
 /** The usage of models: requests and tokens, their cost, and their limits. */
 export interface UsageArea {

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { joinInTurns } from '../formats/join-bytes.ts'
-import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
+import { heavyValue, weightOf, writeJson } from '../formats/json/writer.ts'
 import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
+import type { ModelFacts } from '../plugins/facts.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import type { HeavyWork } from '../process/heavy-turns.ts'
+import { summaryRequest } from './dialects/responses/compaction.ts'
 import { forPlace } from './dialects/responses/placement.ts'
 import type { OpenReasoning } from './dialects/responses/reasoning.ts'
+import { sensesOf, withoutUnseen } from './dialects/unseen-media.ts'
 import { unsupportedFields } from './dialects/unsupported.ts'
 import type { KeyPool } from './key-pool.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
@@ -93,6 +96,8 @@ export interface HttpTargetParts {
   readonly keyHeader: (url: string, key?: string) => Record<string, string> | Promise<Record<string, string>>
   readonly keys?: (() => KeyPool | undefined) | undefined
   readonly refusedAdvice: (key?: string) => string
+  /** The model's facts, as far as they are known at the moment; by default none is. */
+  readonly facts?: (() => Pick<ModelFacts, 'context_window' | 'images' | 'audio'>) | undefined
   /** Opens the reasoning that this place gave a user; by default none is known. */
   readonly openReasoning?: ((user: string | undefined) => OpenReasoning) | undefined
 }
@@ -107,6 +112,7 @@ export function httpTarget({
   keyHeader,
   keys,
   refusedAdvice,
+  facts = () => ({}),
   openReasoning = () => () => undefined,
 }: HttpTargetParts): Target {
   const { connect, first_byte: firstByte, idle, total } = manifest.timeouts ?? {}
@@ -116,7 +122,6 @@ export function httpTarget({
     idle: idle ?? defaultTimeouts.idle,
     total: total ?? defaultTimeouts.total,
   }
-  const context = manifest.models?.[model]?.['context_window']
   const ownHeaders = Object.fromEntries(
     Object.entries(manifest.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
@@ -127,13 +132,18 @@ export function httpTarget({
     runner,
     model,
     endpoint: manifest.endpoint,
-    contextTokens: typeof context === 'number' && context > 0 ? context : undefined,
+    get contextTokens() {
+      return facts().context_window
+    },
     timeouts,
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,
     keys,
     async ask(request, signal, endsAt, user, key, traced) {
-      const reply = await post(wire(request, false, user, traced), signal, endsAt, user, key)
+      const first = await post(wire(request, false, user, traced), signal, endsAt, user, key)
+      const instead = isGood(first) ? undefined : summaryRequest(request, first.status)
+      if (instead) first.discard()
+      const reply = instead ? await post(wire(instead, false, user, traced), signal, endsAt, user, key) : first
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const body = parseBody(text)
@@ -177,9 +187,9 @@ export function httpTarget({
     const own: Pick<ChatRequest, 'model' | 'stream'> = { model, stream: streamed, ...counted }
     // V8 makes a hidden class anew, in old space, for each object that begins with a spread and has more than it: this one
     // begins with a field of its own.
-    const asOwn = { stream: streamed, ...request, ...own }
-    const { url, headers, body } = dialect.writeRequest(asOwn, manifest.endpoint, manifest.quirks)
-    const warnings = unsupportedFields(asOwn, dialect.id, body)
+    const seen = withoutUnseen({ stream: streamed, ...request, ...own }, dialect.id, sensesOf(facts()))
+    const { url, headers, body } = dialect.writeRequest(seen.request, manifest.endpoint, manifest.quirks)
+    const warnings = [...seen.warnings, ...unsupportedFields(seen.request, dialect.id, body)]
     if (warnings.length > 0) leftOut.set(asked, warnings)
     const all: Record<string, string> = { 'content-type': 'application/json' }
     for (const name in headers) all[name.toLowerCase()] = headers[name]!

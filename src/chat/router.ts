@@ -1,10 +1,11 @@
 import { type KeyPlace, modelNotAllowed, type Permits } from '../accounts/keys/rights.ts'
 import { AppError } from '../errors.ts'
+import { counted } from '../formats/counted.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
 import type { ChatCounts, ChatOutcome } from './chat-counts.ts'
-import { excessiveTokens, type Fitted, fitRequest } from './fit-context.ts'
+import { type Counting, excessiveTokens, fitRequest } from './fit-context.ts'
 import { FollowedAttempt } from './followed-attempt.ts'
 import { placesAsked } from './further-models.ts'
 import { notHere, nothingHere, refuseAddresses } from './local-only.ts'
@@ -21,8 +22,10 @@ import {
 import { personaIn, type UnknownPlugin, unknownPlugin } from './model-address.ts'
 import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
-import { AnswerTokens } from './protocol/token-estimate.ts'
+import { refusedLength } from './protocol/refused-length.ts'
+import { AnswerTokens, estimateRequestTokens } from './protocol/token-estimate.ts'
 import type { Target } from './provider.ts'
+import { wrongField } from './responses/refusals.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 import { GuardedChunks, StreamAccount } from './routed-stream.ts'
 import type { RequestWatch } from './watch.ts'
@@ -107,6 +110,8 @@ export interface RouterParts {
   readonly metering?: Metering | undefined
   /** Counts chats for the metrics of a service. */
   readonly counts?: ChatCounts | undefined
+  /** Keeps the window that a refusal showed, for later requests of the day. */
+  readonly learn: (target: Target, tokens: number) => void
   /** Told about each attempt, for status pages and logs. */
   readonly observe: (attempt: Attempt) => void
 }
@@ -167,7 +172,7 @@ export function createRouter(parts: RouterParts): Router {
       if (!target && addressed(call).isLocal) throw noLocalModel(call)
       if (!target && isLocalOnly(call)) throw nothingHere(away, parts.advice(new Set(), true))
       if (!target) throw noRunnerError([...remarks, ...parts.advice(new Set())])
-      const { request, left = [] } = requestFor(call, target)
+      const { request, left = [] } = requestFor(call, target, undefined)
       return {
         plugin: target.plugin,
         runner: target.runner,
@@ -246,44 +251,48 @@ export function createRouter(parts: RouterParts): Router {
         user: call.user,
         asker: call.session ?? call.user,
       }
-      let entry: MeteredAttempt | undefined
-      let followed: FollowedAttempt | undefined
-      try {
-        const { request, left } = requestFor(call, target)
-        const reserved = metered?.attempt(target, left && request)
-        entry = reserved instanceof Promise ? await reserved : reserved
-        followed = new FollowedAttempt(
-          { counts: parts.counts, now: parts.now, watch: call.watch },
-          target,
-          request,
-          isStream,
-        )
-        deadline.headers = followed.headers
-        const { value, attempt } = await ask(target, request, deadline, signal)
-        followed.tried(attempt.tries)
-        observe(call, attempt)
-        if (first !== target && call.purpose !== 'plugin_test') parts.counts?.fellBack(first, target)
-        const attempts = [...skipped, ...failures.map((failed) => failed.attempt), attempt]
-        const { plugin, runner, model } = target
-        const warned = [...warnings, ...(left ?? []), ...target.leftOut(request)]
-        const report: RouteReport = {
-          plugin,
-          runner,
-          model,
-          fallback: attempts.length > 1,
-          attempts,
-          warnings: warned,
-          ...(localOnly && { local_only: true }),
+      let shorter: Shorter | undefined
+      do {
+        let entry: MeteredAttempt | undefined
+        let followed: FollowedAttempt | undefined
+        const { request, left } = requestFor(call, target, shorter)
+        try {
+          const reserved = metered?.attempt(target, left && request)
+          entry = reserved instanceof Promise ? await reserved : reserved
+          followed = new FollowedAttempt(
+            { counts: parts.counts, now: parts.now, watch: call.watch },
+            target,
+            request,
+            isStream,
+          )
+          deadline.headers = followed.headers
+          const { value, attempt } = await ask(target, request, deadline, signal)
+          followed.tried(attempt.tries)
+          observe(call, attempt)
+          if (first !== target && call.purpose !== 'plugin_test') parts.counts?.fellBack(first, target)
+          const { plugin, runner, model } = target
+          const report: RouteReport = {
+            plugin,
+            runner,
+            model,
+            fallback: first !== target,
+            attempts: [...skipped, ...failures.map((failed) => failed.attempt), attempt],
+            warnings: [...warnings, ...(left ?? []), ...target.leftOut(request)],
+            ...(localOnly && { local_only: true }),
+          }
+          return { value, report, entry, followed }
+        } catch (reason) {
+          const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
+          entry?.ended(endingOf(failure, signal))
+          followed?.failed(failure instanceof AttemptFailed ? failure.attempt : { tries: 1 })
+          if (!(failure instanceof AttemptFailed)) throw failure
+          observe(call, failure.attempt)
+          failures.push(failure)
+          // A conversation that the model refuses for its length is tried once more with less.
+          shorter = shorter === undefined ? shorterThan(request, target, failure) : undefined
+          if (shorter) parts.learn(target, refusedLength(failure.message).limit ?? estimateRequestTokens(request))
         }
-        return { value, report, entry, followed }
-      } catch (reason) {
-        const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
-        entry?.ended(endingOf(failure, signal))
-        followed?.failed(failure instanceof AttemptFailed ? failure.attempt : { tries: 1 })
-        if (!(failure instanceof AttemptFailed)) throw failure
-        observe(call, failure.attempt)
-        failures.push(failure)
-      }
+      } while (shorter && deadline.triesLeft > 0 && !signal?.aborted)
     }
     if (failures.length === 0 && skipped.length > 0) throw modelNotAllowed(skipped)
     if (!first && addressed(call).isLocal) throw noLocalModel(call)
@@ -418,32 +427,62 @@ export function createRouter(parts: RouterParts): Router {
   }
 }
 
+/** A window that a refusal showed, and how much more the provider counted than we do. */
+interface Shorter {
+  readonly window: number
+  readonly counting: Counting
+}
+
 /**
- * The request as a target is sent it, and what was left out of it. A saved conversation is fitted into the window where it is
- * known. The messages of other chats are the client's own: only those for a model in this process are fitted, since that
- * would drop the oldest itself. A runner may do so too, without a word: where its window is too small, that is said. The
- * request itself where all fits and it names that model, as most do.
+ * How to fit a request that was refused for its length: into the window that the refusal names, else into the known one by
+ * a careful count, else into half of what was sent. Undefined where the failure is another one, or nothing can be left out.
+ */
+function shorterThan(request: ChatRequest, target: Target, { failure }: AttemptFailed): Shorter | undefined {
+  if (failure?.class !== 'context_length' || mustBeWhole(request)) return undefined
+  const estimate = estimateRequestTokens(request)
+  const { limit, counted: theirs = limit === undefined ? undefined : estimate } = refusedLength(failure.message)
+  const options: Shorter[] = [
+    // A little less than fits: what is left out is counted as exactly as the rest.
+    ...(limit === undefined ? [] : [{ window: limit, counting: (theirs! / estimate) * 1.02 }]),
+    ...(target.contextTokens === undefined ? [] : [{ window: target.contextTokens, counting: 'certain' as const }]),
+    { window: Math.ceil(estimate / 2), counting: 1 },
+  ]
+  return options.find(({ window, counting }) => fitRequest(request, window, counting).left)
+}
+
+/** The refusal of a request of the Responses API that is not to be truncated, with OpenAI's names. */
+function exceedsWindow(takes: string): AppError {
+  const words = 'Your input exceeds the context window of this model. Please adjust your input and try again.'
+  return wrongField('input', words, [`${takes}: shorten it, or set truncation to auto`], 'context_length_exceeded')
+}
+
+/** Whether the client forbids that anything is left out: `truncation: disabled` of the Responses API. */
+function mustBeWhole(request: ChatRequest): boolean {
+  return request.extra_content?.['responses']?.['truncation'] === 'disabled'
+}
+
+/**
+ * The request as a target is sent it, and what was left out of it, in words. It is sent whole where the window is unknown,
+ * and where it may fit at a provider, which refuses what is too long. A runner on this machine cuts it without a word, so
+ * that it is fitted for certain. The request itself where all fits and it names that model, as most do.
  */
 function requestFor(
-  { request: asked, session }: ChatCall,
-  { plugin, model, contextTokens, endpoint }: Target,
+  { request: asked }: ChatCall,
+  { plugin, model, contextTokens }: Target,
+  shorter: Shorter | undefined,
 ): { readonly request: ChatRequest; readonly left?: readonly string[] } {
   const request = asked.model === model ? (asked as ChatRequest) : { ...asked, model }
-  if (contextTokens === undefined) return { request }
-  const takes = `${model} takes ${contextTokens} tokens at once`
-  const isClients = session === undefined && endpoint !== undefined
-  const { messages, left }: Fitted = isClients ? { messages: request.messages } : fitRequest(request, contextTokens)
-  const tokens = plugin === null && endpoint !== undefined ? excessiveTokens(messages, contextTokens) : undefined
-  const remarks = [
-    ...(left
-      ? [
-          `${left.messages} earlier message${left.messages === 1 ? '' : 's'} (about ${left.tokens} tokens) left out: ${takes}`,
-        ]
-      : []),
-    ...(tokens === undefined
-      ? []
-      : [`${takes}: of the request, about ${tokens}, its runner may leave out the beginning`]),
-  ]
+  const window = shorter?.window ?? contextTokens
+  if (window === undefined) return { request }
+  const { messages, left } = fitRequest(request, window, shorter?.counting ?? (plugin === null ? 'certain' : 'likely'))
+  const takes = `${model} takes ${window} tokens at once`
+  if (left && mustBeWhole(request)) throw exceedsWindow(takes)
+  const remarks: string[] = []
+  if (left)
+    remarks.push(`${counted(left.messages, 'earlier message')} (about ${left.tokens} tokens) left out: ${takes}`)
+  const tokens = plugin === null ? excessiveTokens(messages, window) : undefined
+  if (tokens !== undefined)
+    remarks.push(`${takes}: of the request, about ${tokens}, its runner may leave out the beginning`)
   if (remarks.length === 0) return { request }
   return { request: left ? { ...request, messages: [...messages] } : request, left: remarks }
 }

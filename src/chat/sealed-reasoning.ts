@@ -22,6 +22,11 @@ const mark = 'aichat1.'
 const nonceBytes = 12
 const tagBytes = 16
 
+/** Whether a text was sealed by aichat, here or elsewhere. */
+export function isSealed(text: string): boolean {
+  return text.startsWith(mark)
+}
+
 /**
  * Seals with AES-256-GCM under a key derived from the installation's secrets: the first seals, every one opens. The user,
  * the place and the model are bound to the text, so that it opens for them alone.
@@ -36,7 +41,7 @@ export function createReasoningSeals(secrets: () => readonly string[]): Reasonin
   return {
     sealFor: (user, place) => (reasoning) => seal(known()[0]!, boundTo(user, place), JSON.stringify(reasoning)),
     openFor: (user, place) => (sealed) => {
-      if (!sealed.startsWith(mark)) return undefined
+      if (!isSealed(sealed)) return undefined
       const bytes = Buffer.from(sealed.slice(mark.length), 'base64url')
       if (bytes.length < nonceBytes + tagBytes) return undefined
       const about = boundTo(user, place)

@@ -27,7 +27,7 @@ async function textOfPdf({ bytes, name }: PdfTask): Promise<DocumentText> {
     isOffscreenCanvasSupported: false,
     isImageDecoderSupported: false,
     // The tables of Chinese, Japanese and Korean encodings.
-    cMapUrl: fileURLToPath(new URL('cmaps/', import.meta.resolve('pdfjs-dist/package.json'))),
+    cMapUrl: fileURLToPath(new URL('.', import.meta.resolve('#cmaps/LICENSE'))),
     cMapPacked: true,
   })
   try {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { Inflate } from 'fflate'
 import { damaged, unsupported } from './file-error.ts'
-import { readSpan } from './json-spans.ts'
+import { readSpan } from './json/spans.ts'
 
 /** How much is unpacked: bytes of all members together, and how many times its packed size (text packs 3 to 10 times). */
 export const zipLimits = { bytes: 4 * 1024 ** 3, ratio: 200 } as const

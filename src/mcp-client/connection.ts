@@ -7,12 +7,12 @@ import {
 } from '@modelcontextprotocol/client'
 import type { ServerTool, ToolResult, ToolServer } from '../chat/tools/tool-server.ts'
 import { AppError } from '../errors.ts'
-import { createJsonMeter } from '../formats/json-meter.ts'
+import { createJsonMeter } from '../formats/json/meter.ts'
 import { printableLine } from '../formats/terminal-text.ts'
 import type { Send } from '../http/send.ts'
 import { version } from '../version.ts'
 import { guardedFetch } from './guarded-fetch.ts'
-import { textOfResult } from './result-text.ts'
+import { contentOfResult } from './result-content.ts'
 import { createServerProcess, longestMessage, type ServerCommand, type ServerProcess } from './server-process.ts'
 
 /** A server to connect to: a command, or an address with headers. */
@@ -97,7 +97,7 @@ export async function connectServer({ name, address, send, timeoutMs, signal }: 
       try {
         const limits = { timeout: timeoutMs, maxTotalTimeout: timeoutMs }
         const asked = { name: tool, arguments: { ...args } }
-        return textOfResult(await ended(stop, (signal) => client.callTool(asked, { ...limits, signal })))
+        return contentOfResult(await ended(stop, (signal) => client.callTool(asked, { ...limits, signal })))
       } catch (thrown) {
         if (stop?.aborted) throw thrown
         throw failure(thrown, `failed at ${printableLine(tool)}`)

@@ -12,8 +12,8 @@ export interface ServerCommand {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** The longest message of a server: bytes. A model reads a hundredth of it. */
-export const longestMessage = 4 * 1024 * 1024
+/** The longest message of a server: bytes. It holds a picture of 5 MB, the longest that is sent, in base64. */
+export const longestMessage = 8 * 1024 * 1024
 
 /** Bytes of stderr that are kept, from its end, for the reason of a failure. */
 const keptStderr = 4 * 1024

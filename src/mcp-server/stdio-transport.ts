@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { toAppError } from '../errors.ts'
-import { parseJson } from '../formats/json.ts'
+import { parseJson } from '../formats/json/json.ts'
 import { createLineSplitter } from '../formats/lines.ts'
 
 /** The longest message of a client: bytes. A memory has at most 20,000 characters. */

@@ -6,7 +6,8 @@ import type { RouteReport } from '../chat/route-report.ts'
 import type { RoutedStream } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
 import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json-writer.ts'
+import { nextStage } from '../formats/json/writer.ts'
+import { factsOfShow, modelFacts } from '../plugins/facts.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { type Call, defineOperation } from './operation.ts'
@@ -326,10 +327,8 @@ export const listChatModels = defineOperation({
         id: z.string(),
         /** Null for a model of this machine. */
         plugin: z.string().nullable(),
-        display_name: z.exactOptional(z.string()),
-        /** Tokens of a request and its answer, and of the longest answer. */
-        context_window: z.exactOptional(z.number()),
-        max_output: z.exactOptional(z.number()),
+        /** Its known facts. */
+        ...modelFacts.shape,
       }),
     ),
   }),
@@ -341,31 +340,26 @@ export const listChatModels = defineOperation({
       .list()
       .filter(({ type, active, state }) => (type === 'chat' || type === 'completion') && (active || state === 'ready'))
     const { ollama, embedded } = await app.chat()
-    const running = ((await ollama.models()) ?? []).filter(({ embedding }) => !embedding).map(({ name }) => name)
+    const running = ((await ollama.models()) ?? []).filter(({ embedding }) => !embedding)
     return {
       models: [
-        ...usable.flatMap(({ id: plugin, active, model_map, models }) =>
-          model_map
+        ...usable.flatMap((view) => {
+          const { id: plugin, active, model_map } = view
+          return model_map
             .filter((model) => permits({ plugin, model }))
-            .map((id) => ({ id: active ? id : `${plugin}:${id}`, plugin, ...modelFacts(models?.[id]) })),
-        ),
-        ...[...running, ...embedded.models()]
+            .map((id) => ({ id: active ? id : `${plugin}:${id}`, plugin, ...app.facts.of(view, id) }))
+        }),
+        ...running
+          .filter(({ name }) => permits({ plugin: null, model: name }))
+          .map(({ name, row }) => ({ id: name, plugin: null, ...factsOfShow(row) })),
+        ...embedded
+          .models()
           .filter((model) => permits({ plugin: null, model }))
           .map((id) => ({ id, plugin: null })),
       ],
     }
   },
 })
-
-/** The valid facts of a model in a plugin document, which may hold any value. */
-function modelFacts(facts: Readonly<Record<string, unknown>> = {}) {
-  const { display_name, context_window, max_output } = facts
-  return {
-    ...(typeof display_name === 'string' && { display_name }),
-    ...(typeof context_window === 'number' && context_window > 0 && { context_window }),
-    ...(typeof max_output === 'number' && max_output > 0 && { max_output }),
-  }
-}
 
 export const countTokens = defineOperation({
   name: 'chat.tokens',

@@ -3,10 +3,11 @@ import { AppError } from '../errors.ts'
 import type { MemoryView } from '../personas/memory/memories.ts'
 import { type ChangedBackups, memoryChange, memoryInput } from '../personas/memory/memory.ts'
 import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
+import type { Persona } from '../personas/persona.ts'
 import { searchFacts, within } from '../telemetry/span.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
-import { locatePersona } from './personas.ts'
+import { locatePersona, ownPersona } from './personas.ts'
 import { mayRemainIn, remains } from './remains.ts'
 
 const personaId = z.object({ id: z.string() })
@@ -96,15 +97,12 @@ export const addMemory = defineOperation({
     /** The memories evicted to make room. */
     evicted: z.array(eviction),
   }),
-  run: async ({ app, caller }, { id, ...input }) => {
-    const { memory: stored, evicted } = await (await app.personas()).memories.add(caller.id, id, input)
+  run: async ({ app }, { id: _id, ...input }, persona) => {
+    const { memory: stored, evicted } = await (await app.personas()).memories.add(persona, input)
     const { embedding, ...rest } = stored
     return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted }
   },
 })
-
-/** A line of a file of memories. */
-export const memoryLine = { input: memoryInput }
 
 /** The most memories of one batch: to embed, index and store them takes a second or two, in turns with other requests. */
 const mostInBatch = 1000
@@ -129,18 +127,19 @@ export const addMemories = defineOperation({
     /** How many memories were evicted to make room. */
     evicted: z.int(),
   }),
-  run: async ({ app, caller }, { id, memories }) => (await app.personas()).memories.addAll(caller.id, id, memories),
+  run: async ({ app }, { memories }, persona) => (await app.personas()).memories.addAll(persona, memories),
 })
 
 /** A persona, by id or name, and a memory of it. */
 const memoryId = personaId.extend({ memory_id: z.string() })
 
-/** The memory that the path names; throws `not_found`, or `forbidden` for another user's persona. */
+/** The memory that the path names, and its persona; throws `not_found`, or `forbidden` for another user's persona. */
 async function locateMemory(
-  { app, caller }: Call,
+  call: Call,
   { id = '', memory_id = '' }: Readonly<Record<string, string>>,
-): Promise<MemoryView> {
-  return (await app.personas()).memories.get(caller.id, id, memory_id)
+): Promise<{ readonly persona: Persona; readonly memory: MemoryView }> {
+  const persona = await ownPersona(call, id)
+  return { persona, memory: await (await call.app.personas()).memories.get(persona, memory_id) }
 }
 
 function withoutEmbedding({ embedding: _embedding, ...rest }: MemoryView) {
@@ -158,8 +157,8 @@ export const showMemory = defineOperation({
   locate: locateMemory,
   input: memoryId.extend({ include: z.exactOptional(z.enum(['embedding'])) }),
   output: memory,
-  run: (_call, { include }, found) => {
-    const { embedding, ...rest } = found
+  run: (_call, { include }, located) => {
+    const { embedding, ...rest } = located.memory
     return { ...rest, ...(include && embedding && { embedding: [...embedding] }) }
   },
 })
@@ -189,8 +188,8 @@ export const editMemory = defineOperation({
   locate: locateMemory,
   input: memoryChange.extend(memoryId.shape),
   output: memory,
-  run: async ({ app, caller }, { id, memory_id, ...change }) =>
-    withoutEmbedding(await (await app.personas()).memories.edit(caller.id, id, memory_id, change)),
+  run: async ({ app }, { id: _id, memory_id: _memory, ...change }, located) =>
+    withoutEmbedding(await (await app.personas()).memories.edit(located.persona, located.memory, change)),
 })
 
 export const removeMemory = defineOperation({
@@ -204,10 +203,8 @@ export const removeMemory = defineOperation({
   locate: locateMemory,
   input: memoryId,
   output: z.object({ deleted: z.literal(1), backups, may_remain_in: mayRemainIn }),
-  run: async ({ app, caller }, { id, memory_id }) => {
-    const { personas, memories } = await app.personas()
-    const persona = await personas.get(caller.id, id)
-    const changed = await memories.remove(caller.id, persona.id, memory_id)
+  run: async ({ app, caller }, { memory_id }, { persona }) => {
+    const changed = await (await app.personas()).memories.remove(persona, memory_id)
     return { deleted: 1 as const, ...told(changed), may_remain_in: await remains(app, caller.id, persona.id) }
   },
 })
@@ -235,12 +232,12 @@ export const listMemories = defineOperation({
       message: `must be at most ${mostEmbeddings} where embeddings are included`,
     }),
   output: z.object({ memories: z.array(memory), total: z.int() }),
-  run: async ({ app, caller }, { id, include, id_prefix: idPrefix, ...options }) => {
+  run: async ({ app }, { id: _id, include, id_prefix: idPrefix, ...options }, persona) => {
     const embeddings = include === 'embedding'
     const area = await app.personas()
     const conditions = conditionsOf(options, area.now())
     const listed = { ...conditions, embeddings, ...(idPrefix !== undefined && { idPrefix }) }
-    const { memories, total } = await area.memories.list(caller.id, id, listed)
+    const { memories, total } = await area.memories.list(persona, listed)
     return {
       memories: memories.map(({ embedding, ...rest }) => ({
         ...rest,
@@ -304,10 +301,14 @@ export const searchMemories = defineOperation({
      */
     cut: z.exactOptional(z.literal(true)),
   }),
-  run: async ({ app, caller, signal, watch }, { id, query, limit, max_results, top_k, min_score, ...conditions }) => {
+  run: async (
+    { app, signal, watch },
+    { id: _id, query, limit, max_results, top_k, min_score, ...conditions },
+    persona,
+  ) => {
     const { memories, now } = await app.personas()
     const search = () =>
-      memories.search(caller.id, id, {
+      memories.search(persona, {
         query,
         limit: limit ?? max_results ?? top_k ?? 10,
         minScore: min_score,
@@ -337,10 +338,9 @@ export const wipeMemories = defineOperation({
     before: z.exactOptional(z.coerce.number().int().min(1)),
   }),
   output: z.object({ deleted: z.int(), backups, may_remain_in: mayRemainIn }),
-  run: async ({ app, caller }, { id, ...filter }) => {
-    const { personas, memories } = await app.personas()
-    const persona = await personas.get(caller.id, id)
-    const { deleted, backups: changed } = await memories.wipe(caller.id, persona.id, filter)
+  run: async ({ app, caller }, { id: _id, ...filter }, persona) => {
+    const { memories } = await app.personas()
+    const { deleted, backups: changed } = await memories.wipe(persona, filter)
     const isChanged = deleted > 0 || changed.rewritten > 0 || changed.removed > 0
     return {
       deleted,
@@ -360,8 +360,8 @@ export const listCategories = defineOperation({
   locate: locatePersona,
   input: personaId,
   output: z.object({ categories: z.array(z.object({ category: z.string(), count: z.int() })) }),
-  run: async ({ app, caller }, { id }) => ({
-    categories: await (await app.personas()).memories.categories(caller.id, id),
+  run: async ({ app }, _input, persona) => ({
+    categories: await (await app.personas()).memories.categories(persona),
   }),
 })
 
@@ -375,8 +375,8 @@ export const listEvictions = defineOperation({
   locate: locatePersona,
   input: personaId.extend({ limit: page.limit }),
   output: z.object({ evictions: z.array(eviction) }),
-  run: async ({ app, caller }, { id, limit }) => ({
-    evictions: await (await app.personas()).memories.evictions(caller.id, id, limit),
+  run: async ({ app }, { limit }, persona) => ({
+    evictions: await (await app.personas()).memories.evictions(persona, limit),
   }),
 })
 
@@ -396,12 +396,14 @@ const proposal = z.object({
 
 const proposalId = personaId.extend({ proposal_id: z.string() })
 
-/** The proposal that the path names; throws `not_found`, or `forbidden` for another user's persona. */
+/** The persona of the proposal that the path names; throws `not_found`, or `forbidden` for another user's persona. */
 async function locateProposal(
-  { app, caller }: Call,
+  call: Call,
   { id = '', proposal_id = '' }: Readonly<Record<string, string>>,
-): Promise<void> {
-  await (await app.personas()).proposals.get(caller.id, id, proposal_id)
+): Promise<Persona> {
+  const persona = await ownPersona(call, id)
+  await (await call.app.personas()).proposals.get(persona, proposal_id)
+  return persona
 }
 
 export const listProposals = defineOperation({
@@ -414,8 +416,8 @@ export const listProposals = defineOperation({
   locate: locatePersona,
   input: z.strictObject({ id: z.string(), ...page, status: z.enum(['open', 'accepted', 'rejected']).default('open') }),
   output: z.object({ proposals: z.array(proposal), total: z.int() }),
-  run: async ({ app, caller }, { id, ...options }) => {
-    const { proposals, total } = await (await app.personas()).proposals.list(caller.id, id, options)
+  run: async ({ app }, { id: _id, ...options }, persona) => {
+    const { proposals, total } = await (await app.personas()).proposals.list(persona, options)
     return { proposals: proposals.map((each) => ({ ...each })), total }
   },
 })
@@ -431,8 +433,8 @@ export const acceptProposal = defineOperation({
   locate: locateProposal,
   input: proposalId,
   output: z.object({ proposal, memory }),
-  run: async ({ app, caller }, { id, proposal_id }) => {
-    const accepted = await (await app.personas()).proposals.accept(caller.id, id, proposal_id)
+  run: async ({ app }, { proposal_id }, persona) => {
+    const accepted = await (await app.personas()).proposals.accept(persona, proposal_id)
     return { proposal: { ...accepted.proposal }, memory: withoutEmbedding(accepted.memory) }
   },
 })
@@ -448,8 +450,8 @@ export const rejectProposal = defineOperation({
   locate: locateProposal,
   input: proposalId,
   output: proposal,
-  run: async ({ app, caller }, { id, proposal_id }) => ({
-    ...(await (await app.personas()).proposals.reject(caller.id, id, proposal_id)),
+  run: async ({ app }, { proposal_id }, persona) => ({
+    ...(await (await app.personas()).proposals.reject(persona, proposal_id)),
   }),
 })
 

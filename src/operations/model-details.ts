@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
-import { contextTokens } from '../app/context-window.ts'
 import { hostOf } from '../chat/local-only.ts'
 import { unknownPlugin } from '../chat/model-address.ts'
 import { isObject, type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
 import { AppError } from '../errors.ts'
 import { suggestion } from '../formats/nearest-name.ts'
+import { abilitiesOf, factsOfShow, windowSources } from '../plugins/facts.ts'
 import type { PluginView } from '../plugins/host.ts'
 import { rateText } from '../usage/prices/rate-text.ts'
 import { modelRow, modelRows } from './models.ts'
@@ -24,11 +24,8 @@ const localFacts = {
 const details = z.object({
   ...modelRow.shape,
   ...localFacts,
-  display_name: z.exactOptional(z.string()),
-  /** Tokens of a request and its answer; `context_source` says whether they are told or a cautious guess. */
-  context_window: z.int(),
-  context_source: z.enum(['told', 'guessed']),
-  max_output: z.exactOptional(z.int()),
+  /** Where the window is from; absent where it is unknown. */
+  context_source: z.exactOptional(z.enum(windowSources)),
   /** Input and output that the model supports; empty where unknown. */
   capabilities: z.array(z.string()),
   /** The first lines of its licence. */
@@ -144,15 +141,14 @@ async function find(call: Call, asked: string): Promise<Row> {
 async function pluginDetails(app: App, row: Row, plugin: string): Promise<z.output<typeof details>> {
   const view = app.plugins.get(plugin)
   const facts = objectOf(view.models?.[row.id])
+  const source = app.facts.windowSource(view, row.id)
   const { prices } = await app.prices()
   const price = prices.priceFor(plugin, row.id)
   const { input, output, cached } = price?.rates ?? {}
   return {
     ...row,
-    ...texts({ display_name: facts['display_name'] }),
-    ...contextOf(app, row, facts['context_window']),
-    ...integers({ max_output: facts['max_output'] }),
-    capabilities: namesIn(facts['capabilities']) ?? usualCapabilities(view),
+    ...(source !== undefined && { context_source: source }),
+    capabilities: namesIn(facts['capabilities']) ?? [...usualCapabilities(view), ...(abilitiesOf(row) ?? [])],
     ...texts({ licence: facts['license'] ?? facts['licence'] }),
     host: hostOf(view.endpoint),
     state: view.state,
@@ -174,20 +170,20 @@ async function localDetails(app: App, row: Row): Promise<z.output<typeof details
     return {
       ...row,
       ...texts({ display_name: known?.summary, licence: known?.licence }),
-      ...contextOf(app, row, undefined),
+      ...windowOf((await app.chat()).embedded.target(row.id)?.contextTokens),
       capabilities: row.type === 'chat' ? ['completion'] : [row.type],
       format: 'onnx',
     }
   }
   const { ollama } = await app.chat()
   const [shown, known] = [await ollama.show(row.id), (await ollama.models())?.find(({ name }) => name === row.id)]
-  const info = objectOf(shown?.['model_info'])
-  const context = Object.entries(info).find(([field]) => field.endsWith('.context_length'))?.[1]
+  const stated = factsOfShow(shown)
   const remote = stringOf(known?.row['remote_host']) ?? (known?.remote ? 'ollama.com' : undefined)
   return {
     ...row,
     ...factsOf({ ...known?.row, details: shown?.['details'] ?? known?.row['details'] }),
-    ...contextOf(app, row, context),
+    ...stated,
+    ...(stated.context_window !== undefined && { context_source: 'runner' as const }),
     capabilities: namesIn(shown?.['capabilities']) ?? [row.type === 'chat' ? 'completion' : row.type],
     ...texts({ licence: licenceOf(shown?.['license']) }),
     host: hostOf(ollama.url),
@@ -195,12 +191,10 @@ async function localDetails(app: App, row: Row): Promise<z.output<typeof details
   }
 }
 
-function contextOf(app: App, { id, plugin }: Row, told: unknown) {
-  const isTold = typeof told === 'number' && Number.isSafeInteger(told) && told > 0
-  const context_window = isTold
-    ? told
-    : contextTokens(app.plugins, plugin === null ? `local:${id}` : id, plugin ?? undefined)
-  return { context_window, context_source: isTold ? ('told' as const) : ('guessed' as const) }
+/** The window that a runner states. */
+function windowOf(context: unknown): { context_window?: number; context_source?: 'runner' } {
+  const isStated = typeof context === 'number' && Number.isSafeInteger(context) && context > 0
+  return isStated ? { context_window: context, context_source: 'runner' } : {}
 }
 
 /** The facts in a row of the runner's lists. */

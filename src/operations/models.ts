@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { serverOfWeights } from '../../speech/servers/weights.ts'
 import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
+import { modelFacts } from '../plugins/facts.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
 import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
@@ -17,6 +18,8 @@ export const modelRow = z.object({
   default: z.boolean(),
   /** The size on the disk, of a model on this machine. */
   bytes: z.exactOptional(z.int()),
+  /** Its known facts. */
+  ...modelFacts.shape,
 })
 
 export const listModels = defineOperation({
@@ -55,6 +58,7 @@ export async function modelRows(
       runner: null,
       type: view.type === 'completion' ? ('chat' as const) : view.type,
       default: id === (view.default_model ?? view.model_map[0]),
+      ...app.facts.of(view, id),
     })),
   )
   return listed.filter(allowed)

@@ -83,11 +83,10 @@ export const removePersona = defineOperation({
   locate: locatePersona,
   input: personaId,
   output: z.object({ id: z.string(), removed: z.literal(true) }),
-  run: async ({ app, caller }, { id }) => {
+  run: async ({ app }, _input, persona) => {
     const { personas } = await app.personas()
-    const persona = await personas.get(caller.id, id)
     const { backups } = await app.packages()
-    await backups.removeWithBackups([persona], () => personas.remove(caller.id, persona.id))
+    await backups.removeWithBackups([persona], () => personas.remove(persona))
     return { id: persona.id, removed: true as const }
   },
 })

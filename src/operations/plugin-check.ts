@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { parseJson } from '../formats/json.ts'
-import { requestBounds } from '../formats/json-meter.ts'
+import { parseJson } from '../formats/json/json.ts'
+import { requestBounds } from '../formats/json/meter.ts'
 import { defineOperation } from './operation.ts'
 
 export const validatePlugin = defineOperation({
@@ -29,7 +29,7 @@ export const validatePlugin = defineOperation({
     warnings: z.array(z.object({ line: z.int().nullable(), message: z.string() })),
   }),
   run: async ({ app }, { text }) => {
-    const { lineOf } = await import('../formats/json-lines.ts')
+    const { lineOf } = await import('../formats/json/line-of.ts')
     const placed = (lines: readonly string[]) => lines.map((message) => ({ line: lineOf(text, message), message }))
     try {
       const manifest = app.plugins.validate(parseJson(text, 'the document', requestBounds))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { requireListed } from '../accounts/keys/rights.ts'
 import { AppError } from '../errors.ts'
 import { type Conversation, conversationName, type SavedMessage } from '../personas/chat/conversation.ts'
+import { withoutFiles } from '../personas/chat/kept-files.ts'
 import { usdOf } from '../usage/money.ts'
 import { boundText, messageContent } from './chat.ts'
 import { page, queryFlag } from './input.ts'
@@ -136,7 +137,11 @@ export const showSession = defineOperation({
   scope: 'personas',
   summary: 'Shows a saved conversation with its messages; with `brief`, without them and its cost.',
   locate: locateSession,
-  input: sessionId.extend({ brief: queryFlag }),
+  input: sessionId.extend({
+    brief: queryFlag,
+    /** With the pictures and files of its messages, in base64 as a chat request has them. */
+    files: queryFlag,
+  }),
   output: session.extend({
     messages: z.array(savedMessage),
     /** The cost of its answers; absent while none is known. */
@@ -149,18 +154,22 @@ export const showSession = defineOperation({
       }),
     ),
   }),
-  run: async ({ app, caller }, { brief }, conversation) => {
+  run: async ({ app, caller }, { brief, files }, conversation) => {
     if (brief) return { ...viewOf(conversation), messages: [] }
     const { conversations } = await app.personas()
-    const messages = await conversations.messages(caller.id, conversation.id)
+    const saved = await conversations.messages(caller.id, conversation.id)
+    const { messages } = files ? await conversations.withFiles(conversation, saved, mostShown) : { messages: saved }
     const cost = costOf(messages)
     return {
       ...viewOf(conversation),
       ...(cost && { cost }),
-      messages: messages.map(messageView),
+      messages: messages.map((message) => messageView(message, files)),
     }
   },
 })
+
+/** Bytes of pictures and files that are shown at once; the latest are. */
+const mostShown = 100_000_000
 
 /** The cost of the answers, where that of any is known. */
 function costOf(messages: readonly SavedMessage[]) {
@@ -293,15 +302,22 @@ export const undoSession = defineOperation({
   summary:
     "Takes the last exchange out of a saved conversation: the user's last message and all behind it, with the memories that it added to the persona; with `expected_messages`, only while it holds that many.",
   locate: locateSession,
-  input: sessionId.extend(expected),
+  input: sessionId.extend({
+    ...expected,
+    /** With the pictures and files of the messages. */
+    files: z.boolean().default(false),
+  }),
   output: session.extend({
     /** The messages that were taken out, in their order. */
     taken: z.array(savedMessage),
   }),
-  run: async ({ app, caller }, { expected_messages }, conversation) => {
+  run: async ({ app, caller }, { expected_messages, files }, conversation) => {
     const { conversations } = await app.personas()
-    const taken = await conversations.takeBack(conversation, expected_messages)
-    return { ...viewOf(await conversations.get(caller.id, conversation.id)), taken: taken.map(messageView) }
+    const taken = await conversations.takeBack(conversation, expected_messages, files ? mostShown : 0)
+    return {
+      ...viewOf(await conversations.get(caller.id, conversation.id)),
+      taken: taken.map((message) => messageView(message, files)),
+    }
   },
 })
 
@@ -369,11 +385,11 @@ export const sessionOperations = [
   removeSession,
 ]
 
-function messageView({ message, timestamp, cost, answer = {} }: SavedMessage) {
+function messageView({ message, timestamp, cost, answer = {} }: SavedMessage, files: boolean) {
   const { cut, persona_id: _persona, memories: _memories, ...told } = answer
   const record = { ...told, ...(cost !== undefined && { cost_usd: usdOf(cost), cost_nano: cost }) }
   return {
-    ...message,
+    ...(files ? message : withoutFiles(message)),
     timestamp,
     ...(cut && { cut }),
     ...(Object.keys(record).length > 0 && { answer: record }),

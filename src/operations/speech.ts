@@ -15,6 +15,7 @@ const common = {
   stream: z.boolean().default(false),
   seed: z.exactOptional(z.int().min(0).max(0xffff_ffff)),
   timestamps: z.exactOptional(z.boolean()),
+  keep_directions: z.exactOptional(z.boolean()),
 }
 
 /** A WAV file, or with `timestamps` the events of its pieces and words. */

@@ -221,7 +221,7 @@ export interface Personas {
   list(owner: string): Promise<readonly Persona[]>
   /** Changes a persona that `get` has found, in one transaction on its newest state. */
   update(owner: string, located: Persona, change: PersonaChange): Promise<Persona>
-  remove(owner: string, idOrName: string): Promise<Persona>
+  remove(persona: Persona): Promise<void>
 }
 
 /** The rule of access: another user's persona is `forbidden`, to administrators too. */

@@ -49,10 +49,8 @@ export function createPersonas({
       await onUpdate(before, after)
       return after
     },
-    async remove(owner, idOrName) {
-      const persona = await get(owner, idOrName)
-      await store.remove(persona.id, owner)
-      return persona
+    async remove({ id, user_id: owner }) {
+      await store.remove(id, owner)
     },
   }
 

@@ -1,5 +1,5 @@
 import { AppError, type FailureCode } from '../errors.ts'
-import { parseJson } from '../formats/json.ts'
+import { parseJson } from '../formats/json/json.ts'
 import type { ReadError, Send } from '../http/send.ts'
 import type { PluginManifest } from './manifest.ts'
 

@@ -1,5 +1,5 @@
 import { AppError, type FailureCode } from '../errors.ts'
-import { parseJson } from '../formats/json.ts'
+import { parseJson } from '../formats/json/json.ts'
 import { deadlineReached, type HttpResponse, type ReadError, type Send, type Timeouts } from '../http/send.ts'
 import { type ModelRow, rowsOf, valueAt } from './catalog.ts'
 import type { ModelsSource, PluginManifest } from './manifest.ts'

@@ -243,7 +243,14 @@ export const pluginManifest = z.looseObject({
   models: z.exactOptional(
     field(
       z.record(z.string(), z.looseObject({})),
-      'Facts about models, by name, such as context_window in tokens, which bounds the prompt of a persona.',
+      'Facts about models, by name: context_window and max_output in tokens; images, pdf, audio, tools, thinking, structured_output and temperature as true or false; retired as a date. They stand before those of the provider and of the shipped table.',
+      { 'custom-large': { context_window: 128_000, images: true } },
+    ),
+  ),
+  listed: z.exactOptional(
+    field(
+      z.record(z.string(), z.looseObject({})),
+      "The same facts as the provider's list states them; `aichat models refresh` writes them.",
       { 'custom-large': { context_window: 128_000 } },
     ),
   ),

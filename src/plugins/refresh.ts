@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AppError, type FailureCode, toAppError } from '../errors.ts'
 import { counted } from '../formats/counted.ts'
-import { parseJson } from '../formats/json.ts'
-import { chatModels } from './catalog.ts'
+import { parseJson } from '../formats/json/json.ts'
+import { chatModels, type ModelRow, nameOf } from './catalog.ts'
+import { factsOfRow, type ModelFacts } from './facts.ts'
 import type { PluginHost, PluginView } from './host.ts'
 import { type Listing, several } from './listing.ts'
 import { isModelName, type ModelsSource, type PluginManifest } from './manifest.ts'
@@ -76,9 +78,10 @@ export function createModelLists({ listing, host, store, clock }: ModelListParts
         )
       const earlier = host.validate(parseJson(text, `the earlier list of ${id}`))
       const date = earlier.models_as_of
-      await host.revise(id, ({ models_as_of: _date, ...current }) => ({
+      await host.revise(id, ({ models_as_of: _date, listed: _listed, ...current }) => ({
         ...current,
         model_map: earlier.model_map,
+        ...(earlier.listed !== undefined && { listed: earlier.listed }),
         ...(date !== undefined && { models_as_of: date }),
       }))
       return {
@@ -108,9 +111,11 @@ export function createModelLists({ listing, host, store, clock }: ModelListParts
           },
         )
       const change = difference(before, names)
-      const isNew = change.added.length > 0 || change.removed.length > 0
+      const listed = factsIn(rows, source, names)
+      const isNew =
+        change.added.length > 0 || change.removed.length > 0 || !isDeepStrictEqual(listed, view.listed ?? {})
       const written = isNew && request.dryRun !== true
-      if (written) await write(view, names)
+      if (written) await write(view, names, listed)
       return {
         ...unchanged(id, before),
         ...change,
@@ -123,10 +128,10 @@ export function createModelLists({ listing, host, store, clock }: ModelListParts
     }
   }
 
-  /** Only the list and its date change: the other fields of the document, a user's among them, are kept. */
-  async function write({ id }: PluginView, names: readonly string[]): Promise<void> {
+  /** Only the list, its facts and its date change: the other fields of the document, a user's among them, are kept. */
+  async function write({ id }: PluginView, names: readonly string[], listed: ListedFacts): Promise<void> {
     const date = new Date(clock()).toISOString().slice(0, 10)
-    await host.revise(id, (current) => ({ ...current, model_map: names, models_as_of: date }))
+    await host.revise(id, (current) => ({ ...current, model_map: names, listed, models_as_of: date }))
   }
 }
 
@@ -148,6 +153,19 @@ function listOf(
         ? [`${counted(offered.length - usable.length, 'name')} left out because no model can be called so`]
         : [],
   }
+}
+
+type ListedFacts = Readonly<Record<string, ModelFacts>>
+
+/** The facts that the rows state of the models in the list; models without any are left out. */
+function factsIn(rows: readonly ModelRow[], source: ModelsSource, names: readonly string[]): ListedFacts {
+  const wanted = new Set(names)
+  const stated = rows.flatMap((row) => {
+    const name = nameOf(row, source)
+    const facts = factsOfRow(row)
+    return name !== undefined && wanted.has(name) && Object.keys(facts).length > 0 ? [[name, facts] as const] : []
+  })
+  return Object.fromEntries(stated)
 }
 
 async function skippedRow({ id, model_map: before }: PluginView, reason: string): Promise<RefreshRow> {

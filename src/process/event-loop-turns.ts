@@ -1,3 +1,19 @@
+/** Lets the event loop run other work. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/**
+ * Leaves the database to others for as long as a slice of work took, in milliseconds: writers that wait in another process look
+ * again only now and then.
+ */
+export function pauseFor(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
+}
+
+/** Milliseconds. */
+const longestRest = 200
+
 /** Items between two turns of the event loop: some milliseconds' work. */
 const itemsPerTurn = 200
 
@@ -7,7 +23,7 @@ export async function collectYielding<T>(items: Iterable<T>, signal?: AbortSigna
   for (const item of items) {
     all.push(item)
     if (all.length % itemsPerTurn > 0) continue
-    await new Promise(setImmediate)
+    await yieldToEventLoop()
     signal?.throwIfAborted()
   }
   return all

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { wordsOf } from '../personas/memory/ranking-terms.ts'
+import { yieldToEventLoop } from '../process/event-loop-turns.ts'
 import { readVectors, type WordVectors } from '../word-vectors/word-vectors.ts'
 import { baseForm, contentWords, partsOf } from '../word-vectors/words.ts'
 
@@ -143,7 +144,7 @@ function createTurns(): Turns {
       done += characters
       if (done < charactersPerTurn) return undefined
       done = 0
-      return new Promise((resolve) => setImmediate(resolve))
+      return yieldToEventLoop()
     },
   }
 }

@@ -1,9 +1,12 @@
 import type { OpenReasoning } from '../chat/dialects/responses/reasoning.ts'
+import { neededTokens } from '../chat/fit-context.ts'
 import { isCloudName } from '../chat/local-only.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
-import { isObject, type JsonObject } from '../chat/protocol/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
+import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { httpTarget, type Target } from '../chat/provider.ts'
 import type { Send } from '../http/send.ts'
+import { factsOfShow } from '../plugins/facts.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 
 /** A model that is installed in the runner on this machine. */
@@ -43,6 +46,8 @@ export interface OllamaParts {
   readonly dialect: Dialect
   /** Opens the reasoning that a model here gave a user; by default none is known. */
   readonly openReasoning?: (user: string | undefined, model: string) => OpenReasoning
+  /** The window in tokens that a refusal of today showed. */
+  readonly learned?: (model: string) => number | undefined
   /** Milliseconds, monotonic. */
   readonly now: () => number
 }
@@ -57,7 +62,9 @@ const loadingMs = 300_000
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
 
 /** The context window that Ollama gives a model by default, in tokens (https://docs.ollama.com/context-length). */
-export const localContext = 4_096
+const usualWindow = 4_096
+/** The largest window that is asked for on this machine: the cache of a model of 8 billion parameters takes 4 GiB there. */
+const largestWindow = 32_768
 
 /**
  * Embedding models by name, for runners that do not list capabilities: the specification's patterns and the families that
@@ -72,9 +79,18 @@ export function isEmbeddingName(name: string): boolean {
 }
 
 /** The local runner over Ollama's HTTP API (https://github.com/ollama/ollama/blob/main/docs/api.md). */
-export function createOllamaRunner({ url, preferred, send, dialect, openReasoning, now }: OllamaParts): OllamaRunner {
+export function createOllamaRunner({
+  url,
+  preferred,
+  send,
+  dialect,
+  openReasoning,
+  learned = () => undefined,
+  now,
+}: OllamaParts): OllamaRunner {
   let known: { readonly at: number; readonly models: Promise<readonly LocalModel[] | undefined> } | undefined
   const targets = new Map<string, Target>()
+  const windows = new Map<string, Promise<number | undefined>>()
 
   return {
     url,
@@ -91,10 +107,11 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
       // A fallback must not send a conversation to a remote service unasked.
       const here = chat.find((model) => !model.remote)?.name
       const name = installed(names, asked) ?? installed(names, preferred) ?? here
-      return name === undefined ? undefined : targetFor(name)
+      return name === undefined ? undefined : targetFor(name, await windowOf(name))
     },
     refresh() {
       known = undefined
+      windows.clear()
     },
   }
 
@@ -130,9 +147,19 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
     }
   }
 
-  function targetFor(name: string): Target {
-    const existing = targets.get(name)
+  /** The window that a model was trained for, in tokens; undefined where the runner does not state it. */
+  function windowOf(name: string): Promise<number | undefined> {
+    const found =
+      windows.get(name) ?? read('show', { model: name }).then((answer) => factsOfShow(answer).context_window)
+    windows.set(name, found)
+    return found
+  }
+
+  function targetFor(name: string, trained: number | undefined): Target {
+    const existing = targets.get(`${name} ${trained}`)
     if (existing) return existing
+    const isCloud = isCloudName(name)
+    const most = isCloud ? trained : Math.min(trained ?? usualWindow, largestWindow)
     const manifest: PluginManifest = {
       id: 'local',
       name: 'Ollama',
@@ -142,7 +169,6 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
       model_map: [name],
       api: 'ollama',
       timeouts: { first_byte: loadingMs },
-      ...(!isCloudName(name) && { models: { [name]: { context_window: localContext } } }),
     }
     const target = httpTarget({
       manifest,
@@ -151,12 +177,47 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
       dialect,
       send,
       keyHeader: () => ({}),
+      facts: () => ({ context_window: least(most, learned(name)) }),
       openReasoning: openReasoning && ((user) => openReasoning(user, name)),
       refusedAdvice: () => `Ollama at ${url} asks for a log-in, as its models of a remote service do: ollama signin`,
     })
-    targets.set(name, target)
-    return target
+    const roomy = isCloud || most === undefined || most <= usualWindow ? target : withRoom(target, most)
+    targets.set(`${name} ${trained}`, roomy)
+    return roomy
   }
+
+  /**
+   * The same target, which asks for a larger window where a request does not fit the usual one: the runner would cut it
+   * without a word. The size doubles, and never falls again, since each other size loads the model anew.
+   */
+  function withRoom(target: Target, most: number): Target {
+    let size = usualWindow
+    const sized = new WeakMap<ChatRequest, ChatRequest>()
+    const roomFor = (request: ChatRequest): ChatRequest => {
+      const extra = objectOf(request.extra_content?.['ollama'])
+      const options = objectOf(extra['options'])
+      while (size < neededTokens(request) && size < most) size = Math.min(most, size * 2)
+      if (size === usualWindow || options['num_ctx'] !== undefined) return request
+      const ollama = { ...extra, options: { ...options, num_ctx: size } }
+      const larger = { ...request, extra_content: { ...request.extra_content, ollama } }
+      sized.set(request, larger)
+      return larger
+    }
+    return {
+      ...target,
+      get contextTokens() {
+        return target.contextTokens
+      },
+      ask: (request, ...rest) => target.ask(roomFor(request), ...rest),
+      stream: (request, ...rest) => target.stream(roomFor(request), ...rest),
+      preview: (request, streamed) => target.preview(roomFor(request), streamed),
+      leftOut: (request) => target.leftOut(sized.get(request) ?? request),
+    }
+  }
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return other === undefined ? one : Math.min(one ?? other, other)
 }
 
 /** Resolves a name as Ollama does: `llama3` is `llama3:latest`. */

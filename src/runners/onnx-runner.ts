@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withoutUnseen } from '../chat/dialects/unseen-media.ts'
 import { collectReply } from '../chat/protocol/chunks.ts'
 import { DialectError } from '../chat/protocol/dialect.ts'
 import {
@@ -92,7 +93,10 @@ export function onnxTarget({ name, folder }: ModelFolder, model: ModelProcess, c
       return collectReply(chunks)
     },
     stream: async (request, signal) => answer(request, signal),
-    leftOut: ({ tools }) => (tools?.length ? ['tools: left out, since the model on this machine calls none'] : []),
+    leftOut: (request) => [
+      ...(request.tools?.length ? ['tools: left out, since the model on this machine calls none'] : []),
+      ...asText(request).warnings,
+    ],
     preview: (request) => ({ url: `embedded:${name}`, headers: {}, body: generationRequest(request) }),
   }
 
@@ -143,7 +147,8 @@ function contextIn(folder: string): number | undefined {
 }
 
 /** Converts a chat request. Throws the error that a provider would report for unsupported options. */
-export function generationRequest(request: ChatRequest): GenerationRequest {
+export function generationRequest(asked: ChatRequest): GenerationRequest {
+  const { request } = asText(asked)
   const problems = problemsOf(request)
   if (problems.length > 0) throw refused(`The model on this machine ${problems.join(' and ')}`)
   const {
@@ -171,6 +176,12 @@ export function generationRequest(request: ChatRequest): GenerationRequest {
     ...defined('maxTokens', number(mostNew) ?? number(most)),
     stop: [stop ?? []].flat().filter((text) => typeof text === 'string' && text !== ''),
   }
+}
+
+/** Pictures, sounds and files are replaced by a text that says so. */
+function asText(request: ChatRequest) {
+  const named = { ...request, model: 'the model on this machine' }
+  return withoutUnseen(named, undefined, { image: false, audio: false, file: false })
 }
 
 function problemsOf(request: ChatRequest): readonly string[] {

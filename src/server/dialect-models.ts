@@ -28,8 +28,10 @@ function isNamed({ id, plugin, persona }: ClientModel, name: string): boolean {
   )
 }
 
-function openaiModel({ id, plugin, persona, created }: ClientModel) {
+/** OpenAI's four fields, and beside them the known facts. */
+function openaiModel({ id, plugin, persona, created, ...facts }: ClientModel) {
   return {
+    ...facts,
     id,
     owned_by: persona ? 'persona' : (plugin ?? 'local'),
     object: 'model',
@@ -38,7 +40,8 @@ function openaiModel({ id, plugin, persona, created }: ClientModel) {
 }
 
 /** https://docs.anthropic.com/en/api/models */
-function anthropicModel({ id, display_name, context_window, max_output, created }: ClientModel) {
+function anthropicModel(model: ClientModel) {
+  const { id, display_name, context_window, max_output, created } = model
   return {
     type: 'model',
     id,
@@ -46,8 +49,15 @@ function anthropicModel({ id, display_name, context_window, max_output, created 
     created_at: new Date(created).toISOString(),
     max_input_tokens: context_window ?? null,
     max_tokens: max_output ?? null,
-    capabilities: null,
+    capabilities: capabilitiesOf(model),
   }
+}
+
+/** The known facts by Anthropic's names; null where none is known. */
+function capabilitiesOf({ images, pdf, structured_output, thinking }: ClientModel) {
+  const known = Object.entries({ image_input: images, pdf_input: pdf, structured_outputs: structured_output, thinking })
+  const stated = known.filter(([, supported]) => supported !== undefined)
+  return stated.length === 0 ? null : Object.fromEntries(stated.map(([name, supported]) => [name, { supported }]))
 }
 
 /** The sizes of Anthropic's pages: https://docs.anthropic.com/en/api/models-list */

@@ -8,7 +8,7 @@ import {
   writeCompletion,
 } from '../chat/dialects/openai/completions.ts'
 import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json-writer.ts'
+import { nextStage } from '../formats/json/writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { chat, countTokens } from '../operations/chat.ts'
 import { readJson } from './body.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { permitsOf } from '../accounts/keys/rights.ts'
-import { contextTokens } from '../app/context-window.ts'
 import { isObject, type JsonObject } from '../chat/protocol/json-object.ts'
 import type { Call } from '../operations/operation.ts'
+import { factsOfShow } from '../plugins/facts.ts'
 import { findModel, type ListedModel, listedModels, nameIn } from './ollama-models.ts'
 
 /**
@@ -16,18 +16,31 @@ export async function tags(call: Call) {
 /** The answer of /api/show for the model that the request names (https://docs.ollama.com/api-reference/show-model-details). */
 export async function show(call: Call, body: unknown) {
   const found = await findModel(call, nameIn(body))
-  const { id, plugin, persona, capabilities, context_window, created } = found
+  const { id, plugin, persona, capabilities, created } = found
   const architecture = plugin ?? (persona ? 'persona' : 'local')
-  const context = context_window ?? contextTokens(call.app.plugins, persona?.model ?? id, plugin ?? undefined)
+  const context = await windowOf(call, found)
   return {
     modelfile: `FROM ${id}`,
     parameters: '',
     template: '{{ .Prompt }}',
     details: detailsOf(found),
-    model_info: { 'general.architecture': architecture, [`${architecture}.context_length`]: context },
+    model_info: {
+      'general.architecture': architecture,
+      ...(context !== undefined && { [`${architecture}.context_length`]: context }),
+    },
     capabilities,
     modified_at: new Date(created).toISOString(),
   }
+}
+
+/** The window in tokens: of a persona that of her model, of a model on this machine the one that its runner states. */
+async function windowOf(call: Call, { id, row, persona, context_window }: ListedModel): Promise<number | undefined> {
+  if (persona)
+    return findModel(call, persona.model).then(
+      (model) => windowOf(call, model),
+      () => undefined,
+    )
+  return context_window ?? (row && factsOfShow(await (await call.app.chat()).ollama.show(id)).context_window)
 }
 
 /** The models in the memory of the runner on this machine: /api/ps (https://docs.ollama.com/api/ps). */

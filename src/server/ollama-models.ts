@@ -73,7 +73,8 @@ export async function listedModels(call: Call): Promise<readonly ListedModel[]> 
   const listed = (models: readonly ClientModel[], capabilities: readonly string[]) =>
     models.map((model) => {
       const row = model.plugin === null ? rows.get(model.id) : undefined
-      return { ...model, capabilities: namesIn(row?.['capabilities']) ?? capabilities, ...(row && { row }) }
+      const known = namesIn(row?.['capabilities']) ?? capabilitiesOf(model) ?? capabilities
+      return { ...model, capabilities: known, ...(row && { row }) }
     })
   return [
     ...listed(await clientModels(call), chatCapabilities),
@@ -85,8 +86,12 @@ function namesIn(list: unknown): readonly string[] | undefined {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : undefined
 }
 
-/**
- * A provider's list names no capabilities: tools and pictures are announced for all models, and a model without them
- * refuses them.
- */
+/** The capabilities of a model whose facts are known, as Ollama names them. */
+function capabilitiesOf({ tools, images, thinking }: ClientModel): readonly string[] | undefined {
+  if (tools === undefined && images === undefined) return undefined
+  const known = { tools: tools !== false, vision: images !== false, thinking: thinking === true }
+  return ['completion', ...Object.entries(known).flatMap(([name, has]) => (has ? [name] : []))]
+}
+
+/** Tools and pictures are announced for models of which nothing is known, and a model without them refuses them. */
 const chatCapabilities = ['completion', 'tools', 'vision']

@@ -46,6 +46,24 @@ const responsesBody = z.object({
   input: z.union([z.string(), z.array(z.looseObject({})).max(mostMessages)]),
 })
 
+/** https://platform.openai.com/docs/api-reference/conversations */
+const conversation = z.object({
+  id: z.string(),
+  object: z.literal('conversation'),
+  created_at: z.int(),
+  metadata: z.record(z.string(), z.string()),
+})
+const metadata = z.exactOptional(z.record(z.string(), z.string()).nullable())
+const newItems = z.array(z.looseObject({})).max(20)
+const item = z.looseObject({ type: z.string(), id: z.string() })
+const itemList = z.object({
+  object: z.literal('list'),
+  data: z.array(item),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+})
+
 const keptResponse = z.looseObject({ id: z.string(), object: z.literal('response'), status: z.string() })
 
 const routes: readonly DocumentedRoute[] = [
@@ -137,9 +155,17 @@ const routes: readonly DocumentedRoute[] = [
   },
   {
     route: 'POST /v1/responses/compact',
-    summary: 'Answers 404: conversations are not compacted here.',
+    summary: 'A conversation in few items, for the next request: by its provider where that can, else by a summary.',
     dialect: 'openai',
-    statuses: [401, 404, 429],
+    body: responsesBody.partial(),
+    answer: z.object({
+      id: z.string(),
+      object: z.literal('response.compaction'),
+      created_at: z.int(),
+      output: z.array(item),
+      usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+    }),
+    statuses: [401, ...answering],
   },
   {
     route: 'GET /v1/responses/{id}',
@@ -168,13 +194,66 @@ const routes: readonly DocumentedRoute[] = [
     route: 'GET /v1/responses/{id}/input_items',
     summary: 'The items that a response was asked, in pages: ?limit=20&order=desc&after=ID.',
     dialect: 'openai',
-    answer: z.object({
-      object: z.literal('list'),
-      data: z.array(z.looseObject({ type: z.string(), id: z.string() })),
-      first_id: z.string().nullable(),
-      last_id: z.string().nullable(),
-      has_more: z.boolean(),
-    }),
+    answer: itemList,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/conversations',
+    summary: 'Makes a conversation for `conversation` of POST /v1/responses, with at most 20 items.',
+    dialect: 'openai',
+    body: z.object({ items: z.exactOptional(newItems.nullable()), metadata }),
+    answer: conversation,
+    statuses: [401, 413, 415, 429],
+  },
+  {
+    route: 'GET /v1/conversations/{id}',
+    summary: 'A conversation, without its items.',
+    dialect: 'openai',
+    answer: conversation,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/conversations/{id}',
+    summary: 'Replaces the metadata of a conversation.',
+    dialect: 'openai',
+    body: z.object({ metadata }),
+    answer: conversation,
+    statuses: [401, 404, 413, 415, 429],
+  },
+  {
+    route: 'DELETE /v1/conversations/{id}',
+    summary: 'Removes a conversation with its items; responses that were made in it stay.',
+    dialect: 'openai',
+    answer: z.object({ id: z.string(), object: z.literal('conversation.deleted'), deleted: z.literal(true) }),
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/conversations/{id}/items',
+    summary: 'Adds at most 20 items to a conversation.',
+    dialect: 'openai',
+    body: z.object({ items: newItems }),
+    answer: itemList,
+    statuses: [401, 404, 413, 415, 429],
+  },
+  {
+    route: 'GET /v1/conversations/{id}/items',
+    summary: 'The items of a conversation, in pages: ?limit=20&order=desc&after=ID.',
+    dialect: 'openai',
+    answer: itemList,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'GET /v1/conversations/{id}/items/{item}',
+    summary: 'One item of a conversation.',
+    dialect: 'openai',
+    answer: item,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'DELETE /v1/conversations/{id}/items/{item}',
+    summary: 'Removes one item of a conversation.',
+    dialect: 'openai',
+    answer: conversation,
     statuses: [401, 404, 429],
   },
   {

@@ -1,11 +1,12 @@
 import type { App } from '../app/app.ts'
 import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
 import { wrongField } from '../chat/responses/refusals.ts'
-import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json-writer.ts'
+import type { Item, ItemPage } from '../chat/responses/store.ts'
+import { nextStage } from '../formats/json/writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { chat, countTokens } from '../operations/chat.ts'
 import { readJson } from './body.ts'
+import { compactResponse } from './compact-response.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import type { Identify, Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
@@ -19,7 +20,7 @@ type Answer = (context: RequestContext, identity: Identity, id: string) => Promi
 export function responseStateRoutes(app: App, identify: Identify): readonly Route[] {
   return [
     route('POST', '/input_tokens', count),
-    route('POST', '/compact', refuseCompaction),
+    route('POST', '/compact', compact),
     route('GET', '/:id', retrieve),
     route('DELETE', '/:id', remove),
     route('POST', '/:id/cancel', cancel),
@@ -58,13 +59,14 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
 
   async function inputItems(context: RequestContext, identity: Identity, id: string): Promise<void> {
     const { responses } = await app.responses()
-    const limit = numberIn(context, 'limit', 1, 100) ?? 20
-    const order = context.query.get('order') ?? 'desc'
-    if (order !== 'asc' && order !== 'desc') throw wrongField('order', 'order must be asc or desc')
-    const after = context.query.get('after') ?? undefined
-    const { items, more } = await responses.input(readerOf(identity), id, { limit, order, after })
-    const ends = { first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
-    sendJson(context, 200, { object: 'list', data: items, ...ends, has_more: more })
+    const { items, more } = await responses.input(readerOf(identity), id, pageIn(context))
+    sendJson(context, 200, listOf(items, more))
+  }
+
+  async function compact(context: RequestContext, identity: Identity): Promise<void> {
+    const told = await readJson(context.request, chat.limit!)
+    await nextStage(told, { user: identity.caller?.id, isOver: () => context.response.destroyed })
+    await compactResponse(app, context, identity, await completeRequest(app, context, identity, told))
   }
 
   async function count(context: RequestContext, identity: Identity): Promise<void> {
@@ -79,11 +81,18 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
   }
 }
 
-async function refuseCompaction(): Promise<void> {
-  throw new AppError('not_found', 'Conversations are not compacted here', {
-    details: ['Leave out their oldest items, or begin a new one with a summary'],
-    provider: { type: 'invalid_request_error', code: 'unsupported' },
-  })
+/** The page of items that a request asks for. Throws `invalid`. */
+export function pageIn(context: RequestContext): ItemPage {
+  const limit = numberIn(context, 'limit', 1, 100) ?? 20
+  const order = context.query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') throw wrongField('order', 'order must be asc or desc')
+  return { limit, order, after: context.query.get('after') ?? undefined }
+}
+
+/** Items as OpenAI lists them. */
+export function listOf(items: readonly Item[], more: boolean) {
+  const ends = { first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
+  return { object: 'list', data: items, ...ends, has_more: more }
 }
 
 function flagIn({ query }: RequestContext, name: string): boolean {

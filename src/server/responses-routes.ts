@@ -9,12 +9,13 @@ import { type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
 import type { Booking, RouteReport } from '../chat/route-report.ts'
 import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json-writer.ts'
+import { nextStage } from '../formats/json/writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { boundText, chat, routed } from '../operations/chat.ts'
 import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
+import { conversationRoutes } from './conversation-routes.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
@@ -48,6 +49,7 @@ export function responsesRoutes(app: App, identify: Identify): readonly Route[] 
       },
     },
     ...responseStateRoutes(app, identify),
+    ...conversationRoutes(app, identify),
   ]
 }
 

@@ -20,6 +20,11 @@ const flag = z
   .boolean()
   .nullish()
   .transform((value) => value ?? false)
+/** A flag of a form, whose fields are texts. */
+const formFlag = z
+  .enum(['true', 'false'])
+  .optional()
+  .transform((value) => value === 'true')
 const seed = optional(z.int().min(0).max(0xffff_ffff))
 const format = z
   .string()
@@ -39,6 +44,7 @@ export const speechBody = z.object({
   cfg_coef: optional(z.number().min(0).max(10)),
   seed,
   timestamps: flag,
+  keep_directions: flag,
 })
 
 const designBody = z.object({
@@ -49,8 +55,8 @@ const designBody = z.object({
   instruct: text,
   seed,
   timestamps: flag,
+  keep_directions: flag,
 })
-/** The fields of a form are texts. */
 const cloneForm = z.object({
   input,
   response_format: format,
@@ -62,10 +68,8 @@ const cloneForm = z.object({
     .transform(Number)
     .pipe(z.int().max(0xffff_ffff))
     .optional(),
-  timestamps: z
-    .enum(['true', 'false'])
-    .optional()
-    .transform((value) => value === 'true'),
+  timestamps: formFlag,
+  keep_directions: formFlag,
 })
 const cloneUrlBody = z.object({
   input,
@@ -74,6 +78,7 @@ const cloneUrlBody = z.object({
   language: text,
   seed,
   timestamps: flag,
+  keep_directions: flag,
 })
 
 /** The body of POST /v1/audio/speech, here and on the main server. */

@@ -1,18 +1,13 @@
 import type { App } from '../app/app.ts'
+import { whileUnderWay } from '../process/under-way.ts'
 import type { MetricSource } from '../telemetry/metric-source.ts'
 
 type StoredSize = NonNullable<Awaited<ReturnType<App['storedSize']>>>
 
 /** The sizes of stored data, and the counts of imports. */
 export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly MetricSource[] {
-  let asked: Promise<StoredSize | undefined> | undefined
-  /** Asked once for all metrics that are collected at the same time. */
-  const read = () => {
-    asked ??= sizeOf(app).finally(() => {
-      asked = undefined
-    })
-    return asked
-  }
+  /** Read once for all metrics that are collected at the same time. */
+  const read = whileUnderWay(() => sizeOf(app))
   return [
     size('aichat_users', 'Users.', '1', ({ users }) => users),
     size('aichat_personas', 'Personas of all users.', '1', ({ personas }) => personas),

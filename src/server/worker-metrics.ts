@@ -1,17 +1,12 @@
 import type { Crew } from '../app/crew.ts'
+import { whileUnderWay } from '../process/under-way.ts'
 import type { MetricSource, MetricValue } from '../telemetry/metric-source.ts'
 import type { Snapshot } from './metrics.ts'
 
 /** The workers of a service: their state, memory and processor time. */
 export function workerMetrics(crew: Crew): readonly MetricSource[] {
-  let asked: ReturnType<Crew['workers']> | undefined
-  /** Asked once for all metrics that are collected at the same time. */
-  const read = () => {
-    asked ??= crew.workers().finally(() => {
-      asked = undefined
-    })
-    return asked
-  }
+  /** Read once for all metrics that are collected at the same time. */
+  const read = whileUnderWay(() => crew.workers())
   type Worker = Awaited<ReturnType<Crew['workers']>>[number]
   const each =
     (value: (worker: Worker) => number): (() => Promise<readonly MetricValue[]>) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { parseHandWritten } from '../formats/json.ts'
+import { parseHandWritten } from '../formats/json/json.ts'
 import { isPrintableLine } from '../formats/terminal-text.ts'
 
 /** Names of the user's own for models, with the models that they stand for. */

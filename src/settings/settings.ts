@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { parseHandWritten } from '../formats/json.ts'
+import { parseHandWritten } from '../formats/json/json.ts'
 import { isUnusablePath, whyNoFolder } from '../formats/make-folder.ts'
 import { suggestion } from '../formats/nearest-name.ts'
 import { printableLine } from '../formats/terminal-text.ts'

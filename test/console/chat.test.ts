@@ -1,7 +1,8 @@
 // With --all only: a browser.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { closing } from '../helpers/disposal.ts'
+import { until } from '../helpers/eventually.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import type { Visit } from './browser.ts'
@@ -26,7 +27,7 @@ const endings: Readonly<Record<string, readonly Chunk[]>> = {
   ],
 }
 
-/** One of these endings, an answer in words until its reader leaves (`slow`), none at the first time (`later`), or a short one. */
+/** One of these endings, words and no end until the reader leaves (`slow`), none at the first time (`later`), or a short one. */
 const writer: Answer = async ({ body }, response) => {
   const asked = JSON.stringify(JSON.parse(body).messages.at(-1))
   const send = ({ delta, finish = null }: { delta: object; finish?: string | null }) =>
@@ -36,11 +37,8 @@ const writer: Answer = async ({ body }, response) => {
   if (asked.includes('later') && !heard.has(asked)) return void heard.add(asked)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (asked.includes('slow')) {
-    while (!response.destroyed) {
-      send({ delta: { content: 'word by word ' } })
-      await sleep(200)
-    }
-    return
+    for (let words = 0; words < 3; words++) send({ delta: { content: 'word by word ' } })
+    return void (await once(response, 'close'))
   }
   const ending = Object.keys(endings).find((word) => asked.includes(word))
   for (const chunk of endings[ending ?? ''] ?? [{ delta: { content: 'A short answer.' }, finish: 'stop' }]) send(chunk)
@@ -105,12 +103,8 @@ async function openTalk(scene: Furnished, url = scene.url): Promise<Talk> {
 }
 
 /** Waits until the saved conversations are these. */
-async function untilSaved({ saved }: Talk, wanted: readonly (readonly string[])[]): Promise<void> {
-  for (let tries = 0; tries < 50; tries++) {
-    if (JSON.stringify(await saved()) === JSON.stringify(wanted)) return
-    await sleep(100)
-  }
-  assert.equal(await saved(), wanted)
+function untilSaved({ saved }: Talk, wanted: readonly (readonly string[])[]): Promise<void> {
+  return until(async () => JSON.stringify(await saved()) === JSON.stringify(wanted))
 }
 
 test('a question and the beginning of its answer stay after Stop and after a reload, in one conversation', async (scene) => {
@@ -204,7 +198,7 @@ test('a question stands without an answer after Stop, a reload and a closed tab 
   const askUnheard = async (text: string) => {
     const { length } = talk.asked()
     await talk.ask(text)
-    while (talk.asked().length === length) await sleep(20)
+    await until(() => talk.asked().length > length)
   }
   const answered = (text: string) => [`user: ${text}`, 'assistant: A short answ']
   await askUnheard('later 1')

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
 import { closing } from '../helpers/disposal.ts'
 import { openDaemon, type TestDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -50,12 +50,9 @@ const provider: Answer = async ({ body }, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (!/go on/.test(asked)) return void response.end(completionEvents(wellWritten).join(''))
   const [opening = '', first = '', word = ''] = completionEvents(['Word after word ', 'and on '])
-  response.write(opening + first)
-  while (!response.destroyed) {
-    response.write(word)
-    // A busy browser draws ten frames a second: what is to be clicked stands still between two words.
-    await sleep(300)
-  }
+  // Nothing moves after these words, so that what is to be clicked stands still.
+  response.write(opening + first + word.repeat(3))
+  await once(response, 'close')
 }
 
 /** Opens a scene without users. */

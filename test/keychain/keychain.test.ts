@@ -1,13 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
-import { createKeychain } from '../../src/keychain/keychain.ts'
+import { chooseStorage, createKeychain } from '../../src/keychain/keychain.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { aichatCommand } from '../helpers/program/command.ts'
+import { rejects } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('the keychain')
@@ -43,6 +45,35 @@ test('a missing keychain and one that never answers are reported in time, and no
   rmSync(folder, { recursive: true })
 })
 
+test('a secret is stored, read, replaced and removed through the child; with another library in place of keytar', async () => {
+  const folder = temporaryFolder()
+  const library = useLibrary(folder)
+  try {
+    const keychain = createKeychain(60_000)
+    await keychain.probe()
+    assert.equal(library.entries(), {}, 'a probe removes what it stored')
+    await keychain.set('A', 'first')
+    await keychain.set('B', 'second')
+    await keychain.set('A', 'third')
+    assert.equal(library.entries(), { 'aichat-toolkit A': 'third', 'aichat-toolkit B': 'second' })
+    assert.equal([await keychain.get('A'), await keychain.get('C')], ['third', undefined])
+    assert.equal([await keychain.remove('A'), await keychain.remove('A')], [true, false])
+    assert.equal(library.entries(), { 'aichat-toolkit B': 'second' })
+    library.forgetEverything()
+    await rejects(keychain.probe(), 'unavailable', /was not read back/)
+  } finally {
+    library.end()
+  }
+})
+
+test('secrets are kept in the keychain where it works, else in a file where that is allowed', async () => {
+  const works = { probe: async () => {} }
+  const fails = { probe: async () => Promise.reject(new AppError('unavailable', 'No usable keychain found')) }
+  assert.equal(await Promise.all([chooseStorage(works, true), chooseStorage(works, false)]), ['keychain', 'keychain'])
+  assert.is(await chooseStorage(fails, true), 'file')
+  await rejects(chooseStorage(fails, false), 'unavailable', /No usable keychain/)
+})
+
 whereThereIsOne('a real one keeps a key, which then stands in no file and is found by its name', async () => {
   const home = temporaryFolder()
   const key = 'gsk-canary-0123456789'
@@ -76,5 +107,47 @@ whereThereIsOne('a real one keeps a key, which then stands in no file and is fou
   }
   rmSync(home, { recursive: true, force: true })
 })
+
+/** Puts a library with keytar's functions in its place, in every child until the end; its entries are in a file. */
+function useLibrary(folder: string) {
+  const [file, module, loader] = ['entries.json', 'keytar.mjs', 'loader.mjs'].map((name) => join(folder, name))
+  const earlier = process.env['NODE_OPTIONS']
+  const write = (entries: object) => writeFileSync(file!, JSON.stringify(entries))
+  write({})
+  writeFileSync(
+    module!,
+    `import { readFileSync, writeFileSync } from 'node:fs'
+    const file = ${JSON.stringify(file)}
+    const read = () => JSON.parse(readFileSync(file, 'utf8'))
+    const change = (alter) => {
+      const entries = read()
+      const result = alter(entries)
+      if (!entries.forgets) writeFileSync(file, JSON.stringify(entries))
+      return result
+    }
+    export default {
+      setPassword: async (service, account, secret) => void change((all) => (all[service + ' ' + account] = secret)),
+      getPassword: async (service, account) => read()[service + ' ' + account] ?? null,
+      deletePassword: async (service, account) =>
+        change((all) => all[service + ' ' + account] !== undefined && delete all[service + ' ' + account]),
+    }`,
+  )
+  writeFileSync(
+    loader!,
+    `import { register } from 'node:module'
+    const hook = \`export const resolve = (name, context, next) =>
+      name === 'keytar' ? { url: ${JSON.stringify(pathToFileURL(module!).href)}, shortCircuit: true } : next(name, context)\`
+    register('data:text/javascript,' + encodeURIComponent(hook))`,
+  )
+  process.env['NODE_OPTIONS'] = `${earlier ?? ''} --import=${pathToFileURL(loader!).href}`
+  return {
+    entries: () => JSON.parse(readFileSync(file!, 'utf8')) as object,
+    forgetEverything: () => write({ forgets: true }),
+    end() {
+      if (earlier === undefined) delete process.env['NODE_OPTIONS']
+      else process.env['NODE_OPTIONS'] = earlier
+    },
+  }
+}
 
 test.run()

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openToolServers, type ToolServers } from '../../src/app/tool-servers.ts'
+import { textOf } from '../../src/chat/protocol/messages.ts'
 import type { ToolServer } from '../../src/chat/tools/tool-server.ts'
 import type { AppError } from '../../src/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -16,6 +17,8 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('servers of tools')
 const keys = { OPENAI_API_KEY: 'sk-secret', AICHAT_TOKEN: 'secret', HF_TOKEN: 'secret', JWT_SECRET: 'secret' }
+
+const text = (words: string) => ({ type: 'text', text: words })
 
 /** Does something with servers that are configured in a folder of their own. */
 async function withServers(
@@ -56,8 +59,8 @@ test('tools are listed and called over stdio and HTTP', () =>
   withBoth(async (server) => {
     const tools = await server.tools()
     assert.equal(tools.find(({ name }) => name === 'echo')?.annotations, { readOnlyHint: true })
-    assert.equal(await server.call('echo', { text: 'hello' }), { text: 'You said: hello', isError: false })
-    assert.equal(await server.call('fail', {}), { text: 'no such thing', isError: true })
+    assert.equal(await server.call('echo', { text: 'hello' }), { content: [text('You said: hello')], isError: false })
+    assert.equal(await server.call('fail', {}), { content: [text('no such thing')], isError: true })
     assert.is((await server.call('echo', { text: 1 })).isError, true)
     assert.is((await server.call('none such', {}).catch(() => ({ isError: true }))).isError, true)
   }))
@@ -66,9 +69,9 @@ test.whole('a tool that hangs ends at the time limit, and one that says too much
   withBoth(
     async (server) => {
       await rejects(server.call('slow', {}), 'timeout', /no answer within 5 s/)
-      await rejects(server.call('loud', {}), 'too_large', /answered with more than 4194304 bytes/)
-      assert.is((await server.call('echo', { text: 'still there' })).text, 'You said: still there')
-      assert.is((await server.call('long', {})).text.length, 200_000)
+      await rejects(server.call('loud', {}), 'too_large', /answered with more than 8388608 bytes/)
+      assert.is(textOf((await server.call('echo', { text: 'still there' })).content), 'You said: still there')
+      assert.is(textOf((await server.call('long', {})).content).length, 200_000)
     },
     { timeout: 5 },
   ),
@@ -85,8 +88,11 @@ test('a call ends with its signal', () =>
 test('roots, sampling and elicitation are not offered', () =>
   withBoth(
     async (server) => {
-      const { text } = await server.call('asker', {}).catch((reason: Error) => ({ text: reason.message }))
-      assert.not.match(text, 'fulfilled')
+      const said = await server.call('asker', {}).then(
+        ({ content }) => textOf(content),
+        (reason: Error) => reason.message,
+      )
+      assert.not.match(said, 'fulfilled')
     },
     { timeout: 1 },
   ))
@@ -108,8 +114,8 @@ test('a server gets its own variables and none of our keys', () =>
     await servers.setSecrets('tools', 'file', { env: { TOKEN: 'for-the-server' } })
     assert.not.match(readFileSync(join(home, 'mcp.json'), 'utf8'), /for-the-server/)
     const server = await servers.open('tools')
-    const { text } = await server.call('environment', {})
-    const environment = JSON.parse(text) as Record<string, string>
+    const { content } = await server.call('environment', {})
+    const environment = JSON.parse(textOf(content)) as Record<string, string>
     assert.equal([environment['TOKEN'], environment['HOME']], ['for-the-server', home])
     for (const name of [...Object.keys(keys), 'AICHAT_HOME']) assert.is(environment[name], undefined, name)
     await server.close()
@@ -119,7 +125,7 @@ test.whole('a server that floods stderr or ends is told with its last words', ()
   withServers(async (servers) => {
     addStdio(servers)
     const server = await servers.open('tools')
-    assert.is((await server.call('noisy', {})).text, 'quiet again')
+    assert.is(textOf((await server.call('noisy', {})).content), 'quiet again')
     await server.close()
     addStdio(servers)
     const tired = await servers.open('tools')
@@ -201,7 +207,7 @@ test('chats share a connection, which closes with the servers', () =>
     addStdio(servers, [file])
     const [first, second] = await Promise.all([servers.share('tools'), servers.share('tools')])
     await first.close()
-    assert.is((await second.call('echo', { text: 'x' })).text, 'You said: x')
+    assert.is(textOf((await second.call('echo', { text: 'x' })).content), 'You said: x')
     await second.close()
     const [pid] = readFileSync(file, 'utf8').split(' ').map(Number)
     assert.ok(existsSync(`/proc/${pid}`) || process.platform !== 'linux')

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
+import type { ModelRow } from '../../src/plugins/catalog.ts'
 import { testData } from '../helpers/data.ts'
 import { openInstallation } from '../helpers/program/installation.ts'
 import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
@@ -16,6 +17,13 @@ const recorded: readonly (readonly [plugin: string, cassette: string, total: num
   ['github', 'github/list-models.json', 54, 49],
   ['openrouter', 'openrouter/list-models-2025.json', 319, 319],
 ]
+
+/** The window in a row of three providers' lists. */
+const windows: Readonly<Record<string, (row: ModelRow) => unknown>> = {
+  gemini: (row) => row['inputTokenLimit'],
+  mistral: (row) => row['max_context_length'],
+  openrouter: (row) => (row['top_provider'] as ModelRow)['context_length'] ?? row['context_length'],
+}
 
 for (const [id, cassette, total, chat] of recorded) {
   const path = testData('cassettes', cassette)
@@ -46,7 +54,17 @@ for (const [id, cassette, total, chat] of recorded) {
     assert.is(bundled.model_map.length, chat)
     assert.match(bundled.models_as_of!, /^20\d\d-\d\d/)
     const answer = JSON.parse(body)
-    assert.is((Array.isArray(answer) ? answer : (answer.data ?? answer.models)).length, total)
+    const all: ModelRow[] = Array.isArray(answer) ? answer : (answer.data ?? answer.models)
+    assert.is(all.length, total)
+    const window = windows[id]
+    if (!window) return
+    const refreshed = plugins.get(id)
+    for (const each of all) {
+      const name = String(each['id'] ?? each['name']).replace('models/', '')
+      if (!refreshed.model_map.includes(name)) continue
+      assert.equal(installation.app.facts.of(refreshed, name).context_window, window(each), name)
+      assert.is(installation.app.facts.windowSource(refreshed, name), 'list')
+    }
   })
 }
 

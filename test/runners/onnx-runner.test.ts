@@ -334,10 +334,8 @@ test('unsupported options are refused', () => {
   assert.match(refused({ n: 2 })!, /one answer at a time/)
   assert.match(refused({ response_format: { type: 'json_object' } })!, /cannot promise JSON/)
   assert.match(refused({ tool_choice: 'required' })!, /tools/)
-  assert.match(
-    refused({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }] })!,
-    /text only/,
-  )
+  const video = { type: 'foreign', dialect: 'gemini', value: { fileData: { fileUri: 'gs://a' } } } as const
+  assert.match(refused({ messages: [{ role: 'user', content: [video] }] })!, /text only/)
   assert.is(refused({ response_format: { type: 'text' }, tool_choice: 'auto', n: 1 }), undefined)
 })
 

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { mostDetails } from '../../src/errors.ts'
-import { requestBounds } from '../../src/formats/json-meter.ts'
+import { requestBounds } from '../../src/formats/json/meter.ts'
 import { operations } from '../../src/operations/table.ts'
 import { packageLimits } from '../../src/personas/package/format.ts'
 import { openApi } from '../../src/server/openapi.ts'

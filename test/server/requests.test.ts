@@ -109,6 +109,9 @@ test('a persona’s request tells her name and how many memories went in', async
   await ada('POST', '/api/chat', { messages: [{ role: 'user', content: 'What is the cat called?' }], persona: 'Mia' })
   const [request] = (await ada('GET', '/api/requests')).body.requests
   assert.equal([request.persona, request.memories], ['Mia', 1])
+  await ada('DELETE', mia)
+  const after = await ada('GET', '/api/requests')
+  assert.equal([after.status, after.body.requests[0].persona], [200, 'Mia'], 'as the request named her')
 })
 
 test('an open circuit is told', async () => {

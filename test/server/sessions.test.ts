@@ -231,7 +231,7 @@ test('a prompt of the request stands before what was said, and is not kept', asy
 test('a conversation longer than its window loses its middle and says how much, never the prompt, the first or the last turn', async () => {
   await using all = await openUsers({
     provider: counting,
-    plugin: { models: { 'custom-model': { context_window: 1_500 } } },
+    plugin: { models: { 'custom-model': { context_window: 1_000 } } },
   })
   await all.persona({ model: 'custom-model', system_prompt: `You are Mia. ${'Be kind. '.repeat(20)}` })
   await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
@@ -247,13 +247,13 @@ test('a conversation longer than its window loses its middle and says how much, 
   assert.is(sent[1]!.content, long('one'))
   assert.not.ok(sent.some(({ content }) => content.startsWith('two')))
   const characters = sent.reduce((sum, { content }) => sum + content.length, 0)
-  assert.ok(characters / 3 <= 1_500, 'it fits at three characters a token')
+  assert.ok(characters / 3 <= 1_000, 'it fits at three characters a token')
   assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 12, 'nothing is forgotten')
   // The newest message is sent even if it exceeds the context.
   const huge = 'word '.repeat(2_000).trim()
   const ask = { session: 'Talk', messages: [{ role: 'user', content: huge }] }
   const response = await all.ada('POST', '/api/chat', ask)
-  const warning = /^12 earlier messages \(about 1\d\d\d tokens\) left out: custom-model takes 1500 tokens at once$/
+  const warning = /^12 earlier messages \(about \d{3,4} tokens\) left out: custom-model takes 1000 tokens at once$/
   assert.match(response.headers.get('x-aichat-warnings')!, warning)
   assert.match(response.body.aichat.warnings[0], warning)
   assert.match(await all.stream('ada', { ...ask, stream: true }), /"warnings":\["14 earlier messages \(about /)
@@ -350,27 +350,6 @@ for (const streamed of [false, true]) {
       { provider: calling },
     ))
 }
-
-test('pictures are named in what is kept, not kept', async () => {
-  await using all = await openUsers({ provider: (_request, response) => json(response, 200, completion('A dot.')) })
-  await all.ada('POST', '/api/sessions', { name: 'Talk' })
-  const url = `data:image/png;base64,${'A'.repeat(1000)}`
-  await all.ada('POST', '/api/chat', {
-    session: 'Talk',
-    messages: [
-      {
-        role: 'user',
-        content: [
-          { type: 'image_url', image_url: { url } },
-          { type: 'text', text: 'What is this?' },
-        ],
-      },
-    ],
-  })
-  assert.match(JSON.stringify(sentTo(all)), 'AAAA')
-  const [first] = (await all.ada('GET', '/api/sessions/Talk')).body.messages
-  assert.is(first.content, '[image_url]\nWhat is this?')
-})
 
 test('a session that is removed while an answer comes is a warning beside the answer', () => {
   let remove: () => Promise<unknown> = async () => {}

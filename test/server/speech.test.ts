@@ -122,6 +122,15 @@ test('words in another script count as not spoken, in every way of speaking, and
   for await (const _ of streamed);
   assert.is(streamed.trailers['x-speech-chunks'], '1/3')
   assert.is(streamed.headers['x-speech-skipped'], whole.headers.get('x-speech-skipped'))
+  for (const [keep_directions, chunks, skipped] of [
+    [false, '1/2', encodeURIComponent('(laughs)')],
+    [true, '1/1', null],
+  ] as const) {
+    const response = await (await server(b)).post(speech, { input: '(laughs) Hello there.', keep_directions })
+    const counted = [response.headers.get('x-speech-chunks'), response.headers.get('x-speech-skipped')]
+    assert.equal(counted, [chunks, skipped])
+    await response.arrayBuffer()
+  }
   const plain = await (await server(b)).post(speech, { input: 'The café asks 5 € for ½ of it → at 10 °C.' })
   assert.equal([plain.headers.get('x-speech-chunks'), plain.headers.get('x-speech-skipped')], ['1/1', null])
   await plain.arrayBuffer()

@@ -138,7 +138,7 @@ test('the metrics count tokens by provider and model, and name no user', async (
 
 test('the ledger is checked, and single attempts are removed while their sums stay', () =>
   withUsers(async ({ ada, installation }) => {
-    const { ledger } = await installation.app.usage()
+    const { ledger, days } = await installation.app.usage()
     for (const day of ['2026-01-01', '2026-01-02', '2026-01-03']) ledger.book(attempt({ request: day, day }))
     assert.equal((await ada('GET', '/api/usage/check')).body, { ok: true, problems: [] })
     const pruned = await ada('POST', '/api/usage/prune', { before: '2026-01-03' })
@@ -149,6 +149,8 @@ test('the ledger is checked, and single attempts are removed while their sums st
     for (const before of ['2999-01-01', 'nonsense', -1, 1e300])
       assert.is((await ada('POST', '/api/usage/prune', { before })).status, 400, String(before))
     assert.is((await ada('POST', '/api/usage/prune', {})).body.removed, 0)
+    const today = days.dayOf(Date.now())
+    assert.equal((await ada('POST', '/api/usage/prune', { before: today })).body, { removed: 1, before: today })
   }))
 
 test.run()

@@ -2,30 +2,26 @@
 import { join } from 'node:path'
 import { createGraph, type Value } from '../../../src/inference/graph.ts'
 import { add } from '../../../src/inference/operators.ts'
-import { openTensorFile, type TensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
-import { openSession } from '../../../src/inference/session.ts'
+import { openTensorFile, type TensorFile } from '../../../src/inference/safetensors.ts'
 import { createWeights } from '../../../src/inference/weights.ts'
 import { convolve, createStreamStates, depthwiseTransposedConvolution } from '../../blocks/convolution.ts'
-import { type Decoder, frameDecoder, openDecoderProcess as openProcess } from '../../blocks/frame-decoder.ts'
+import type { Decoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { sumOfEntries } from '../../blocks/residual-vectors.ts'
 import { runSeanet } from '../../blocks/seanet.ts'
-import { createStream, type Stream } from '../../blocks/state-stream.ts'
+import type { Stream } from '../../blocks/state-stream.ts'
 import { type CodecShape, cacheShape, kyutaiLayers, runTransformer } from '../../blocks/transformer.ts'
-import type { KyutaiConfiguration } from './configuration.ts'
-import type { CodecGeometry } from './geometry.ts'
+import { type DecoderPlan, type DecoderSource, feedCodes, loadCodec } from '../neural/decoder.ts'
+import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
+import { type CodecGeometry, readCodecGeometry } from './geometry.ts'
 import type { GraphOptions } from './graphs.ts'
 import { codecBooks, codecFile, codecProjections, upsampling } from './tensors.ts'
 
 /** Which decoder to load. */
-export interface DecoderPlan {
-  /** The model's folder. */
-  readonly folder: string
+export interface KyutaiDecoderPlan extends DecoderPlan {
   /** Codebooks of a frame. */
   readonly books: number
-  /** Identity of the codec's file that the engine has checked. */
-  readonly identity: string
 }
 
 /** Opens the codec's file in the blocks' spelling. */
@@ -92,39 +88,22 @@ export async function loadDecoder(
   options: GraphOptions & { readonly window?: CodecWindow } = {},
 ): Promise<Decoder<Int32Array> & { openStream(): Stream }> {
   const shape = codecShape(geometry, configuration)
-  const { model, states } = buildCodecDecoder(file, geometry, shape, books, options)
-  const session = await openSession(model, {
-    name: 'codec_decoder',
-    device: 'cpu',
-    weightsFolder: weightsFolder(file),
-    frugal: true,
+  return loadCodec({
+    file,
+    graph: buildCodecDecoder(file, geometry, shape, books, options),
+    options: { name: 'codec_decoder', device: 'cpu', frugal: true },
+    shape: cacheShape(shape, configuration.codec.transformer.context),
+    rotary: createRotaryTable(shape.headSize, shape.period),
+    rowsTogether: options.window === 'row' ? 1 : geometry.stride,
+    feed: feedCodes(books, geometry.stride),
   })
-  const rotary = createRotaryTable(shape.headSize, shape.period)
-  const openStream = () =>
-    createStream({
-      session,
-      states,
-      shape: cacheShape(shape, configuration.codec.transformer.context),
-      rotary,
-      rowsTogether: options.window === 'row' ? 1 : geometry.stride,
-    })
-  return {
-    openStream,
-    open() {
-      const stream = openStream()
-      return frameDecoder(stream, async (codes: Int32Array) => {
-        const frames = codes.length / books
-        const data = BigInt64Array.from(codes, BigInt)
-        const input = { type: 'int64' as const, shape: [frames, books], data }
-        const { audio } = await stream.run({ codes: input }, frames * geometry.stride)
-        return audio!.data as Float32Array
-      })
-    },
-    close: () => session.close(),
-  }
 }
 
-/** The same in a process of its own. */
-export function openDecoderProcess(plan: DecoderPlan): Promise<Decoder<Int32Array>> {
-  return openProcess({ beside: import.meta.url, name: './codec-child' }, plan)
+/** The decoder by the model's folder. */
+export const decoderSource: DecoderSource<KyutaiDecoderPlan, Int32Array> = {
+  openFile: async ({ folder }) => openCodecFile(folder, await readConfiguration(folder)),
+  async load(file, { folder, books }) {
+    const configuration = await readConfiguration(folder)
+    return loadDecoder(file, readCodecGeometry(file, configuration), configuration, books)
+  },
 }

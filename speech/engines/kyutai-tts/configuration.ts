@@ -1,8 +1,7 @@
 /** The settings of a Kyutai TTS model, read from its `config.json` and that of its codec. No size is assumed here. */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { AppError } from '../../../src/errors.ts'
+import { readSettings, refuseSettings } from '../neural/model-files.ts'
 
 const count = z
   .int()
@@ -103,13 +102,15 @@ export interface KyutaiConfiguration {
   readonly guidance: readonly number[]
 }
 
+const title = 'Kyutai TTS'
+
 /** Reads the configuration of a folder. Throws an AppError naming the file and all that is wrong in it. */
 export async function readConfiguration(folder: string): Promise<KyutaiConfiguration> {
   const path = join(folder, 'config.json')
-  const model = await readFileOf(path, modelFile)
+  const model = await readSettings(path, modelFile, title)
   const codecPath = join(folder, 'mimi-config.json')
-  const codec = await readFileOf(codecPath, codecFile, publishedCodec)
-  refuse(path, problemsOf(model))
+  const codec = await readSettings(codecPath, codecFile, title, publishedCodec)
+  refuseSettings(path, title, problemsOf(model))
   const schedule = scheduleOf(model)
   return {
     model,
@@ -133,39 +134,6 @@ function scheduleOf({ dep_q: books, depformer_weights_per_step_schedule: schedul
 /** A gated part has three matrices where a plain one has two: it is narrower by the authors' rule. */
 function gatedWidth(width: number, feedForward: number): number {
   return feedForward === 4 * width ? Math.floor((21 * width) / 8) : Math.floor((2 * feedForward) / 3)
-}
-
-async function readFileOf<T extends z.ZodType>(path: string, schema: T, otherwise?: unknown): Promise<z.output<T>> {
-  const parsed = schema.safeParse(await readJson(path, otherwise))
-  if (parsed.success) return parsed.data
-  refuse(
-    path,
-    parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`),
-  )
-  throw parsed.error
-}
-
-async function readJson(path: string, otherwise?: unknown): Promise<unknown> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (thrown) {
-    const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
-    if (isMissing && otherwise !== undefined) return otherwise
-    throw new AppError('unavailable', `${path} ${isMissing ? 'is missing' : 'cannot be read'}`, { cause: thrown })
-  }
-  try {
-    return JSON.parse(text)
-  } catch (thrown) {
-    throw new AppError('invalid', `${path} is not JSON`, { cause: thrown })
-  }
-}
-
-function refuse(path: string, problems: readonly string[]): void {
-  if (problems.length > 0)
-    throw new AppError('invalid', `${path} is not the configuration of a Kyutai TTS model`, {
-      details: problems.slice(0, 20),
-    })
 }
 
 function problemsOf(model: ModelFile): string[] {

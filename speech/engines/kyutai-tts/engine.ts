@@ -3,32 +3,24 @@
  * files its authors publish. See `model-folder.ts` for where they lie.
  */
 import { z } from 'zod'
-import { AppError } from '../../../src/errors.ts'
 import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle } from '../engine.ts'
-import { parseEngineOptions } from '../engine-options.ts'
+import type { EngineCapabilities, SpeechEngine } from '../engine.ts'
+import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
+import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
 import { generateFrames } from './generation.ts'
 import type { VoiceEmbedding, VoiceMemory } from './memory.ts'
 import { type KyutaiModel, type LanguageStreams, openKyutaiModel } from './model.ts'
-import { chunkLimits, measurePace } from './pace.ts'
 import { readScript } from './script.ts'
 import { voiceSuffix } from './voice-file.ts'
 import { findVoice } from './voices.ts'
 import { createWordTimes } from './word-times.ts'
 import { initialPadding } from './words.ts'
 
-const engineOptions = z.object({
-  /** Holds `config.json`. */
-  folder: z.string().min(1),
-  /** Where quantised weights are kept between loads. */
-  cacheFolder: z.string().min(1),
+const engineOptions = neuralOptions.extend({
   /** Where the voices lie, the preferred folder first. */
   voices: z.array(z.string().min(1)).default([]),
-  precision: z.enum(['int8', 'float32']).default('int8'),
-  /** Where the codec decodes: in this process, or beside it on another core. */
-  decoder: z.enum(['here', 'process']).default('here'),
   threads: z.int().min(1).max(64).default(1),
   /** Codebooks of a frame; the model's own number by default. */
   codebooks: z.int().min(1).max(256).optional(),
@@ -44,7 +36,9 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
 /** The guidance where a request names none: the authors' own. */
 const usualGuidance = 2
 
-/** The streams of one utterance; one that runs beside another gets its own. */
+/** More characters of a chunk are not read better. */
+const mostCharacters = 250
+
 interface Streams {
   readonly language: LanguageStreams
   readonly memory: VoiceMemory
@@ -54,91 +48,65 @@ interface Streams {
 /** An engine for the model in a folder; nothing is read before `load`. */
 export function createKyutaiEngine(options: KyutaiEngineOptions): SpeechEngine {
   const settings = engineOptions.parse(options)
-  const voices = new WeakMap<VoiceHandle, VoiceEmbedding>()
-  const idle: Streams[] = []
-  let model: KyutaiModel | undefined
-  let pace = 1
-
-  return {
+  return createNeuralEngine<KyutaiModel, Streams, VoiceEmbedding>({
     id: 'kyutai-tts',
-    get sampleRate() {
-      return model?.configuration.codec.sample_rate ?? 24_000
+    title: 'Kyutai TTS',
+    open: (signal) => openKyutaiModel(settings, signal),
+    openStreams: (model) => ({
+      language: model.openStreams(),
+      memory: model.openMemory(),
+      decoder: model.openDecoder(),
+    }),
+    measurePace: paceOf,
+    sampleRateOf: ({ configuration }) => configuration.codec.sample_rate,
+    capabilitiesOf,
+    async prepareVoice({ configuration }, source) {
+      const voice = await findVoice(source, configuration.model, settings.voices)
+      return { key: voice.key, voice }
     },
-    get capabilities() {
-      return capabilitiesOf(model, pace)
-    },
-    async load(signal) {
-      if (model) return
-      const loaded = await openKyutaiModel(settings, signal)
-      try {
-        const streams = openStreams(loaded)
-        pace = await paceOf(loaded, streams)
-        idle.push(streams)
-        model = loaded
-      } catch (thrown) {
-        await loaded.close()
-        throw thrown
-      }
-    },
-    async prepareVoice(source) {
-      const voice = await findVoice(source, ready().configuration.model, settings.voices)
-      const handle = { key: voice.key }
-      voices.set(handle, voice)
-      return handle
-    },
-    synthesize: (request, signal) => speak(request, signal),
-    async close() {
-      const closing = model
-      model = undefined
-      idle.length = 0
-      await closing?.close()
-    },
-  }
-
-  function ready(): KyutaiModel {
-    if (!model) throw new AppError('unavailable', 'The Kyutai TTS model is not loaded')
-    return model
-  }
-
-  async function* speak(request: SpeechRequest, signal?: AbortSignal): AsyncGenerator<Float32Array, void, undefined> {
-    const voice = voices.get(request.voice)
-    if (!voice) throw new AppError('not_found', 'The voice was not prepared by this engine')
-    const loaded = ready()
-    const { configuration, conditions, tokenizer } = loaded
-    const { frame_rate: frameRate } = configuration.codec
-    const { entries, written } = readScript([request.text], tokenizer, { frameRate })
-    // A text of marks alone has no words: nothing is spoken.
-    if (entries.length === 0) return
-    const chooser = createChooser(configuration.model, { seed: request.seed })
-    const streams = idle.pop() ?? openStreams(loaded)
-    try {
-      signal?.throwIfAborted()
-      const memory = await streams.memory.of(voice)
-      const condition = conditions.sum(request.cfg_coef ?? usualGuidance)
-      const { onWords } = request
-      const times = onWords && createWordTimes(written, (step) => (step - initialPadding) / frameRate, onWords)
-      const frames = generateFrames(loaded, streams.language, { entries, condition, memory }, chooser, {
-        signal,
-        ...(times && { onWords: times.update }),
-      })
-      const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinCodes)
-      yield* without(samples, initialPadding * loaded.geometry.samplesPerFrame)
-    } finally {
-      if (model === loaded) idle.push(streams)
-    }
-  }
+    speak,
+  })
 }
 
-function openStreams(loaded: KyutaiModel): Streams {
-  return { language: loaded.openStreams(), memory: loaded.openMemory(), decoder: loaded.openDecoder() }
+async function* speak({
+  model,
+  streams,
+  voice,
+  request,
+  signal,
+}: Utterance<KyutaiModel, Streams, VoiceEmbedding>): AsyncGenerator<Float32Array, void, undefined> {
+  const { configuration, conditions, tokenizer } = model
+  const { frame_rate: frameRate } = configuration.codec
+  const { entries, written } = readScript([request.text], tokenizer, { frameRate })
+  // A text of marks alone has no words: nothing is spoken.
+  if (entries.length === 0) return
+  const chooser = createChooser(configuration.model, { seed: request.seed })
+  signal?.throwIfAborted()
+  const memory = await streams.memory.of(voice)
+  const condition = conditions.sum(request.cfg_coef ?? usualGuidance)
+  const { onWords } = request
+  const times = onWords && createWordTimes(written, (step) => (step - initialPadding) / frameRate, onWords)
+  const frames = generateFrames(model, streams.language, { entries, condition, memory }, chooser, {
+    signal,
+    ...(times && { onWords: times.update }),
+  })
+  const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinCodes)
+  yield* without(samples, initialPadding * model.geometry.samplesPerFrame)
 }
 
-async function paceOf(loaded: KyutaiModel, { language, memory }: Streams): Promise<number> {
-  const { dim } = loaded.configuration.model.conditioners.speaker_wavs.tensor
+/** Words without sense, more than the timed frames read. */
+const words = Array.from({ length: 8 }, () => ({ text: '', tokens: [4], padding: 0 }))
+
+async function paceOf(model: KyutaiModel, { language, memory }: Streams): Promise<number> {
+  const { configuration, geometry } = model
+  const { dim } = configuration.model.conditioners.speaker_wavs.tensor
   // A voice of the published length, so that its place is ready when the first request comes.
   const voice = { key: '', frames: usualVoiceFrames, data: new Float32Array(dim * usualVoiceFrames) }
-  const condition = loaded.conditions.sum(usualGuidance)
-  return measurePace(loaded, language, { condition, memory: await memory.of(voice) })
+  const condition = model.conditions.sum(usualGuidance)
+  const utterance = { entries: words, condition, memory: await memory.of(voice) }
+  const chooser = createChooser(configuration.model, { greedy: true })
+  const frames = generateFrames(model, language, utterance, chooser)
+  return measurePace(frames, geometry.samplesPerFrame / configuration.codec.sample_rate)
 }
 
 /** Ten seconds. */
@@ -184,7 +152,7 @@ function capabilitiesOf(loaded: KyutaiModel | undefined, pace: number): EngineCa
     ...(loaded && {
       voiceSuffix: voiceSuffix(loaded.configuration.model),
       pace,
-      chunk: chunkLimits(pace),
+      chunk: chunkLimits(pace, mostCharacters),
     }),
   }
 }

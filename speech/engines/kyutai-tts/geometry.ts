@@ -1,15 +1,10 @@
 /** The tensors that the files of a model must hold, by its configuration. */
-import { AppError } from '../../../src/errors.ts'
-import {
-  type ExpectedTensors,
-  shownProblems,
-  tensorProblems,
-  unknownTensors,
-} from '../../../src/inference/expected-tensors.ts'
+import { type ExpectedTensors, tensorProblems } from '../../../src/inference/expected-tensors.ts'
 import type { TensorFile } from '../../../src/inference/safetensors.ts'
 import { partName } from '../../../src/inference/tensor-parts.ts'
 import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
+import { checkTensors } from '../neural/model-files.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import {
   codecBooks,
@@ -33,26 +28,12 @@ export function checkModelFile(file: TensorFile, configuration: KyutaiConfigurat
     for (let set = 0; set < configuration.sets; set++)
       expected.set(partName(name, set), [rows / configuration.sets, ...rest])
   }
-  const problems = tensorProblems(file.tensors, expected)
-  refuse(file, problems, expected, 'a Kyutai TTS model of the geometry in its config.json')
+  checkTensors(file, { what: 'a Kyutai TTS model of the geometry in its config.json', expected, unused })
 }
 
 /** Tensors of the published files that no part of this engine needs. */
 const unused =
   /^(encoder|downsample|quantizer\.(.*\.input_proj|.*\._initialized|.*\.inited|rvq_rest)|depformer_text_emb\.low_rank|condition_provider)/
-
-function refuse(file: TensorFile, problems: readonly string[], expected: ExpectedTensors, what: string): void {
-  if (problems.length === 0) return
-  // An unknown tensor alone does no harm; beside a missing one it hints at a renaming.
-  const hints = problems.some((problem) => problem.endsWith('is missing'))
-    ? unknownTensors(file.tensors, expected)
-        .filter((hint) => !unused.test(hint))
-        .slice(0, 5)
-    : []
-  throw new AppError('invalid', `${file.path} is not the weights file of ${what}`, {
-    details: [...problems.slice(0, shownProblems - hints.length), ...hints],
-  })
-}
 
 /** The tensors of the language model in the published spelling. */
 export function modelTensors({ model, feedForward, sets }: KyutaiConfiguration): ExpectedTensors {
@@ -150,11 +131,10 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
     for (const scale of [1, 2]) expect(layer(index, `layer_scale_${scale}.scale`), width)
   }
   const samplesPerFrame = seanet.ratios.reduce((product, ratio) => product * ratio, stride)
-  const problems = [...tensorProblems(file.tensors, expected), ...seanet.problems].map((problem) =>
-    problem.replace(/^\S+/, codecName),
-  )
-  if (problems.length === 0) problems.push(...contradictions())
-  refuse(file, problems, expected, 'the codec of a Kyutai TTS model')
+  // Contradictions between sizes that each fit by themselves.
+  const fits = tensorProblems(file.tensors, expected).length === 0 && seanet.problems.length === 0
+  const others = fits ? contradictions() : seanet.problems
+  checkTensors(file, { what: 'the codec of a Kyutai TTS model', expected, others, unused, spell: codecName })
   return {
     transformer: { prefix: codecTransformer, width, layers, feedForward },
     seanet,

@@ -2,17 +2,18 @@
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import { requireFinite } from '../../../src/inference/finite.ts'
-import { openQuantised, type QuantisationPlan } from '../../../src/inference/quantisation.ts'
+import type { QuantisationPlan } from '../../../src/inference/quantisation.ts'
 import { openTensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
 import { openSession, type Session } from '../../../src/inference/session.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { openedModel } from '../opened-model.ts'
-import { createOpenedResources } from '../opened-resources.ts'
+import { openDecoder } from '../neural/decoder.ts'
+import { requireTokenizerSize } from '../neural/model-files.ts'
+import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
 import { openTokenizer, type Tokenizer } from '../pocket-tts/tokenizer.ts'
-import { loadDecoder, openCodecFile, openDecoderProcess } from './codec.ts'
+import { decoderSource, openCodecFile } from './codec.ts'
 import { type Conditions, readConditions } from './conditions.ts'
 import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
 import { type CodecGeometry, checkModelFile, readCodecGeometry } from './geometry.ts'
@@ -22,17 +23,7 @@ import { createVoiceMemory, type VoiceMemory } from './memory.ts'
 import { openTables, type Tables } from './tables.ts'
 import { dividedFile, languageFile } from './tensors.ts'
 
-export interface KyutaiModelOptions extends GraphOptions {
-  /** Holds `config.json` and the files that it names. */
-  readonly folder: string
-  /** Where quantised weights are kept between loads. */
-  readonly cacheFolder: string
-  /** The precision of the language model; the codec is always 32-bit. */
-  readonly precision?: 'int8' | 'float32'
-  /** Where the codec decodes: in this process, or beside it on another core. */
-  readonly decoder?: 'here' | 'process'
-  /** Threads of the language model. Default: 1. */
-  readonly threads?: number
+export interface KyutaiModelOptions extends ModelOptions, GraphOptions {
   /** Codebooks of a frame; fewer take less time and sound coarser. Default: all that the model makes. */
   readonly codebooks?: number | undefined
 }
@@ -74,126 +65,117 @@ export interface KyutaiModel {
  * `unavailable`, since a request for speech does not contain the model.
  */
 export function openKyutaiModel(options: KyutaiModelOptions, signal?: AbortSignal): Promise<KyutaiModel> {
-  return openedModel(() => openModel(options, signal))
+  return openModel((opening) => openFrom(opening, options, signal), signal)
 }
 
-async function openModel(options: KyutaiModelOptions, signal: AbortSignal | undefined): Promise<KyutaiModel> {
+async function openFrom(
+  opening: ModelOpening,
+  options: KyutaiModelOptions,
+  signal: AbortSignal | undefined,
+): Promise<KyutaiModel> {
   const { folder, cacheFolder, precision = 'int8', threads = 1 } = options
-  const opened = createOpenedResources()
-  const { keep } = opened
-  try {
-    const configuration = await readConfiguration(folder)
-    const { model, schedule, sets } = configuration
-    const codebooks = chosenCodebooks(configuration, options.codebooks)
-    const file = keep(languageFile(await openTensorFile(join(folder, model.moshi_name))))
-    checkModelFile(file, configuration)
-    const codec = keep(await openCodecFile(folder, configuration))
-    const geometry = readCodecGeometry(codec, configuration)
-    const tokenizer = await openFittingTokenizer(folder, configuration)
-    signal?.throwIfAborted()
-    const divided = dividedFile(file, sets)
-    await requireFinite(codec)
-    if (precision === 'float32') await requireFinite(file)
-    const quantised = precision === 'int8' ? keep(await openQuantised(divided, quantisationPlan(cacheFolder))) : divided
-    signal?.throwIfAborted()
+  const { keep } = opening
+  const configuration = await readConfiguration(folder)
+  const { model, schedule, sets } = configuration
+  const codebooks = chosenCodebooks(configuration, options.codebooks)
+  const file = keep(languageFile(await openTensorFile(join(folder, model.moshi_name))))
+  checkModelFile(file, configuration)
+  const codec = keep(await openCodecFile(folder, configuration))
+  const geometry = readCodecGeometry(codec, configuration)
+  const tokenizer = await openFittingTokenizer(folder, configuration)
+  signal?.throwIfAborted()
+  const divided = dividedFile(file, sets)
+  await requireFinite(codec)
+  const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
+  const quantised = await opening.weightsOf(file, plan, divided)
+  const decoderPlan = { engine: 'kyutai-tts', folder, books: codebooks }
+  const decoder = keep(await openDecoder(decoderSource, codec, decoderPlan, options.decoder))
+  const backbone = backboneShape(configuration)
+  const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
+  const memoryGraphs = Array.from({ length: backbone.layers }, (_, layer) => buildMemory(quantised, backbone, layer))
+  const depthSessions = new Map<number, Session>()
+  const heads: Session[] = []
+  for (let book = 0; book < codebooks; book++) {
+    const set = schedule[book]!
+    if (!depthSessions.has(set))
+      depthSessions.set(set, await load(buildDepth(quantised, depthShape(configuration, set), set), `depth_${set}`))
+    heads.push(await load(buildHead(quantised, book), `head_${book}`))
+  }
+  const tables = await openTables(file, configuration)
+  const conditions = await readConditions(file, configuration)
+  // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
+  // meanwhile: it then holds the same.
+  await file.requireUnchanged()
+  await codec.requireUnchanged()
+  const rotary = createRotaryTable(backbone.headSize, backbone.period)
 
-    const decoder = keep(
-      options.decoder === 'process'
-        ? await openDecoderProcess({ folder, books: codebooks, identity: codec.identity })
-        : await loadDecoder(codec, geometry, configuration, codebooks),
-    )
-    const backbone = backboneShape(configuration)
-    const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
-    const memoryGraphs = Array.from({ length: backbone.layers }, (_, layer) => buildMemory(quantised, backbone, layer))
-    const depthSessions = new Map<number, Session>()
-    const heads: Session[] = []
-    for (let book = 0; book < codebooks; book++) {
-      const set = schedule[book]!
-      if (!depthSessions.has(set))
-        depthSessions.set(set, await load(buildDepth(quantised, depthShape(configuration, set), set), `depth_${set}`))
-      heads.push(await load(buildHead(quantised, book), `head_${book}`))
-    }
-    const tables = await openTables(file, configuration)
-    const conditions = await readConditions(file, configuration)
-    // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
-    // meanwhile: it then holds the same.
-    await file.requireUnchanged()
-    await codec.requireUnchanged()
-    const rotary = createRotaryTable(backbone.headSize, backbone.period)
-
-    return {
-      configuration,
-      geometry,
-      tokenizer,
-      conditions,
-      tables,
-      codebooks,
-      openStreams: () => ({
-        backbone: createStream({
-          session: backboneSession,
-          shape: cacheShape(backbone, model.context),
-          rotary,
-          capacity: 256,
-        }),
-        depth: openDepth(),
+  return {
+    configuration,
+    geometry,
+    tokenizer,
+    conditions,
+    tables,
+    codebooks,
+    openStreams: () => ({
+      backbone: createStream({
+        session: backboneSession,
+        shape: cacheShape(backbone, model.context),
+        rotary,
+        capacity: 256,
       }),
-      openMemory: () =>
-        createVoiceMemory(openMemorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
-      openDecoder: () => decoder.open(),
-      close: opened.close,
-    }
+      depth: openDepth(),
+    }),
+    openMemory: () =>
+      createVoiceMemory(openMemorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
+    openDecoder: () => decoder.open(),
+    close: opening.close,
+  }
 
-    /** One cache for all sets of weights: each set reads the rows that the others appended. */
-    function openDepth(): DepthStream {
-      let set = 0
-      const current: Session = {
-        inputs: [],
-        outputs: [],
-        run: (feeds, into) => depthSessions.get(set)!.run(feeds, into),
-        close: async () => undefined,
-      }
-      const shape = depthShape(configuration, 0)
-      const stream = createStream({ session: current, shape: cacheShape(shape), capacity: codebooks })
-      return {
-        reset: () => stream.reset(),
-        async scores(book, hidden, embedded, spread) {
-          set = schedule[book]!
-          const { made } = await stream.run(
-            {
-              hidden: { type: 'float32', shape: [1, model.dim], data: hidden },
-              embedded: { type: 'float32', shape: [1, embedded.length], data: embedded },
-              spread: { type: 'float32', shape: [shape.width, embedded.length], data: spread },
-            },
-            1,
-          )
-          const { logits } = await heads[book]!.run({ made: made! })
-          return logits!.data as Float32Array
-        },
-      }
+  /** One cache for all sets of weights: each set reads the rows that the others appended. */
+  function openDepth(): DepthStream {
+    let set = 0
+    const current: Session = {
+      inputs: [],
+      outputs: [],
+      run: (feeds, into) => depthSessions.get(set)!.run(feeds, into),
+      close: async () => undefined,
     }
+    const shape = depthShape(configuration, 0)
+    const stream = createStream({ session: current, shape: cacheShape(shape), capacity: codebooks })
+    return {
+      reset: () => stream.reset(),
+      async scores(book, hidden, embedded, spread) {
+        set = schedule[book]!
+        const { made } = await stream.run(
+          {
+            hidden: { type: 'float32', shape: [1, model.dim], data: hidden },
+            embedded: { type: 'float32', shape: [1, embedded.length], data: embedded },
+            spread: { type: 'float32', shape: [shape.width, embedded.length], data: spread },
+          },
+          1,
+        )
+        const { logits } = await heads[book]!.run({ made: made! })
+        return logits!.data as Float32Array
+      },
+    }
+  }
 
-    async function openMemorySession(layer: number): Promise<Session> {
-      if (quantised === divided) await file.requireUnchanged()
-      return openSession(memoryGraphs[layer]!, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
-        throw new AppError('unavailable', `${quantised.path} can no longer be read`, {
-          details: ['load the model again: start the server anew'],
-          cause,
-        })
+  async function openMemorySession(layer: number): Promise<Session> {
+    if (quantised === divided) await file.requireUnchanged()
+    return openSession(memoryGraphs[layer]!, { ...placeOf('memory'), frugal: true }).catch((cause: unknown) => {
+      throw new AppError('unavailable', `${quantised.path} can no longer be read`, {
+        details: ['load the model again: start the server anew'],
+        cause,
       })
-    }
+    })
+  }
 
-    async function load(graph: Uint8Array, name: string): Promise<Session> {
-      const session = keep(await openSession(graph, placeOf(name)))
-      signal?.throwIfAborted()
-      return session
-    }
+  function load(graph: Uint8Array, name: string): Promise<Session> {
+    return opening.load(graph, quantised, placeOf(name))
+  }
 
-    function placeOf(name: string) {
-      return { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
-    }
-  } catch (thrown) {
-    await opened.close()
-    throw thrown
+  function placeOf(name: string) {
+    return { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
   }
 }
 
@@ -231,9 +213,10 @@ function isLarge(name: string): boolean {
 async function openFittingTokenizer(folder: string, { model }: KyutaiConfiguration): Promise<Tokenizer> {
   const path = join(folder, model.tokenizer_name)
   const tokenizer = await openTokenizer(path)
-  if (tokenizer.size !== model.text_card)
-    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
-      details: [`it has ${tokenizer.size} pieces, and config.json says ${model.text_card} (text_card)`],
-    })
+  const expected = model.text_card
+  requireTokenizerSize(path, folder, {
+    ...{ size: tokenizer.size, expected },
+    stated: `config.json says ${expected} (text_card)`,
+  })
   return tokenizer
 }

@@ -3,13 +3,14 @@
  * The official folders hold no `config.json`; their values stand here, by folder name. A folder's own file overrides them.
  */
 
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { GeluForm } from '../../../src/inference/operators.ts'
 import type { HeadShape } from '../../blocks/attention.ts'
 import type { AttentionSetting } from '../../blocks/transformer.ts'
+import { readSettings } from '../neural/model-files.ts'
 import type { PocketGeometry } from './geometry.ts'
 import { languageOfName } from './model-folder.ts'
 
@@ -144,43 +145,20 @@ const officialHeadSize = 64
 /** Reads `config.json` where there is one and fills in the official values; throws an AppError naming every contradiction to the weights. */
 export async function readConfiguration(folder: string, geometry: PocketGeometry): Promise<PocketConfiguration> {
   const path = join(folder, 'config.json')
-  const file = await readFileIfPresent(path)
-  const stated = configurationFile.parse({})
+  const isOfficial = !existsSync(path)
+  const stated = await readSettings(path, configurationFile, 'pocket-tts', {})
   const name = basename(folder)
-  const problems = file === undefined ? officialProblems(name, geometry) : []
-  if (file !== undefined) Object.assign(stated, parseFile(file, path))
+  const problems = isOfficial ? officialProblems(name, geometry) : []
   problems.push(...contradictions(stated, geometry))
   const configuration = complete(stated, name, geometry)
   const { languageModel, mimi } = configuration
   checkHeads('flow_lm', languageModel, geometry.languageModel.width, problems)
   checkHeads('mimi.transformer', mimi, geometry.decoder.transformer.width, problems)
   if (problems.length > 0)
-    throw new AppError('invalid', `${file === undefined ? folder : path} does not fit its model.safetensors`, {
+    throw new AppError('invalid', `${isOfficial ? folder : path} does not fit its model.safetensors`, {
       details: problems,
     })
   return configuration
-}
-
-async function readFileIfPresent(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new AppError('io', `${path} could not be read`, { cause: thrown })
-  }
-}
-
-function parseFile(text: string, path: string): ConfigurationFile {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (thrown) {
-    throw new AppError('invalid', `${path} is not JSON`, { cause: thrown })
-  }
-  const parsed = configurationFile.safeParse(json)
-  if (parsed.success) return parsed.data
-  const details = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`)
-  throw new AppError('invalid', `${path} is not the configuration of a pocket-tts model`, { details })
 }
 
 /** Marks that the Dutch model was not trained on. */

@@ -1,38 +1,54 @@
 /** The codec's decoder as the loop uses it: latents of whole frames in, samples out. */
-
-import { type TensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
-import { type Device, openSession } from '../../../src/inference/session.ts'
-import { type Decoder, frameDecoder } from '../../blocks/frame-decoder.ts'
+import { join } from 'node:path'
+import { openTensorFile, type TensorFile } from '../../../src/inference/safetensors.ts'
+import type { Device } from '../../../src/inference/session.ts'
+import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { buildMimiDecoder, decoderShape } from '../../blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
-import { createStream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import type { PocketConfiguration } from './configuration.ts'
-import type { PocketGeometry } from './geometry.ts'
+import { type DecoderPlan, type DecoderSource, loadCodec } from '../neural/decoder.ts'
+import {
+  type ConfigurationOverrides,
+  overridden,
+  type PocketConfiguration,
+  readConfiguration,
+} from './configuration.ts'
+import { type PocketGeometry, readGeometry } from './geometry.ts'
+
+/** Which decoder to load. */
+export interface PocketDecoderPlan extends DecoderPlan {
+  readonly device: Device
+  readonly overrides: ConfigurationOverrides
+}
 
 /** Loads the decoder into this process. */
-export async function loadDecoder(
+export function loadDecoder(
   file: TensorFile,
   geometry: PocketGeometry,
   configuration: PocketConfiguration,
   device: Device,
 ): Promise<Decoder<Float32Array>> {
   const shape = decoderShape(geometry, configuration)
-  const { model, states } = buildMimiDecoder(file, geometry, shape)
-  const session = await openSession(model, { name: 'mimi_decoder', device, weightsFolder: weightsFolder(file) })
-  const rotary = createRotaryTable(shape.headSize, shape.period)
   const { latent, decoder } = geometry
-
-  return {
-    open() {
-      const stream = createStream({ session, states, shape: cacheShape(shape, configuration.mimi.context), rotary })
-      return frameDecoder(stream, async (latents: Float32Array) => {
-        const frames = latents.length / latent
-        const input = { type: 'float32' as const, shape: [frames, latent], data: latents }
-        const { audio } = await stream.run({ latents: input }, frames * decoder.stride)
-        return audio!.data as Float32Array
-      })
+  return loadCodec({
+    file,
+    graph: buildMimiDecoder(file, geometry, shape),
+    options: { name: 'mimi_decoder', device },
+    shape: cacheShape(shape, configuration.mimi.context),
+    rotary: createRotaryTable(shape.headSize, shape.period),
+    feed(latents: Float32Array) {
+      const frames = latents.length / latent
+      const input = { type: 'float32' as const, shape: [frames, latent], data: latents }
+      return { inputs: { latents: input }, rows: frames * decoder.stride }
     },
-    close: () => session.close(),
-  }
+  })
+}
+
+/** The decoder by the model's folder: its codec lies in the file of the language model. */
+export const decoderSource: DecoderSource<PocketDecoderPlan, Float32Array> = {
+  openFile: ({ folder }) => openTensorFile(join(folder, 'model.safetensors')),
+  async load(file, { folder, device, overrides }) {
+    const geometry = readGeometry(file)
+    return loadDecoder(file, geometry, overridden(await readConfiguration(folder, geometry), overrides), device)
+  },
 }

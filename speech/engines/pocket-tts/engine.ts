@@ -8,121 +8,130 @@ import { joinSamples } from '../../audio/sample-queue.ts'
 import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
-import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
-import { parseEngineOptions } from '../engine-options.ts'
+import type { EngineCapabilities, SpeechEngine, VoiceHandle, VoiceSource } from '../engine.ts'
+import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { generateLatents } from './generation.ts'
 import { openPocketModel, type PocketModel } from './model.ts'
 import { createNoise } from './noise.ts'
 import { chunkText } from './text.ts'
 import { createVoices, keyOf, type Voices } from './voices.ts'
 
-const engineOptions = z.object({
-  /** The model that is loaded first. */
-  folder: z.string().min(1),
-  /** Where quantised weights are kept between loads. */
-  cacheFolder: z.string().min(1),
+const engineOptions = neuralOptions.extend({
   /** Models of other languages, each loaded when its language is first spoken. */
   others: z.array(z.object({ language: z.string().min(1), folder: z.string().min(1) })).default([]),
   device: z.enum(['auto', 'cpu', 'cuda', 'mps']).default('auto'),
-  precision: z.enum(['int8', 'float32']).default('int8'),
-  /** Where the codec decodes: in this process, or beside it on another core. */
-  decoder: z.enum(['here', 'process']).default('here'),
 })
 
 export type PocketEngineOptions = z.input<typeof engineOptions>
+type Settings = z.output<typeof engineOptions>
 
 /** The module's side of `EngineModule`: `createPocketEngine` from unchecked options. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
   return createPocketEngine(parseEngineOptions('pocket-tts', engineOptions, options))
 }
 
-/** A model with its voices and streams. */
-interface Loaded {
-  readonly model: PocketModel
+interface Loaded extends PocketModel {
   readonly voices: Voices
-  /** Streams with arrays of the size that requests need; one that runs beside another gets its own. */
-  readonly idle: { readonly language: Stream; readonly decoder: FrameDecoder<Float32Array> }[]
 }
 
-/** An engine for the model in a folder; nothing is read before `load`. */
+interface Streams {
+  readonly language: Stream
+  readonly decoder: FrameDecoder<Float32Array>
+}
+
+/** An engine for the model in a folder, with models of other languages beside it; nothing is read before `load`. */
 export function createPocketEngine(options: PocketEngineOptions): SpeechEngine {
-  const { folder, others, ...settings } = engineOptions.parse(options)
+  const settings = engineOptions.parse(options)
   const sources = new WeakMap<VoiceHandle, VoiceSource>()
-  let main: Loaded | undefined
+  const main = createLanguageEngine(settings)
   /** At most one beside the main one: each takes hundreds of megabytes. */
-  let other: (Loaded & { readonly folder: string }) | undefined
+  let other: { readonly folder: string; readonly engine: SpeechEngine } | undefined
 
   return {
-    id: 'pocket-tts',
+    id: main.id,
     get sampleRate() {
-      return main?.model.configuration.sampleRate ?? 24_000
+      return main.sampleRate
     },
     get capabilities() {
-      return capabilitiesOf(main?.model, others)
+      return main.capabilities
     },
-    async load(signal) {
-      main ??= await open(folder, signal)
-    },
+    load: main.load,
     async prepareVoice(source, signal) {
-      const voice = { key: await keyOf(source) }
-      await ready().voices.rowsOf(voice.key, source, signal)
+      const voice = await main.prepareVoice(source, signal)
       sources.set(voice, source)
       return voice
     },
-    synthesize: (request, signal) => speak(request, signal),
+    async *synthesize(request, signal) {
+      const speaker = await speakerOf(request.language, signal)
+      const source = sources.get(request.voice)
+      const isMain = speaker === main || !source
+      const voice = isMain ? request.voice : await speaker.prepareVoice(source, signal)
+      yield* speaker.synthesize({ ...request, voice }, signal)
+    },
     async close() {
-      const opened = [main, other]
-      main = undefined
+      const closing = other
       other = undefined
-      for (const loaded of opened) await loaded?.model.close()
+      await main.close()
+      await closing?.engine.close()
     },
   }
 
-  async function open(from: string, signal?: AbortSignal): Promise<Loaded> {
-    const model = await openPocketModel({ ...settings, folder: from }, signal)
-    return { model, voices: createVoices(model, from), idle: [] }
-  }
-
-  function ready(): Loaded {
-    if (!main) throw new AppError('unavailable', 'The pocket-tts model is not loaded')
-    return main
-  }
-
-  /** The model that speaks a language. */
-  async function speakerOf(language: string | undefined, signal?: AbortSignal): Promise<Loaded> {
-    const loaded = ready()
+  /** The engine of the model that speaks a language. */
+  async function speakerOf(language: string | undefined, signal?: AbortSignal): Promise<SpeechEngine> {
     const wanted = language?.toLowerCase()
-    const spoken = loaded.model.configuration.language
-    if (wanted === undefined || wanted === spoken.toLowerCase()) return loaded
-    const found = others.find((model) => model.language.toLowerCase() === wanted)
+    const [spoken] = main.capabilities.languages
+    if (wanted === undefined || spoken === undefined || wanted === spoken.toLowerCase()) return main
+    const found = settings.others.find((model) => model.language.toLowerCase() === wanted)
     if (!found) throw new AppError('unavailable', `The installed pocket-tts model speaks ${spoken}, not ${language}`)
     if (other?.folder !== found.folder) {
-      await other?.model.close()
+      await other?.engine.close()
       other = undefined
-      other = { ...(await open(found.folder, signal)), folder: found.folder }
+      const engine = createLanguageEngine({ ...settings, folder: found.folder })
+      await engine.load(signal)
+      other = { folder: found.folder, engine }
     }
-    return other
+    return other.engine
   }
+}
 
-  async function* speak(request: SpeechRequest, signal?: AbortSignal): AsyncGenerator<Float32Array, void, undefined> {
-    const source = sources.get(request.voice)
-    if (!source) throw new AppError('not_found', 'The voice was not prepared by this engine')
-    const { model, voices, idle } = await speakerOf(request.language, signal)
-    const { configuration, geometry, tokenizer } = model
-    const rows = await voices.rowsOf(request.voice.key, source, signal)
-    const { temperature, noiseLimit } = configuration.sampling
-    const noise = createNoise(temperature, noiseLimit, request.seed)
-    const frameRate = configuration.sampleRate / geometry.samplesPerFrame
-    const streams = idle.pop() ?? { language: model.openLanguageStream(), decoder: model.openDecoder() }
-    try {
-      for (const chunk of chunkText(request.text, tokenizer, configuration, frameRate)) {
-        streams.language.reset(rows)
-        const latents = generateLatents(model, streams.language, chunk, noise, signal)
-        yield* decodeFrames(streams.decoder, latents, joinSamples)
-      }
-    } finally {
-      idle.push(streams)
-    }
+/** The engine of one model, which speaks one language. */
+function createLanguageEngine(settings: Settings): SpeechEngine {
+  return createNeuralEngine<Loaded, Streams, VoiceSource>({
+    id: 'pocket-tts',
+    title: 'pocket-tts',
+    async open(signal) {
+      const model = await openPocketModel(settings, signal)
+      return { ...model, voices: createVoices(model, settings.folder) }
+    },
+    openStreams: (model) => ({ language: model.openLanguageStream(), decoder: model.openDecoder() }),
+    sampleRateOf: ({ configuration }) => configuration.sampleRate,
+    capabilitiesOf: (model) => capabilitiesOf(model, settings.others),
+    async prepareVoice({ voices }, source, { signal }) {
+      const key = await keyOf(source)
+      await voices.rowsOf(key, source, signal)
+      return { key, voice: source }
+    },
+    speak,
+  })
+}
+
+async function* speak({
+  model,
+  streams,
+  key,
+  voice,
+  request,
+  signal,
+}: Utterance<Loaded, Streams, VoiceSource>): AsyncGenerator<Float32Array, void, undefined> {
+  const { configuration, geometry, tokenizer, voices } = model
+  const rows = await voices.rowsOf(key, voice, signal)
+  const { temperature, noiseLimit } = configuration.sampling
+  const noise = createNoise(temperature, noiseLimit, request.seed)
+  const frameRate = configuration.sampleRate / geometry.samplesPerFrame
+  for (const chunk of chunkText(request.text, tokenizer, configuration, frameRate)) {
+    streams.language.reset(rows)
+    const latents = generateLatents(model, streams.language, chunk, noise, signal)
+    yield* decodeFrames(streams.decoder, latents, joinSamples)
   }
 }
 

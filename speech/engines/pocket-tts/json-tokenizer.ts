@@ -1,17 +1,12 @@
 /** Tokenizers that the authors publish as `tokenizer.json`, as for Dutch. */
-import { readFile } from 'node:fs/promises'
 import { Tokenizer as Library } from '@huggingface/tokenizers'
 import { AppError } from '../../../src/errors.ts'
+import { readText } from '../neural/model-files.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /** Reads a tokenizer; throws an AppError that names the file when it is missing, damaged or of an unknown kind. */
 export async function openJsonTokenizer(path: string): Promise<Tokenizer> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new AppError('unavailable', `${path} is missing or cannot be read`, { cause })
-  }
+  const text = await readText(path)
   try {
     const definition = JSON.parse(text) as object
     const library = new Library(definition, {})

@@ -2,26 +2,25 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
-import { requireFinite } from '../../../src/inference/finite.ts'
-import { openQuantised, type QuantisationPlan } from '../../../src/inference/quantisation.ts'
-import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../../../src/inference/safetensors.ts'
-import { type Device, openSession, type Session, type TensorData } from '../../../src/inference/session.ts'
-import type { Decoder, FrameDecoder } from '../../blocks/frame-decoder.ts'
+import type { QuantisationPlan } from '../../../src/inference/quantisation.ts'
+import { openTensorFile, type TensorFile, toFloats } from '../../../src/inference/safetensors.ts'
+import type { Device, Session, TensorData } from '../../../src/inference/session.ts'
+import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { buildMimiEncoder, encoderShape } from '../../blocks/mimi-encoder.ts'
 import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
-import { openedModel } from '../opened-model.ts'
-import { createOpenedResources } from '../opened-resources.ts'
+import { openDecoder } from '../neural/decoder.ts'
+import { requireTokenizerSize } from '../neural/model-files.ts'
+import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
 import {
   type ConfigurationOverrides,
   overridden,
   type PocketConfiguration,
   readConfiguration,
 } from './configuration.ts'
-import { loadDecoder } from './decoder.ts'
-import { openDecoderProcess } from './decoder-process.ts'
+import { decoderSource } from './decoder.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
 import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
@@ -29,17 +28,10 @@ import { openJsonTokenizer } from './json-tokenizer.ts'
 import { companionFolders } from './model-folder.ts'
 import { openTokenizer, type Tokenizer } from './tokenizer.ts'
 
-export interface PocketModelOptions {
-  /** Holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
-  readonly folder: string
-  /** Where quantised weights are kept between loads. */
-  readonly cacheFolder: string
+/** Its folder holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
+export interface PocketModelOptions extends Omit<ModelOptions, 'threads'> {
   readonly device?: Device
-  /** The precision of the language model and its flow head; the codec is always 32-bit. */
-  readonly precision?: 'int8' | 'float32'
   readonly overrides?: ConfigurationOverrides
-  /** Where the codec decodes: in this process, or beside it on another core. */
-  readonly decoder?: 'here' | 'process'
 }
 
 /** Why a model can or cannot make a voice from a clip: its encoder is there, was published as zeros, or was left out. */
@@ -73,97 +65,77 @@ export interface PocketModel {
  * `unavailable`, since a request for speech does not contain the model.
  */
 export function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
-  return openedModel(() => openModel(options, signal))
+  return openModel((opening) => openFrom(opening, options), signal)
 }
 
-async function openModel(options: PocketModelOptions, signal: AbortSignal | undefined): Promise<PocketModel> {
-  const { folder, cacheFolder, precision = 'int8' } = options
-  const opened = createOpenedResources()
-  const { keep } = opened
-  try {
-    const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
-    const geometry = readGeometry(file)
-    const configuration = overridden(await readConfiguration(folder, geometry), options.overrides)
-    const tokenizer = await openFittingTokenizer(folder, geometry)
-    const cloning = await cloningState(file, geometry)
-    signal?.throwIfAborted()
-    if (precision === 'float32') await requireFinite(file)
-    const quantised = precision === 'int8' ? keep(await openQuantised(file, quantisationPlan(cacheFolder))) : file
-    signal?.throwIfAborted()
+async function openFrom(opening: ModelOpening, options: PocketModelOptions): Promise<PocketModel> {
+  const { folder, cacheFolder, precision = 'int8', device = 'auto', overrides = {} } = options
+  const { keep } = opening
+  const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
+  const geometry = readGeometry(file)
+  const configuration = overridden(await readConfiguration(folder, geometry), overrides)
+  const tokenizer = await openFittingTokenizer(folder, geometry)
+  const cloning = await cloningState(file, geometry)
+  const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
+  const quantised = await opening.weightsOf(file, plan)
 
-    const languageModel = languageModelShape(geometry, configuration)
-    const decoder = keep(await openDecoder(file, geometry, configuration))
-    const sessions = {
-      languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
-      flowHead: await load(buildFlowHead(quantised, geometry, configuration), quantised, 'flow_head'),
-    }
-    const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
-    const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
-    const table = await file.bytes(textTable)
-    // Sessions read by path; the checks used the open file. A quantised file may be made anew by another process
-    // meanwhile: it then holds the same.
+  const languageModel = languageModelShape(geometry, configuration)
+  const decoderPlan = { engine: 'pocket-tts', folder, device, overrides }
+  const decoder = keep(await openDecoder(decoderSource, file, decoderPlan, options.decoder))
+  const sessions = {
+    languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
+    flowHead: await load(buildFlowHead(quantised, geometry, configuration), quantised, 'flow_head'),
+  }
+  const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
+  const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
+  const table = await file.bytes(textTable)
+  // Sessions read by path; the checks used the open file. A quantised file may be made anew by another process
+  // meanwhile: it then holds the same.
+  await file.requireUnchanged()
+  if (quantised !== file) await opening.release(quantised)
+  const rotary = rotaryTables()
+  let encoder: Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> | undefined
+
+  return {
+    configuration,
+    geometry,
+    tokenizer,
+    cloning,
+    languageModel,
+    firstLatent: await file.floats('flow_lm.bos_emb'),
+    rowBeforeVoice: geometry.hasRowBeforeVoice ? await file.floats('flow_lm.bos_before_voice') : undefined,
+    embed: (ids) => embedRows(table, file, ids),
+    openLanguageStream: () =>
+      createStream({
+        session: sessions.languageModel,
+        shape: cacheShape(languageModel),
+        rotary: rotary(languageModel),
+      }),
+    openDecoder: () => decoder.open(),
+    async openEncoderStream() {
+      encoder ??= loadEncoder()
+      const { graph, session, shape } = await encoder
+      const cache = cacheShape(shape, configuration.mimi.context)
+      return createStream({ session, states: graph.states, shape: cache, rotary: rotary(shape) })
+    },
+    async velocity(step, condition, latent) {
+      const { velocity } = await sessions.flowHead.run({ condition, latent, time: times[step]! })
+      return velocity!.data as Float32Array
+    },
+    close: opening.close,
+  }
+
+  async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
+    if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
+    const shape = encoderShape(geometry.encoder, configuration)
+    const graph = buildMimiEncoder(file, geometry.encoder, shape)
+    const session = await load(graph.model, file, 'mimi_encoder')
     await file.requireUnchanged()
-    if (quantised !== file) await opened.release(quantised)
-    const rotary = rotaryTables()
-    let encoder: Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> | undefined
-
-    return {
-      configuration,
-      geometry,
-      tokenizer,
-      cloning,
-      languageModel,
-      firstLatent: await file.floats('flow_lm.bos_emb'),
-      rowBeforeVoice: geometry.hasRowBeforeVoice ? await file.floats('flow_lm.bos_before_voice') : undefined,
-      embed: (ids) => embedRows(table, file, ids),
-      openLanguageStream: () =>
-        createStream({
-          session: sessions.languageModel,
-          shape: cacheShape(languageModel),
-          rotary: rotary(languageModel),
-        }),
-      openDecoder: () => decoder.open(),
-      async openEncoderStream() {
-        encoder ??= loadEncoder()
-        const { graph, session, shape } = await encoder
-        const cache = cacheShape(shape, configuration.mimi.context)
-        return createStream({ session, states: graph.states, shape: cache, rotary: rotary(shape) })
-      },
-      async velocity(step, condition, latent) {
-        const { velocity } = await sessions.flowHead.run({ condition, latent, time: times[step]! })
-        return velocity!.data as Float32Array
-      },
-      close: opened.close,
-    }
-
-    async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
-      if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
-      const shape = encoderShape(geometry.encoder, configuration)
-      const graph = buildMimiEncoder(file, geometry.encoder, shape)
-      const session = await load(graph.model, file, 'mimi_encoder')
-      await file.requireUnchanged()
-      return { graph, session, shape }
-    }
-  } catch (thrown) {
-    await opened.close()
-    throw thrown
+    return { graph, session, shape }
   }
 
-  function openDecoder(
-    file: TensorFile,
-    geometry: PocketGeometry,
-    configuration: PocketConfiguration,
-  ): Promise<Decoder<Float32Array>> {
-    const { device = 'auto', overrides = {} } = options
-    if (options.decoder === 'process') return openDecoderProcess({ folder, device, overrides, identity: file.identity })
-    return loadDecoder(file, geometry, configuration, device)
-  }
-
-  async function load(model: Uint8Array, weights: TensorFile, name: string): Promise<Session> {
-    const { device = 'auto' } = options
-    const session = keep(await openSession(model, { name, device, weightsFolder: weightsFolder(weights) }))
-    signal?.throwIfAborted()
-    return session
+  function load(graph: Uint8Array, weights: TensorFile, name: string): Promise<Session> {
+    return opening.load(graph, weights, { name, device })
   }
 }
 
@@ -195,10 +167,10 @@ async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry
   const path = candidates.find(existsSync) ?? join(folder, 'tokenizer.model')
   const tokenizer = await (path.endsWith('.json') ? openJsonTokenizer(path) : openTokenizer(path))
   // The last row of the table is padding.
-  if (tokenizer.size !== textRows - 1)
-    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
-      details: [`it has ${tokenizer.size} pieces, and ${textTable} has ${textRows} rows, one of them for padding`],
-    })
+  requireTokenizerSize(path, folder, {
+    ...{ size: tokenizer.size, expected: textRows - 1 },
+    stated: `${textTable} has ${textRows} rows, one of them for padding`,
+  })
   return tokenizer
 }
 

@@ -1,8 +1,7 @@
 /** The settings of a Qwen3-TTS model, read from its three configuration files. No size is assumed here. */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { AppError } from '../../../src/errors.ts'
+import { readSettings, refuseSettings } from '../neural/model-files.ts'
 
 const count = z
   .int()
@@ -128,55 +127,23 @@ export interface QwenConfiguration {
 /** The file of a folder that names the kind of model. */
 const modelFileName = 'config.json'
 
+const title = 'Qwen3-TTS'
+
 /**
  * Reads the configuration files of a folder. Throws an AppError naming the file and all that is wrong in it.
  * @param name of the model's file, where a folder holds several.
  */
 export async function readConfiguration(folder: string, name = modelFileName): Promise<QwenConfiguration> {
   const path = join(folder, name)
-  const model = await readFileOf(path, modelFile)
-  const generation = await readFileOf(join(folder, 'generation_config.json'), generationFile, true)
+  const model = await readSettings(path, modelFile, title)
+  const generation = await readSettings(join(folder, 'generation_config.json'), generationFile, title, {})
   const codecPath = join(folder, 'speech_tokenizer', 'config.json')
-  const codec = await readFileOf(codecPath, codecFile)
-  refuse(path, modelProblems(model))
-  refuse(codecPath, codecProblems(codec, model.talker_config))
+  const codec = await readSettings(codecPath, codecFile, title)
+  refuseSettings(path, title, modelProblems(model))
+  refuseSettings(codecPath, title, codecProblems(codec, model.talker_config))
   const { upsample_rates: rates, upsampling_ratios: ratios } = codec.decoder_config
   const samplesPerFrame = [...rates, ...ratios].reduce((product, rate) => product * rate, 1)
   return { model, generation, codec, samplesPerFrame }
-}
-
-async function readFileOf<T extends z.ZodType>(path: string, schema: T, isOptional = false): Promise<z.output<T>> {
-  const parsed = schema.safeParse(await readJson(path, isOptional))
-  if (parsed.success) return parsed.data
-  refuse(
-    path,
-    parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`),
-  )
-  throw parsed.error
-}
-
-/** The content of a JSON file; an optional one that is not there is empty. Throws an AppError that names it. */
-export async function readJson(path: string, isOptional = false): Promise<unknown> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (thrown) {
-    const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
-    if (isMissing && isOptional) return {}
-    throw new AppError('unavailable', `${path} ${isMissing ? 'is missing' : 'cannot be read'}`, { cause: thrown })
-  }
-  try {
-    return JSON.parse(text)
-  } catch (thrown) {
-    throw new AppError('invalid', `${path} is not JSON`, { cause: thrown })
-  }
-}
-
-function refuse(path: string, problems: readonly string[]): void {
-  if (problems.length > 0)
-    throw new AppError('invalid', `${path} is not the configuration of a Qwen3-TTS model`, {
-      details: problems.slice(0, 20),
-    })
 }
 
 function modelProblems({

@@ -6,25 +6,16 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
-import { parseEngineOptions } from '../engine-options.ts'
+import type { EngineCapabilities, SpeechEngine, VoiceSource } from '../engine.ts'
+import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
+import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
-import { generateFrames } from './generation.ts'
+import { emptyFrames, generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
-import { chunkLimits, measurePace } from './pace.ts'
 import { assemblePrompt, type PromptVoice, presetNames } from './prompt.ts'
 import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
 
-const engineOptions = z.object({
-  /** Holds `config.json`. */
-  folder: z.string().min(1),
-  /** Where quantised weights are kept between loads. */
-  cacheFolder: z.string().min(1),
-  precision: z.enum(['int8', 'float32']).default('int8'),
-  /** Where the codec decodes: in this process, or beside it on another core. */
-  decoder: z.enum(['here', 'process']).default('here'),
-  threads: z.int().min(1).max(64).default(1),
-})
+const engineOptions = neuralOptions.extend({ threads: z.int().min(1).max(64).default(1) })
 
 export type QwenEngineOptions = z.input<typeof engineOptions>
 
@@ -33,13 +24,12 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
   return createQwenEngine(parseEngineOptions('qwen3-tts', engineOptions, options))
 }
 
-/** The streams of one utterance; one that runs beside another gets its own. */
 interface Streams {
   readonly language: TalkerStreams
   readonly decoder: FrameDecoder<Int32Array>
 }
 
-interface PreparedVoice {
+interface QwenVoice {
   readonly voice: PromptVoice
   /** The description of a designed voice: the model reads it as an instruction. */
   readonly description?: string
@@ -51,121 +41,80 @@ const keptVoices = 64
 /** An engine for the model in a folder; nothing is read before `load`. */
 export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
   const settings = engineOptions.parse(options)
-  const voices = new WeakMap<VoiceHandle, PreparedVoice>()
   const heard = new Map<string, PromptVoice>()
-  const idle: Streams[] = []
-  let model: QwenModel | undefined
-  let pace = 1
 
-  return {
+  return createNeuralEngine<QwenModel, Streams, QwenVoice>({
     id: 'qwen3-tts',
-    get sampleRate() {
-      return model?.configuration.codec.output_sample_rate ?? 24_000
+    title: 'Qwen3-TTS',
+    open: (signal) => openQwenModel(settings, signal),
+    openStreams: (model) => ({ language: model.openStreams(), decoder: model.openDecoder() }),
+    measurePace(model, { language }) {
+      const { samplesPerFrame, codec } = model.configuration
+      return measurePace(emptyFrames(model, language, model.openDecoder()), samplesPerFrame / codec.output_sample_rate)
     },
-    get capabilities() {
-      return capabilitiesOf(model, pace)
+    sampleRateOf: ({ configuration }) => configuration.codec.output_sample_rate,
+    capabilitiesOf,
+    async prepareVoice(model, source, { signal, withStreams }) {
+      const key = keyOf(source)
+      const voice = voiceOf(model, source) ?? (await hear(model, key, source, signal))
+      // A recording is decoded ahead of the first chunk, because a chunk's time is limited; the decoder keeps it.
+      const beginning = beginningOf(model, voice.voice, key)
+      if (beginning) await withStreams(({ decoder }) => decoder.reset(beginning))
+      signal?.throwIfAborted()
+      return { key, voice }
     },
-    async load(signal) {
-      if (model) return
-      const loaded = await openQwenModel(settings, signal)
-      try {
-        const streams = openStreams(loaded)
-        pace = await measurePace(loaded, streams.language)
-        idle.push(streams)
-        model = loaded
-      } catch (thrown) {
-        await loaded.close()
-        throw thrown
-      }
-    },
-    async prepareVoice(source, signal) {
-      const handle = { key: keyOf(source) }
-      voices.set(handle, await prepare(ready(), handle.key, source, signal))
-      return handle
-    },
-    synthesize: (request, signal) => speak(request, signal),
-    async close() {
-      const closing = model
-      model = undefined
-      idle.length = 0
-      heard.clear()
-      await closing?.close()
-    },
-  }
+    speak,
+    onClose: () => heard.clear(),
+  })
 
-  function ready(): QwenModel {
-    if (!model) throw new AppError('unavailable', 'The Qwen3-TTS model is not loaded')
-    return model
-  }
-
-  function openStreams(loaded: QwenModel): Streams {
-    return { language: loaded.openStreams(), decoder: loaded.openDecoder() }
-  }
-
-  async function prepare(
-    loaded: QwenModel,
-    key: string,
-    source: VoiceSource,
-    signal?: AbortSignal,
-  ): Promise<PreparedVoice> {
-    const kind = loaded.model.tts_model_type
-    if (source.kind === 'preset') {
-      if (kind !== 'custom_voice') throw cannot('has no preset voices', 'a customvoice variant has them')
-      requirePreset(loaded, source.voice)
-      return { voice: { kind: 'preset', name: source.voice } }
-    }
-    if (source.kind === 'design') {
-      if (kind !== 'voice_design') throw cannot('makes no voice from a description', 'variant voicedesign-1.7b does')
-      return { voice: { kind: 'design' }, description: source.description }
-    }
-    if (source.kind === 'file') throw cannot('reads no voice files', 'clone a recording with a base variant')
-    if (kind !== 'base') throw cannot('cannot clone voices', 'the base variants can')
-    const voice = heard.get(key) ?? (await cloneVoice(loaded, source, signal))
+  async function hear(model: QwenModel, key: string, source: VoiceSource, signal?: AbortSignal): Promise<QwenVoice> {
+    if (source.kind !== 'clone') throw cannot('reads no voice files', 'clone a recording with a base variant')
+    if (model.model.tts_model_type !== 'base') throw cannot('cannot clone voices', 'the base variants can')
+    const voice = heard.get(key) ?? (await cloneVoice(model, source, signal))
     heard.delete(key)
     heard.set(key, voice)
     for (const oldest of heard.keys()) {
       if (heard.size <= keptVoices) break
       heard.delete(oldest)
     }
-    await begin(loaded, beginningOf(loaded, voice, key))
-    signal?.throwIfAborted()
     return { voice }
   }
+}
 
-  /** Decodes a recording ahead of the first chunk, because a chunk's time is limited; the decoder keeps it. */
-  async function begin(loaded: QwenModel, beginning: ReturnType<typeof beginningOf>): Promise<void> {
-    if (!beginning) return
-    const streams = idle.pop() ?? openStreams(loaded)
-    try {
-      await streams.decoder.reset(beginning)
-    } finally {
-      if (model === loaded) idle.push(streams)
-    }
+/** A voice that the model knows by its name or description; undefined for one that it has to hear. */
+function voiceOf(model: QwenModel, source: VoiceSource): QwenVoice | undefined {
+  const kind = model.model.tts_model_type
+  if (source.kind === 'preset') {
+    if (kind !== 'custom_voice') throw cannot('has no preset voices', 'a customvoice variant has them')
+    requirePreset(model, source.voice)
+    return { voice: { kind: 'preset', name: source.voice } }
   }
+  if (source.kind !== 'design') return undefined
+  if (kind !== 'voice_design') throw cannot('makes no voice from a description', 'variant voicedesign-1.7b does')
+  return { voice: { kind: 'design' }, description: source.description }
+}
 
-  async function* speak(request: SpeechRequest, signal?: AbortSignal): AsyncGenerator<Float32Array, void, undefined> {
-    const prepared = voices.get(request.voice)
-    if (!prepared) throw new AppError('not_found', 'The voice was not prepared by this engine')
-    const loaded = ready()
-    const { voice } = prepared
-    const prompt = await assemblePrompt(loaded, {
-      text: request.text,
-      voice,
-      language: request.language,
-      instruct: instructionOf(loaded, prepared, request.instruct),
-      // As in the authors' program: the text goes along with the frames where a recording gives the voice.
-      wholeText: voice.kind !== 'clone',
-    })
-    const { generation, model: file } = loaded.configuration
-    const chooser = createChooser(generation, file.talker_config, { seed: request.seed })
-    const streams = idle.pop() ?? openStreams(loaded)
-    try {
-      const frames = generateFrames(loaded, streams.language, prompt, chooser, { signal })
-      yield* decodeCodes(loaded, streams.decoder, frames, beginningOf(loaded, voice, request.voice.key))
-    } finally {
-      if (model === loaded) idle.push(streams)
-    }
-  }
+async function* speak({
+  model,
+  streams,
+  key,
+  voice: prepared,
+  request,
+  signal,
+}: Utterance<QwenModel, Streams, QwenVoice>): AsyncGenerator<Float32Array, void, undefined> {
+  const { voice } = prepared
+  const prompt = await assemblePrompt(model, {
+    text: request.text,
+    voice,
+    language: request.language,
+    instruct: instructionOf(model, prepared, request.instruct),
+    // As in the authors' program: the text goes along with the frames where a recording gives the voice.
+    wholeText: voice.kind !== 'clone',
+  })
+  const { generation, model: file } = model.configuration
+  const chooser = createChooser(generation, file.talker_config, { seed: request.seed })
+  const frames = generateFrames(model, streams.language, prompt, chooser, { signal })
+  yield* decodeCodes(model, streams.decoder, frames, beginningOf(model, voice, key))
 }
 
 function requirePreset({ model }: QwenModel, voice: string): void {
@@ -183,7 +132,7 @@ function cannot(what: string, instead: string): AppError {
 /** A designed voice is described; a preset can be instructed, but by the small model, which was not trained to follow. */
 function instructionOf(
   { model }: QwenModel,
-  { description }: PreparedVoice,
+  { description }: QwenVoice,
   instruct: string | undefined,
 ): string | undefined {
   if (description !== undefined) return instruct ? `${description}\n${instruct}` : description
@@ -211,7 +160,7 @@ function capabilitiesOf(loaded: QwenModel | undefined, pace: number): EngineCapa
     design: kind === 'voice_design' ? 'neural' : 'none',
     instruct: loaded ? canBeInstructed(loaded.model) : false,
     streaming: true,
-    ...(loaded && { pace, chunk: chunkLimits(pace, loaded.model.tts_model_size !== '0b6') }),
+    ...(loaded && { pace, chunk: chunkLimits(pace, loaded.model.tts_model_size === '0b6' ? 250 : 150) }),
   }
 }
 

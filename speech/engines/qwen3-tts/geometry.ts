@@ -1,15 +1,10 @@
 /** The tensors that the files of a model must hold, by its configuration. */
-import { AppError } from '../../../src/errors.ts'
-import {
-  type ExpectedTensors,
-  shownProblems,
-  tensorProblems,
-  unknownTensors,
-} from '../../../src/inference/expected-tensors.ts'
+import type { ExpectedTensors } from '../../../src/inference/expected-tensors.ts'
 import type { TensorFile } from '../../../src/inference/safetensors.ts'
 import type { Codebook } from '../../blocks/residual-vectors.ts'
 import { findSeanet, type Seanet } from '../../blocks/seanet.ts'
 import type { TransformerShape } from '../../blocks/transformer.ts'
+import { checkTensors } from '../neural/model-files.ts'
 import type { CodecFile, ModelFile, SpeakerFile } from './configuration.ts'
 import { decoderShape, encoderShape, predictorShape, talkerShape } from './layers.ts'
 
@@ -65,34 +60,23 @@ export function findEncoderSeanet(file: TensorFile): Seanet {
 
 /** Throws an AppError that names the file and the tensors that are missing or of another shape. */
 export function checkModelFile(file: TensorFile, model: ModelFile): void {
-  check(file, modelTensors(model), [], 'a Qwen3-TTS model of the geometry in its config.json')
+  const what = 'a Qwen3-TTS model of the geometry in its config.json'
+  checkTensors(file, { what, expected: modelTensors(model) })
 }
 
 /** The same for the codec's file; the half that hears is checked where a model needs it. */
 export function checkCodecFile(file: TensorFile, codec: CodecFile, hears: boolean): void {
   const expected = decoderTensors(codec)
-  const problems: string[] = []
+  const others: string[] = []
   if (hears) {
     const seanet = findEncoderSeanet(file)
     for (const [name, shape] of encoderTensors(codec, seanet)) expected.set(name, shape)
-    problems.push(...seanet.problems)
+    others.push(...seanet.problems)
     const ratios = codec.encoder_config.upsampling_ratios.toReversed()
     if (seanet.ratios.join() !== ratios.join())
-      problems.push(`encoder.encoder.layers re-sample by ${seanet.ratios.join()}, config.json says ${ratios.join()}`)
+      others.push(`encoder.encoder.layers re-sample by ${seanet.ratios.join()}, config.json says ${ratios.join()}`)
   }
-  check(file, expected, problems, 'a Qwen3-TTS codec of the geometry in its config.json')
-}
-
-function check(file: TensorFile, expected: ExpectedTensors, others: readonly string[], what: string): void {
-  const problems = [...tensorProblems(file.tensors, expected), ...others]
-  if (problems.length === 0) return
-  // An unknown tensor alone does no harm; beside a missing one it hints at a renaming.
-  const hints = problems.some((problem) => problem.endsWith('is missing'))
-    ? unknownTensors(file.tensors, expected).slice(0, 5)
-    : []
-  throw new AppError('invalid', `${file.path} is not the weights file of ${what}`, {
-    details: [...problems.slice(0, shownProblems - hints.length), ...hints],
-  })
+  checkTensors(file, { what: 'a Qwen3-TTS codec of the geometry in its config.json', expected, others })
 }
 
 /** The tensors of a model's own file. */

@@ -1,19 +1,18 @@
 /** A Qwen3-TTS model made ready: its files checked and opened, its graphs built and loaded. `generation.ts` speaks with it. */
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
-import { requireFinite } from '../../../src/inference/finite.ts'
-import { openQuantised, type QuantisationPlan } from '../../../src/inference/quantisation.ts'
-import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../../../src/inference/safetensors.ts'
-import { openSession, type Session, type TensorData } from '../../../src/inference/session.ts'
+import type { QuantisationPlan } from '../../../src/inference/quantisation.ts'
+import { openTensorFile, type TensorFile, toFloats } from '../../../src/inference/safetensors.ts'
+import type { Session, TensorData } from '../../../src/inference/session.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
-import { openedModel } from '../opened-model.ts'
-import { createOpenedResources } from '../opened-resources.ts'
+import { openDecoder } from '../neural/decoder.ts'
+import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
 import { buildCodecEncoder } from './codec-encoder.ts'
 import { type QwenConfiguration, readConfiguration } from './configuration.ts'
-import { loadDecoder, openCodecFile, openDecoderProcess } from './decoder.ts'
+import { decoderSource, openCodecFile } from './decoder.ts'
 import { checkCodecFile, checkModelFile, tensorNames } from './geometry.ts'
 import { buildHead, buildPredictor, buildTalker, buildTextProjection } from './language-graphs.ts'
 import { encoderShape, predictorShape, talkerShape } from './layers.ts'
@@ -21,17 +20,8 @@ import type { PromptTables } from './prompt.ts'
 import { buildSpeakerEncoder } from './speaker.ts'
 import { openTokenizer, type TextTokenizer } from './tokenizer.ts'
 
-export interface QwenModelOptions {
-  /** Holds `config.json`, `model.safetensors`, the tokenizer's files and `speech_tokenizer/`. */
-  readonly folder: string
-  /** Where quantised weights are kept between loads. */
-  readonly cacheFolder: string
-  /** The precision of talker and predictor; the codec is always 32-bit. */
-  readonly precision?: 'int8' | 'float32'
-  /** Where the codec decodes: in this process, or beside it on another core. */
-  readonly decoder?: 'here' | 'process'
-  /** Threads of the talker and the predictor. Default: 1. */
-  readonly threads?: number
+/** Its folder holds `config.json`, `model.safetensors`, the tokenizer's files and `speech_tokenizer/`. */
+export interface QwenModelOptions extends ModelOptions {
   /** The name of the configuration file, where a folder holds several. */
   readonly configuration?: string
 }
@@ -65,131 +55,121 @@ export interface QwenModel extends PromptTables {
  * `unavailable`, since a request for speech does not contain the model.
  */
 export function openQwenModel(options: QwenModelOptions, signal?: AbortSignal): Promise<QwenModel> {
-  return openedModel(() => openModel(options, signal))
+  return openModel((opening) => openFrom(opening, options), signal)
 }
 
-async function openModel(options: QwenModelOptions, signal: AbortSignal | undefined): Promise<QwenModel> {
+async function openFrom(opening: ModelOpening, options: QwenModelOptions): Promise<QwenModel> {
   const { folder, cacheFolder, precision = 'int8', threads = 1 } = options
-  const opened = createOpenedResources()
-  const { keep } = opened
-  try {
-    const configuration = await readConfiguration(folder, options.configuration)
-    const { model, codec } = configuration
-    const hears = model.tts_model_type === 'base'
-    const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
-    checkModelFile(file, model)
-    const codecFile = keep(await openCodecFile(folder))
-    checkCodecFile(codecFile, codec, hears)
-    const tokenizer = await openTokenizer(folder, model)
-    signal?.throwIfAborted()
-    if (precision === 'float32') await requireFinite(file)
-    const quantised = precision === 'int8' ? keep(await openQuantised(file, quantisationPlan(cacheFolder))) : file
-    signal?.throwIfAborted()
+  const { keep } = opening
+  const configuration = await readConfiguration(folder, options.configuration)
+  const { model, codec } = configuration
+  const hears = model.tts_model_type === 'base'
+  const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
+  checkModelFile(file, model)
+  const codecFile = keep(await openCodecFile(folder))
+  checkCodecFile(codecFile, codec, hears)
+  const tokenizer = await openTokenizer(folder, model)
+  const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
+  const quantised = await opening.weightsOf(file, plan)
 
-    const [talker, predictor] = [talkerShape(model), predictorShape(model)]
-    const decoder = keep(
-      options.decoder === 'process'
-        ? await openDecoderProcess({ folder, identity: codecFile.identity })
-        : await loadDecoder(codecFile, codec),
-    )
-    const talkerSession = await load(buildTalker(quantised, talker), quantised, 'talker', threads)
-    const predictorSession = await load(
-      buildPredictor(quantised, predictor, talker.width),
-      quantised,
-      'code_predictor',
-      threads,
-    )
-    const heads: Session[] = []
-    for (let group = 1; group < model.talker_config.num_code_groups; group++)
-      heads.push(await load(buildHead(quantised, group), quantised, `code_head_${group}`, 1))
-    const projection = await load(buildTextProjection(file), file, 'text_projection', threads)
-    const firstTable = openTable(file, tensorNames.firstCodes)
-    const tables = [firstTable]
-    for (let group = 1; group < model.talker_config.num_code_groups; group++)
-      tables.push(openTable(file, tensorNames.codes(group)))
-    // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
-    // meanwhile: it then holds the same.
-    await file.requireUnchanged()
-    await codecFile.requireUnchanged()
-    if (quantised !== file) await opened.release(quantised)
-    const rotary = (shape: TransformerShape) => createRotaryTable(shape.headSize, shape.period, 'power')
-    const [talkerRotary, predictorRotary] = [rotary(talker), rotary(predictor)]
-    let speaker: Promise<Session> | undefined
-    let encoder: Promise<() => Stream> | undefined
+  const [talker, predictor] = [talkerShape(model), predictorShape(model)]
+  const decoderPlan = {
+    engine: 'qwen3-tts',
+    folder,
+    ...(options.configuration && { configuration: options.configuration }),
+  }
+  const decoder = keep(await openDecoder(decoderSource, codecFile, decoderPlan, options.decoder))
+  const talkerSession = await load(buildTalker(quantised, talker), quantised, 'talker', threads)
+  const predictorSession = await load(
+    buildPredictor(quantised, predictor, talker.width),
+    quantised,
+    'code_predictor',
+    threads,
+  )
+  const heads: Session[] = []
+  for (let group = 1; group < model.talker_config.num_code_groups; group++)
+    heads.push(await load(buildHead(quantised, group), quantised, `code_head_${group}`, 1))
+  const projection = await load(buildTextProjection(file), file, 'text_projection', threads)
+  const firstTable = openTable(file, tensorNames.firstCodes)
+  const tables = [firstTable]
+  for (let group = 1; group < model.talker_config.num_code_groups; group++)
+    tables.push(openTable(file, tensorNames.codes(group)))
+  // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
+  // meanwhile: it then holds the same.
+  await file.requireUnchanged()
+  await codecFile.requireUnchanged()
+  if (quantised !== file) await opening.release(quantised)
+  const rotary = (shape: TransformerShape) => createRotaryTable(shape.headSize, shape.period, 'power')
+  const [talkerRotary, predictorRotary] = [rotary(talker), rotary(predictor)]
+  let speaker: Promise<Session> | undefined
+  let encoder: Promise<() => Stream> | undefined
 
-    return {
-      configuration,
-      model,
-      tokenizer,
-      textRows: (ids) => projectRows(file, projection, ids, talker.width),
-      codeRow: (id) => firstTable(id),
-      groupRow: (group, code) => tables[group]!(code),
-      frameRow(codes) {
-        const sum = firstTable(codes[0]!)
-        for (let group = 1; group < codes.length; group++) {
-          const row = tables[group]!(codes[group]!)
-          for (let i = 0; i < sum.length; i++) sum[i]! += row[i]!
-        }
-        return sum
-      },
-      openStreams: () => ({
-        talker: createStream({
-          session: talkerSession,
-          shape: cacheShape(talker),
-          rotary: talkerRotary,
-          capacity: 256,
-        }),
-        predictor: createStream({
-          session: predictorSession,
-          shape: cacheShape(predictor),
-          rotary: predictorRotary,
-          capacity: model.talker_config.num_code_groups,
-        }),
+  return {
+    configuration,
+    model,
+    tokenizer,
+    textRows: (ids) => projectRows(file, projection, ids, talker.width),
+    codeRow: (id) => firstTable(id),
+    groupRow: (group, code) => tables[group]!(code),
+    frameRow(codes) {
+      const sum = firstTable(codes[0]!)
+      for (let group = 1; group < codes.length; group++) {
+        const row = tables[group]!(codes[group]!)
+        for (let i = 0; i < sum.length; i++) sum[i]! += row[i]!
+      }
+      return sum
+    },
+    openStreams: () => ({
+      talker: createStream({
+        session: talkerSession,
+        shape: cacheShape(talker),
+        rotary: talkerRotary,
+        capacity: 256,
       }),
-      async codeScores(group, hidden) {
-        const { logits } = await heads[group - 1]!.run({ hidden: floats([1, hidden.length], hidden) })
-        return logits!.data as Float32Array
-      },
-      openDecoder: () => decoder.open(),
-      async speakerVector({ frames, data }) {
-        speaker ??= loadSpeaker()
-        const mel = floats([data.length / frames, frames], data)
-        const { vector } = await (await speaker).run({ mel })
-        return (vector!.data as Float32Array).slice()
-      },
-      async openEncoderStream() {
-        encoder ??= loadEncoder()
-        return (await encoder)()
-      },
-      close: opened.close,
-    }
-
-    async function loadSpeaker(): Promise<Session> {
-      const settings = model.speaker_encoder_config
-      if (!settings || !hears) throw new AppError('unavailable', `The model in ${folder} cannot clone voices`)
-      const session = await load(buildSpeakerEncoder(file, settings), file, 'speaker_encoder', threads)
-      await file.requireUnchanged()
-      return session
-    }
-
-    async function loadEncoder(): Promise<() => Stream> {
-      if (!hears) throw new AppError('unavailable', `The model in ${folder} cannot clone voices`)
-      const shape = encoderShape(codec)
-      const graph = buildCodecEncoder(codecFile, codec)
-      const session = await load(graph.model, codecFile, 'codec_encoder', threads)
-      await codecFile.requireUnchanged()
-      return () => createStream({ session, states: graph.states, shape: cacheShape(shape), rotary: rotary(shape) })
-    }
-  } catch (thrown) {
-    await opened.close()
-    throw thrown
+      predictor: createStream({
+        session: predictorSession,
+        shape: cacheShape(predictor),
+        rotary: predictorRotary,
+        capacity: model.talker_config.num_code_groups,
+      }),
+    }),
+    async codeScores(group, hidden) {
+      const { logits } = await heads[group - 1]!.run({ hidden: floats([1, hidden.length], hidden) })
+      return logits!.data as Float32Array
+    },
+    openDecoder: () => decoder.open(),
+    async speakerVector({ frames, data }) {
+      speaker ??= loadSpeaker()
+      const mel = floats([data.length / frames, frames], data)
+      const { vector } = await (await speaker).run({ mel })
+      return (vector!.data as Float32Array).slice()
+    },
+    async openEncoderStream() {
+      encoder ??= loadEncoder()
+      return (await encoder)()
+    },
+    close: opening.close,
   }
 
-  async function load(graph: Uint8Array, weights: TensorFile, name: string, count: number): Promise<Session> {
-    const place = { name, device: 'cpu', weightsFolder: weightsFolder(weights), threads: count, frugal: true } as const
-    const session = keep(await openSession(graph, place))
-    signal?.throwIfAborted()
+  async function loadSpeaker(): Promise<Session> {
+    const settings = model.speaker_encoder_config
+    if (!settings || !hears) throw new AppError('unavailable', `The model in ${folder} cannot clone voices`)
+    const session = await load(buildSpeakerEncoder(file, settings), file, 'speaker_encoder', threads)
+    await file.requireUnchanged()
     return session
+  }
+
+  async function loadEncoder(): Promise<() => Stream> {
+    if (!hears) throw new AppError('unavailable', `The model in ${folder} cannot clone voices`)
+    const shape = encoderShape(codec)
+    const graph = buildCodecEncoder(codecFile, codec)
+    const session = await load(graph.model, codecFile, 'codec_encoder', threads)
+    await codecFile.requireUnchanged()
+    return () => createStream({ session, states: graph.states, shape: cacheShape(shape), rotary: rotary(shape) })
+  }
+
+  function load(graph: Uint8Array, weights: TensorFile, name: string, count: number): Promise<Session> {
+    return opening.load(graph, weights, { name, device: 'cpu', threads: count, frugal: true })
   }
 }
 

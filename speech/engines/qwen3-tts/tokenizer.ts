@@ -2,12 +2,12 @@
  * The text ids of Qwen3-TTS: byte-level BPE (Sennrich et al. 2016, arXiv:1508.07909) over NFC, cut by the pattern of Qwen2.
  * Text from outside is plain text: no spelling of it becomes a special token.
  */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { type ModelFile, readJson } from './configuration.ts'
+import { readJson, readText } from '../neural/model-files.ts'
+import type { ModelFile } from './configuration.ts'
 
 export interface TextTokenizer {
   /** The ids of plain text: `<|im_end|>` in it is ten characters. */
@@ -120,14 +120,6 @@ function vocabularyProblems(
 
 function foreign(path: string, details: readonly string[]): AppError {
   return new AppError('invalid', `${path} does not hold the tokenizer of this model`, { details: details.slice(0, 20) })
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (thrown) {
-    throw new AppError('unavailable', `${path} is missing or cannot be read`, { cause: thrown })
-  }
 }
 
 function escaped(text: string): string {

@@ -155,7 +155,7 @@ const sentences: readonly { readonly class: FailureClass; readonly pattern: RegE
   {
     class: 'context_length',
     pattern:
-      /prompt is too long|maximum context length|exceeds? (?:the )?(?:available )?context (?:length|limit|window|size)|input token count.{0,80}exceeds|too large for model|reduce the length of the messages/i,
+      /prompt is too long|maximum context length|exceeds? (?:the )?(?:available )?context (?:length|limit|window|size)|input token count.{0,80}exceeds|too large for model|reduce (?:the length of the messages|your message size)/i,
   },
   {
     class: 'policy',

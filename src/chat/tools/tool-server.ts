@@ -1,4 +1,5 @@
 /** Servers with tools for models. The area states its needs; `src/mcp-client` connects to them. */
+import type { ContentPart } from '../protocol/messages.ts'
 
 /** A tool as its server describes it. Every word of it is untrusted. */
 export interface ServerTool {
@@ -10,9 +11,9 @@ export interface ServerTool {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The result of a call, as text for the model. */
+/** The result of a call, as parts for the model; pictures and other data stand in them in base64. */
 export interface ToolResult {
-  readonly text: string
+  readonly content: readonly ContentPart[]
   readonly isError: boolean
 }
 

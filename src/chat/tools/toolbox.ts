@@ -1,7 +1,8 @@
 import { AppError, toAppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
-import type { Message, Tool, ToolCall } from '../protocol/messages.ts'
+import { mediaNames, mediaSize } from '../protocol/media.ts'
+import type { ContentPart, Message, TextPart, Tool, ToolCall } from '../protocol/messages.ts'
 import { offeredName, pinOf } from './pins.ts'
 import type { ServerTool, ToolResult, ToolServer } from './tool-server.ts'
 
@@ -19,9 +20,19 @@ const bounds = {
   calls: 32,
   /** Characters of the arguments of a call. */
   arguments: 100_000,
-  /** Characters of one result, and of all of a turn. */
+  /** Characters of one text in a result, and of all of a turn. */
   result: 50_000,
   results: 400_000,
+  /**
+   * Bytes of a picture, sound or file: Anthropic takes pictures of 5 MB
+   * (https://docs.anthropic.com/en/docs/build-with-claude/vision).
+   */
+  media: 5_000_000,
+  /**
+   * Bytes of all of a turn: Gemini takes requests of 20 MB, with base64 in them
+   * (https://ai.google.dev/gemini-api/docs/image-understanding).
+   */
+  allMedia: 15_000_000,
   /** Milliseconds that the calls of a turn may take together; the user's time to answer questions is not counted. */
   time: 600_000,
 }
@@ -67,6 +78,7 @@ interface Offered {
 export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxParts): Toolbox {
   let offered = new Map<string, Offered>()
   let room = bounds.results
+  let mediaRoom = bounds.allMedia
   let spent = 0
 
   return {
@@ -74,6 +86,7 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
       const found = new Map<string, Offered>()
       const warnings: string[] = []
       room = bounds.results
+      mediaRoom = bounds.allMedia
       spent = 0
       for (const server of servers) {
         try {
@@ -89,8 +102,9 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
     async run(calls, signal) {
       const messages: Message[] = []
       for (const [at, call] of calls.entries()) {
-        const text = at < bounds.calls ? await resultOf(call, signal) : `Error: more than ${bounds.calls} calls at once`
-        messages.push({ role: 'tool', tool_call_id: call.id, content: shortened(text) })
+        const tooMany = () => [textPart(`Error: more than ${bounds.calls} calls at once`)]
+        const content = at < bounds.calls ? await resultOf(call, signal) : tooMany()
+        messages.push({ role: 'tool', tool_call_id: call.id, content: bounded(content) })
       }
       return messages
     },
@@ -108,8 +122,8 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
     return true
   }
 
-  /** The result of a call as text for the model. A failure is one, too: the model can try something else. */
-  async function resultOf(call: ToolCall, signal: AbortSignal | undefined): Promise<string> {
+  /** The result of a call as parts for the model. A failure is one, too: the model can try something else. */
+  async function resultOf(call: ToolCall, signal: AbortSignal | undefined): Promise<readonly ContentPart[]> {
     try {
       const known = offered.get(call.function.name)
       if (!known) throw new AppError('not_found', 'There is no such tool')
@@ -123,22 +137,22 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
         arguments: args,
       }
       const verdict = await approve(asked, signal)
-      if (verdict !== true) return `Error: ${verdict}`
+      if (verdict !== true) return [textPart(`Error: ${verdict}`)]
       if (spent >= bounds.time) throw new AppError('timeout', 'The time for tools in this turn is over')
       onCall?.(asked)
       return await timed(() => now.server.call(now.tool.name, args, signal))
     } catch (thrown) {
       // Ctrl-C at a question ends the turn.
       if (signal?.aborted || !(thrown instanceof AppError)) throw thrown
-      return `Error: ${thrown.message}`
+      return [textPart(`Error: ${thrown.message}`)]
     }
   }
 
-  async function timed(call: () => Promise<ToolResult>): Promise<string> {
+  async function timed(call: () => Promise<ToolResult>): Promise<readonly ContentPart[]> {
     const began = performance.now()
     try {
-      const { text, isError } = await call()
-      return isError ? `Error: ${text}` : text
+      const { content, isError } = await call()
+      return isError ? [textPart('Error: '), ...content] : content
     } finally {
       spent += performance.now() - began
     }
@@ -151,11 +165,49 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
     return { server, tool: now, pin: pinOf(server, now) }
   }
 
+  /** A result within the bounds: a text where it is nothing else. A picture that is too large becomes a remark. */
+  function bounded(content: readonly ContentPart[]): Message['content'] {
+    const parts: ContentPart[] = []
+    for (const part of content.map(fitting)) {
+      const before = parts.at(-1)
+      if (isText(part) && before && isText(before)) parts[parts.length - 1] = textPart(joined(before.text, part.text))
+      else parts.push(part)
+    }
+    const short = parts.map((part) => (isText(part) ? textPart(shortened(part.text)) : part))
+    const [only] = short
+    return short.length === 1 && isText(only!) ? only.text : short
+  }
+
+  function fitting(part: ContentPart): ContentPart {
+    if (isText(part)) return part
+    const bytes = mediaSize(part)
+    if (bytes <= bounds.media && bytes <= mediaRoom) {
+      mediaRoom -= bytes
+      return part
+    }
+    const most =
+      bytes > bounds.media ? `more than ${bounds.media} bytes` : 'more pictures and files than one turn holds'
+    return textPart(`[${mediaNames(part).one} of ${bytes} bytes was left out: ${most}]`)
+  }
+
   function shortened(text: string): string {
     const most = Math.max(0, Math.min(bounds.result, room))
     room -= Math.min(text.length, most)
     return text.length <= most ? text : `${text.slice(0, most)}\n[cut: ${text.length} characters in all]`
   }
+}
+
+function textPart(text: string): TextPart {
+  return { type: 'text', text }
+}
+
+function isText(part: ContentPart): part is TextPart {
+  return part.type === 'text'
+}
+
+/** Texts of a result under each other; the mark of a failure stands on the line of its text. */
+function joined(before: string, next: string): string {
+  return before === 'Error: ' ? before + next : `${before}\n${next}`
 }
 
 /** The remark on tools that are left out for their number or length. */

@@ -6,15 +6,14 @@ import { serviceUrl } from '../../http/service-url.ts'
 import { changePassword, login, logout, register, setUp, whoAmI } from '../../operations/auth.ts'
 import { findServer, findToken, serverUrl, type Target } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
-import { given } from '../terminal/parsers.ts'
 import { askSecret, askTerminal, askText, canAsk, readSecrets } from '../terminal/prompts.ts'
 import { table, timeText } from '../terminal/table.ts'
 import { refuseBesideOtherDaemon } from './other-daemon.ts'
 
 export interface NewUserOptions {
   readonly username?: string
-  readonly email?: string
   readonly passwordStdin?: boolean
 }
 
@@ -118,20 +117,14 @@ export async function showSelf(cli: Cli): Promise<void> {
 }
 
 /** Changes the caller's password and saves the new token of the current login. */
-export async function changeOwnPassword(
-  cli: Cli,
-  options: { passwordStdin?: boolean; revokeKeys?: boolean },
-): Promise<void> {
-  const [current, next] = options.passwordStdin
+export async function changeOwnPassword(cli: Cli, { passwordStdin }: { passwordStdin?: boolean }): Promise<void> {
+  const [current, next] = passwordStdin
     ? await readSecrets(cli, 2)
     : [await askSecret(cli, 'Current password', '--password-stdin'), await askNewPassword(cli, 'New password')]
   const target = await findServer(cli)
   const found = target && (await findToken(target, await cli.settings()))
-  const answer = await cli.ask(changePassword, {
-    current_password: current!,
-    new_password: next!,
-    ...given({ revoke_keys: options.revokeKeys }),
-  })
+  const passwords = { current_password: current!, new_password: next! }
+  const answer = await cli.ask(changePassword, { ...(fieldsOf(cli, changePassword) as object), ...passwords })
   if (target) await keepNewToken(cli, target, found?.from, answer)
   await print(cli, answer, () => '')
   note(cli, 'aichat: password changed; your other logins have ended')
@@ -190,10 +183,10 @@ export async function printToken(cli: Cli): Promise<void> {
 }
 
 /** Collects name, email address and password from options, stdin or prompts. */
-async function askNewUser(cli: Cli, { username, email, passwordStdin }: NewUserOptions) {
+async function askNewUser(cli: Cli, { username, passwordStdin }: NewUserOptions) {
   return {
+    ...fieldsOf(cli, register),
     username: username ?? (await askText(cli, 'Username', '--username')),
-    ...given({ email }),
     password: await newPassword(cli, passwordStdin === true),
   }
 }

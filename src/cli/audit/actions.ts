@@ -1,21 +1,13 @@
 import { showAudit } from '../../operations/audit.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
-import { given } from '../terminal/parsers.ts'
 import { table } from '../terminal/table.ts'
 
-interface Chosen {
-  readonly actor?: string
-  readonly action?: string
-  readonly since?: string
-  readonly until?: string
-  readonly limit?: string
-  readonly offset?: string
-}
-
 /** The entries of the audit, the newest first. */
-export async function list(cli: Cli, { offset, ...options }: Chosen): Promise<void> {
-  const page = await cli.ask(showAudit, given({ ...options, offset }))
+export async function list(cli: Cli): Promise<void> {
+  const fields = fieldsOf(cli, showAudit)
+  const page = await cli.ask(showAudit, fields)
   await print(cli, page, ({ entries }) =>
     table(
       cli,
@@ -31,6 +23,6 @@ export async function list(cli: Cli, { offset, ...options }: Chosen): Promise<vo
       'no entry matches',
     ),
   )
-  const next = Number(offset ?? 0) + page.entries.length
+  const next = Number(fields.offset ?? 0) + page.entries.length
   if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)
 }

@@ -51,7 +51,7 @@ export interface AskedBefore {
 export async function askedBefore(cli: Cli, { session, persona, prompt, model }: ChatOptions): Promise<AskedBefore> {
   const id = session ?? (await cli.ask(listSessions, { limit: 1 })).sessions[0]?.id
   if (id === undefined) throw new AppError('not_found', 'No saved conversation found: ask something first')
-  const { name, persona_id, messages } = await cli.ask(showSession, { id })
+  const { name, persona_id, messages } = await cli.ask(showSession, { id, files: true })
   const last = messages.findLastIndex(({ role }) => role === 'user')
   if (last < 0) throw new AppError('invalid', `Nothing was asked in the session "${name}" yet`)
   const before = sentMessages(

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../../errors.ts'
-import { parseHandWritten } from '../../formats/json.ts'
+import { parseHandWritten } from '../../formats/json/json.ts'
 import { suggestion } from '../../formats/nearest-name.ts'
 import { looksLikeKey } from '../../plugins/key-shapes.ts'
 import {

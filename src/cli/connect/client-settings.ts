@@ -36,13 +36,22 @@ export function claudeVariables({ server, model }: Pointing): Readonly<Record<st
 
 /** The settings of opencode; `apiKey` may refer to a file or a variable. */
 export function opencodeEdits({ server, model, models }: Pointing, apiKey: string) {
-  const limits = ({ context, longestAnswer }: OfferedModel) =>
-    context === undefined ? {} : { limit: { context, output: longestAnswer ?? Math.floor(context / 4) } }
+  /** The fields of a model that https://opencode.ai/config.json describes, as far as they are known. */
+  const factsOf = ({ context, longestAnswer, images, tools, thinking, temperature }: OfferedModel) => ({
+    ...(context !== undefined && { limit: { context, output: longestAnswer ?? Math.floor(context / 4) } }),
+    ...(images !== undefined && {
+      attachment: images,
+      modalities: { input: ['text', ...(images ? ['image'] : [])], output: ['text'] },
+    }),
+    ...(tools !== undefined && { tool_call: tools }),
+    ...(thinking !== undefined && { reasoning: thinking }),
+    ...(temperature !== undefined && { temperature }),
+  })
   const value = {
     npm: '@ai-sdk/openai-compatible',
     name: 'aichat',
     options: { baseURL: `${server}/v1`, apiKey },
-    models: Object.fromEntries(models.map((each) => [each.id, { name: each.name, ...limits(each) }])),
+    models: Object.fromEntries(models.map((each) => [each.id, { name: each.name, ...factsOf(each) }])),
   }
   return [
     { path: ['provider', 'aichat'], value },
@@ -75,11 +84,20 @@ export function continueEdits({ server, models }: Pointing, apiKey: string): rea
 export function zedProvider({ server, models }: Pointing) {
   return {
     api_url: `${server}/v1`,
-    available_models: models.map(({ id, name, context, longestAnswer }) => ({
+    available_models: models.map(({ id, name, context, longestAnswer, images, tools }) => ({
       name: id,
       display_name: name,
       max_tokens: context ?? cautiousContext,
       ...(longestAnswer !== undefined && { max_output_tokens: longestAnswer }),
+      // Zed takes a model without this field for one with tools and without eyes.
+      ...((images ?? tools) !== undefined && {
+        capabilities: {
+          tools: tools !== false,
+          images: images === true,
+          parallel_tool_calls: false,
+          prompt_cache_key: false,
+        },
+      }),
     })),
   }
 }

@@ -8,6 +8,10 @@ export interface OfferedModel {
   /** Tokens; absent where they are unknown. */
   readonly context?: number | undefined
   readonly longestAnswer?: number | undefined
+  readonly images?: boolean | undefined
+  readonly tools?: boolean | undefined
+  readonly thinking?: boolean | undefined
+  readonly temperature?: boolean | undefined
 }
 
 /** The values that a client is pointed with. */

@@ -67,9 +67,9 @@ async function personaModel(cli: Cli, models: readonly ListedModel[], wanted: st
             : [`There are: ${personas.map(({ name }) => name).join(', ') || 'none'}`],
       },
     )
-  const { context, longestAnswer } = offered(models.find(({ id }) => id === persona.model) ?? { id: persona.model })
+  const facts = offered(models.find(({ id }) => id === persona.model) ?? { id: persona.model })
   const isAlone = personas.filter(({ name }) => name === persona.name).length === 1
-  return { id: `${personaPrefix}${isAlone ? persona.name : persona.id}`, name: persona.name, context, longestAnswer }
+  return { ...facts, id: `${personaPrefix}${isAlone ? persona.name : persona.id}`, name: persona.name }
 }
 
 function offered({
@@ -77,6 +77,11 @@ function offered({
   display_name,
   context_window,
   max_output,
+  images,
+  tools,
+  thinking,
+  temperature,
 }: Partial<ListedModel> & { id: string }): OfferedModel {
-  return { id, name: display_name ?? id, context: context_window, longestAnswer: max_output }
+  const facts = { context: context_window, longestAnswer: max_output, images, tools, thinking, temperature }
+  return { id, name: display_name ?? id, ...facts }
 }

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { createKey, type keyView, listKeys, revokeKey, rotateKey, showKey, updateKey } from '../../operations/keys.ts'
-import { type LimitOptions, limitsIn } from '../limit/actions.ts'
+import { withBudgets } from '../limit/actions.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
@@ -10,48 +11,29 @@ import { labelled, table, timeText } from '../terminal/table.ts'
 import { idOf } from '../users/actions.ts'
 
 type Key = z.output<typeof keyView>
-type Scopes = z.input<typeof createKey.input>['scopes']
-
-/** The options for rights, as `command.ts` collects them. */
-interface Rights {
-  readonly scope?: readonly string[]
-  readonly plugin?: readonly string[]
-  readonly model?: readonly string[]
-  readonly persona?: readonly string[]
-  readonly expires?: string
-}
 
 export async function create(
   cli: Cli,
   name: string | undefined,
-  { user, ...rights }: Rights & LimitOptions & { readonly user?: string },
+  { user, budget }: { readonly user?: string; readonly budget?: readonly string[] },
 ): Promise<void> {
-  const limits = limitsIn(rights)
-  const { scope, plugin, model, persona, expires } = rights
-  const answer = await cli.ask(
-    createKey,
-    given({
+  const { limits, ...fields } = fieldsOf(cli, createKey)
+  const answer = await cli.ask(createKey, {
+    ...fields,
+    ...given({
       name,
-      scopes: scope as Scopes,
-      plugins: plugin && [...plugin],
-      models: model && [...model],
-      personas: persona && [...persona],
-      expires_in: expires === 'never' ? undefined : expires,
       user_id: user === undefined ? undefined : await idOf(cli, user),
-      limits: Object.keys(limits).length > 0 ? limits : undefined,
+      limits: withBudgets(cli, limits, budget),
     }),
-  )
+  })
   await print(cli, answer, ({ secret }) => secret)
   note(cli, `aichat: ${answer.name} is ${answer.id}, ${endOf(answer)}; this is the only time that its secret is shown`)
 }
 
-export async function list(
-  cli: Cli,
-  { all, user, limit, offset }: { all?: true; user?: string; limit?: string; offset?: string },
-): Promise<void> {
+export async function list(cli: Cli, { all, user }: { all?: true; user?: string }): Promise<void> {
   if (all && user !== undefined) throw new AppError('usage', '--all and --user exclude each other')
-  const user_id = user === undefined ? undefined : await idOf(cli, user)
-  const page = await cli.ask(listKeys, given({ all, user_id, limit, offset }))
+  const fields = fieldsOf(cli, listKeys)
+  const page = await cli.ask(listKeys, { ...fields, ...(user !== undefined && { user_id: await idOf(cli, user) }) })
   await print(cli, page, ({ keys }) =>
     table(
       cli,
@@ -68,7 +50,7 @@ export async function list(
       'no API keys; make one: aichat key create NAME',
     ),
   )
-  const next = Number(offset ?? 0) + page.keys.length
+  const next = Number(fields.offset ?? 0) + page.keys.length
   if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)
 }
 
@@ -76,19 +58,8 @@ export async function show(cli: Cli, key: string): Promise<void> {
   await print(cli, await cli.ask(showKey, { id: await keyIdOf(cli, key) }), keyText)
 }
 
-export async function update(
-  cli: Cli,
-  key: string,
-  { name, scope, plugin, model, persona, expires }: Rights & { readonly name?: string },
-): Promise<void> {
-  const change = given({
-    name,
-    scopes: scope as Scopes,
-    plugins: listed(plugin),
-    models: listed(model),
-    personas: listed(persona),
-    expires_in: expires === 'never' ? null : expires,
-  })
+export async function update(cli: Cli, key: string): Promise<void> {
+  const change = fieldsOf(cli, updateKey)
   if (Object.keys(change).length === 0)
     throw new AppError('usage', 'Nothing to change: add --name, --scope, --plugin, --model, --persona or --expires')
   await print(cli, await cli.ask(updateKey, { ...change, id: await keyIdOf(cli, key) }), ({ id }) => id)
@@ -104,17 +75,12 @@ export async function revoke(cli: Cli, keys: readonly string[]): Promise<void> {
   await print(cli, revoked.length === 1 ? revoked[0] : { keys: revoked }, () => revoked.map(({ id }) => id).join('\n'))
 }
 
-export async function rotate(cli: Cli, key: string, { overlap }: { overlap?: string }): Promise<void> {
-  const answer = await cli.ask(rotateKey, { id: await keyIdOf(cli, key), ...given({ overlap }) })
+export async function rotate(cli: Cli, key: string): Promise<void> {
+  const answer = await cli.ask(rotateKey, { ...fieldsOf(cli, rotateKey), id: await keyIdOf(cli, key) })
   await print(cli, answer, ({ secret }) => secret)
   const before = answer.secrets[1]
   if (before && before.valid_until !== null)
     note(cli, `aichat: the old secret …${before.last4} works until ${timeText(before.valid_until)} UTC`)
-}
-
-/** The entries of a list; a single empty one takes the list away. */
-function listed(entries: readonly string[] | undefined): string[] | null | undefined {
-  return entries?.length === 1 && entries[0] === '' ? null : entries && [...entries]
 }
 
 function endOf({ expires_at }: Key): string {

@@ -1,7 +1,7 @@
-import { Option } from 'commander'
 import { withLimits } from '../limit/command.ts'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
+import { none, unless } from '../terminal/parsers.ts'
 
 /** `aichat key …`: API keys for the programs that ask this installation. */
 export function addKeyCommands(program: CliCommand, cli: Cli): void {
@@ -20,8 +20,14 @@ export function addKeyCommands(program: CliCommand, cli: Cli): void {
       'by default chat, embeddings, speech and models; with --persona chat and models',
       'by default all',
     ),
+    'limits.',
   )
-    .option('--expires <duration>', 'end it after 90d, 12h …; by default it lasts until it is revoked')
+    .field(
+      '--expires <duration>',
+      'end it after 90d, 12h …; by default it lasts until it is revoked',
+      'expires_in',
+      unless('never'),
+    )
     .example(
       'aichat key create ci --expires 90d --model "openai:gpt-4o*"',
       'aichat key create bot --scope chat --persona Ada',
@@ -32,10 +38,10 @@ export function addKeyCommands(program: CliCommand, cli: Cli): void {
   key
     .command('list')
     .description('list your API keys, dead ones too, without their secrets')
-    .option('--all', 'those of all users (for administrators)')
+    .field('--all', 'those of all users (for administrators)')
     .option('--user <user>', 'those of this user (for administrators)')
-    .option('-n, --limit <count>', 'list at most this many, up to 1000')
-    .option('--offset <count>', 'skip this many')
+    .field('-n, --limit <count>', 'list at most this many, up to 1000')
+    .field('--offset <count>', 'skip this many')
     .example('aichat key list', 'aichat key list --all -n 1000')
     .action(run((keys) => keys.list))
 
@@ -49,11 +55,11 @@ export function addKeyCommands(program: CliCommand, cli: Cli): void {
     key
       .command('update <key>')
       .description('change the name, rights or expiry of an API key; its secret stays')
-      .option('--name <name>', 'the new name'),
+      .field('--name <name>', 'the new name'),
     'in place of the old ones',
     '"" allows all',
   )
-    .option('--expires <duration>', 'end it after 90d, 12h … from now, or never')
+    .field('--expires <duration>', 'end it after 90d, 12h … from now, or never', 'expires_in', unless('never'))
     .example('aichat key update ci --scope chat,models --expires never')
     .action(run((keys) => keys.update))
 
@@ -66,29 +72,29 @@ export function addKeyCommands(program: CliCommand, cli: Cli): void {
   key
     .command('rotate <key>')
     .description('give an API key a new secret, which is all that stdout gets; the old one goes on for a while')
-    .option('--overlap <duration>', 'how long the old secret works: 0 to 7d; by default 24h')
+    .field('--overlap <duration>', 'how long the old secret works: 0 to 7d; by default 24h')
     .example('aichat key rotate ci --overlap 1h')
     .action(run((keys) => keys.rotate))
 }
 
 /** The options for scopes and lists: separated by commas, or given several times. */
 function withRights(command: CliCommand, scopes: string, all: string): CliCommand {
-  const list = (flags: string, what: string) => new Option(flags, what).argParser(collect)
   return command
-    .addOption(list('--scope <names>', `chat, embeddings, speech, models, personas, memory, usage; ${scopes}`))
-    .addOption(list('--plugin <ids>', `only these plugins, local for this machine; ${all}`))
-    .addOption(list('--model <patterns>', `only these models: gpt-4o*, openai:*, *:llama3:8b; ${all}`))
-    .addOption(list('--persona <names>', `only these personas; ${all}`))
-    .fields({
-      scopes: '--scope',
-      plugins: '--plugin',
-      models: '--model',
-      personas: '--persona',
-      expires_in: '--expires',
-      user_id: '--user',
-    })
+    .field(
+      '--scope <names>',
+      `chat, embeddings, speech, models, personas, memory, usage; ${scopes}`,
+      'scopes',
+      parseList,
+    )
+    .field('--plugin <ids>', `only these plugins, local for this machine; ${all}`, 'plugins', parseList)
+    .field('--model <patterns>', `only these models: gpt-4o*, openai:*, *:llama3:8b; ${all}`, 'models', parseList)
+    .field('--persona <names>', `only these personas; ${all}`, 'personas', parseList)
+    .fields({ user_id: '--user' })
 }
 
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(',').map((part) => part.trim())]
+/** Collects the entries of a list; an empty text alone stands for no list. */
+function parseList(text: string, before: readonly string[] | typeof none = []): readonly string[] | typeof none {
+  const entries = before === none ? [''] : before
+  if (text === '' && entries.length === 0) return none
+  return [...entries, ...text.split(',').map((part) => part.trim())]
 }

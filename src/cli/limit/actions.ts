@@ -10,6 +10,7 @@ import {
   showLimit,
 } from '../../operations/limits.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
@@ -21,14 +22,6 @@ type LimitsInput = z.input<typeof limitsInput>
 type BudgetInput = NonNullable<LimitsInput['budgets']>[number]
 
 const rates = ['rpm', 'rpd', 'tpm', 'tpd', 'parallel'] as const
-
-/** The options for limits, as commands declare them. */
-export interface LimitOptions extends Partial<Readonly<Record<(typeof rates)[number], string>>> {
-  readonly budget?: readonly string[]
-  readonly timezone?: string
-  readonly warn?: string
-  readonly hard?: boolean
-}
 
 /** Prints the limits of all subjects. */
 export async function list(cli: Cli): Promise<void> {
@@ -51,15 +44,17 @@ export async function list(cli: Cli): Promise<void> {
  * Changes the limits of a subject that options name, and prints all. Others stay as they are at the moment of the write,
  * so that commands at once lose none. Throws `usage` without an option.
  */
-export async function set(cli: Cli, named: string, options: LimitOptions): Promise<void> {
+export async function set(cli: Cli, named: string, { budget }: { readonly budget?: readonly string[] }): Promise<void> {
   const subject = await subjectOf(cli, named)
-  if (Object.keys(options).length === 0)
+  const { timezone, hard, warn, ...rates } = fieldsOf(cli, changeLimit)
+  const ofBudgets = given({ timezone, hard, warn })
+  if (budget === undefined && Object.keys({ ...rates, ...ofBudgets }).length === 0)
     throw new AppError('usage', 'Nothing to set: add --rpm, --rpd, --tpm, --tpd, --parallel or --budget')
-  const { budgets, ofBudgets, ...limits } = changesIn(options)
-  if (budgets === undefined && ofBudgets && !(await hasBudgets(cli, subject))) throw needsBudget()
-  const change = budgets === undefined ? { ...limits, ...ofBudgets } : { ...limits, budgets }
+  const budgets = budgetsOf(cli, budget)
+  if (!budgets && Object.keys(ofBudgets).length > 0 && !(await hasBudgets(cli, subject))) throw needsBudget()
   if (budgets?.length) await warnOfPrices(cli, subject)
-  await print(cli, await cli.ask(changeLimit, { subject, ...change }), viewText)
+  const change = { ...rates, ...(budgets ? { budgets } : ofBudgets) }
+  await print(cli, await cli.ask(changeLimit, { ...change, subject }), viewText)
 }
 
 /** Says which models a new budget stops. */
@@ -100,30 +95,25 @@ function cents(usd: string): string {
   return amount === 0 || amount >= 0.01 ? amount.toFixed(2) : usd
 }
 
-/** The limits that options state. Throws `usage`. */
-export function limitsIn(options: LimitOptions): LimitsInput {
-  const { budgets = [], ofBudgets, ...limits } = changesIn(options)
-  if (ofBudgets && budgets.length === 0) throw needsBudget()
-  const stated = Object.entries(limits).filter(([, limit]) => limit !== null)
-  return { ...Object.fromEntries(stated), ...(budgets.length > 0 && { budgets }) }
+/** The limits of a new subject, with its budgets; undefined where options state none. Throws `usage`. */
+export function withBudgets(
+  cli: Cli,
+  rates: LimitsInput | undefined,
+  texts: readonly string[] | undefined,
+): LimitsInput | undefined {
+  const { timezone, hard, warn } = fieldsOf(cli, changeLimit)
+  const budgets = budgetsOf(cli, texts)
+  if (!budgets?.length && Object.keys(given({ timezone, hard, warn })).length > 0) throw needsBudget()
+  return budgets?.length ? { ...rates, budgets } : rates
 }
 
-type BudgetFields = Pick<BudgetInput, 'timezone' | 'hard' | 'warn'>
-
-/** What options change; `ofBudgets` is in the budgets already where there are any. */
-interface Changes extends Partial<Readonly<Record<(typeof rates)[number], number | null>>> {
-  readonly budgets?: BudgetInput[]
-  readonly ofBudgets?: BudgetFields
-}
-
-function changesIn(options: LimitOptions): Changes {
-  const { budget, timezone, warn, hard } = options
-  const numbers = rates.map((name) => [name, numberOf(name, options[name])])
-  const fields: BudgetFields = given({ timezone, hard, warn: numberOf('warn', warn) ?? undefined })
-  const budgets = budget?.filter((text) => text !== 'none').map((text) => ({ ...readBudget(text), ...fields }))
-  const isOfBudgets = Object.keys(fields).length > 0
-  if (isOfBudgets && budgets?.length === 0) throw needsBudget()
-  return { ...given(Object.fromEntries(numbers)), ...given({ budgets, ofBudgets: isOfBudgets ? fields : undefined }) }
+/** The budgets of options, each with the fields that are for all of them; undefined where none is stated. Throws `usage`. */
+function budgetsOf(cli: Cli, texts: readonly string[] | undefined): BudgetInput[] | undefined {
+  const { timezone, hard, warn } = fieldsOf(cli, changeLimit)
+  const shared = given({ timezone, hard, warn })
+  const budgets = texts?.filter((text) => text !== 'none').map((text) => ({ ...readBudget(text), ...shared }))
+  if (budgets?.length === 0 && Object.keys(shared).length > 0) throw needsBudget()
+  return budgets
 }
 
 function needsBudget(): AppError {
@@ -137,15 +127,6 @@ async function hasBudgets(cli: Cli, subject: string): Promise<boolean> {
     if (reason instanceof AppError && reason.code === 'not_found') return false
     throw reason
   }
-}
-
-/** Null for `none`. */
-function numberOf(name: string, text: string | undefined): number | null | undefined {
-  if (text === undefined) return undefined
-  if (text === 'none') return null
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value > 0)) throw new AppError('usage', `Invalid --${name} "${text}": use a whole number from 1 on, or none`)
-  return value
 }
 
 function readBudget(text: string): BudgetInput {

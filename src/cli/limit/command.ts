@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
+import { repeated, unless } from '../terminal/parsers.ts'
 
 /** `aichat limit …`: requests, tokens and money that keys, users, plugins and everybody may use. */
 export function addLimitCommands(program: CliCommand, cli: Cli): void {
@@ -45,22 +46,26 @@ export function addLimitCommands(program: CliCommand, cli: Cli): void {
     .action(run((limits) => limits.reset))
 }
 
-/** The options that state limits. */
-export function withLimits(command: CliCommand): CliCommand {
+/** The options that state limits, in the fields of a request behind this beginning. */
+export function withLimits(command: CliCommand, beginning = ''): CliCommand {
+  const rate = (flags: string, description: string) => {
+    const [, name = ''] = /^--(\w+)/.exec(flags) ?? []
+    command.field(flags, description, `${beginning}${name}`, unless('none'))
+  }
+  rate('--rpm <count>', 'requests a minute; none takes the limit away')
+  rate('--rpd <count>', 'requests a day')
+  rate('--tpm <count>', 'tokens a minute')
+  rate('--tpd <count>', 'tokens a day')
+  rate('--parallel <count>', 'requests at the same time')
   return command
-    .option('--rpm <count>', 'requests a minute; none takes the limit away')
-    .option('--rpd <count>', 'requests a day')
-    .option('--tpm <count>', 'tokens a minute')
-    .option('--tpd <count>', 'tokens a day')
-    .option('--parallel <count>', 'requests at the same time')
     .addOption(
       new Option(
         '--budget <amount>',
         'USD for a day, week or month, such as 20/month; repeatable, in the place of all budgets that there are; none takes them away',
-      ).argParser((text: string, before: readonly string[] = []) => [...before, text]),
+      ).argParser(repeated),
     )
-    .option('--timezone <zone>', 'the time zone of the budgets; default the setting usage.timezone')
-    .option('--warn <percent>', 'warn from this part of a budget on; default 80')
-    .option('--hard', 'cut a streamed answer that runs over a budget')
+    .field('--timezone <zone>', 'the time zone of the budgets; default the setting usage.timezone')
+    .field('--warn <percent>', 'warn from this part of a budget on; default 80')
+    .field('--hard', 'cut a streamed answer that runs over a budget')
     .fields({ budgets: '--budget', 'budgets.0.warn': '--warn', 'budgets.0.timezone': '--timezone' })
 }

@@ -1,6 +1,8 @@
 import { listModels } from '../../operations/models.ts'
 import { listEmbeddingModels } from '../../operations/personas.ts'
+import { abilitiesOf, type ModelFacts } from '../../plugins/model-facts.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { type Column, table } from '../terminal/table.ts'
@@ -11,8 +13,12 @@ export { ps, show } from './details.ts'
 export { pull, remove } from './pull.ts'
 export { refresh, restore } from './refresh.ts'
 
-export async function list(cli: Cli, plugin: string | undefined, options: { installed?: boolean }): Promise<void> {
-  const found = await cli.ask(listModels, { ...given({ plugin }), installed: options.installed === true })
+export async function list(
+  cli: Cli,
+  plugin: string | undefined,
+  options: { installed?: boolean; wide?: boolean },
+): Promise<void> {
+  const found = await cli.ask(listModels, { ...fieldsOf(cli, listModels), ...given({ plugin }) })
   await print(cli, found, ({ models }) =>
     table(
       cli,
@@ -22,12 +28,19 @@ export async function list(cli: Cli, plugin: string | undefined, options: { inst
         ['PLUGIN', (row) => row.plugin ?? (row.runner === 'embedded' ? 'this machine' : (row.runner ?? ''))],
         ['TYPE', (row) => row.type],
         ...(options.installed ? [size] : []),
+        ...(options.wide ? facts : []),
         ['', (row) => (row.default ? 'default' : '')],
       ],
       options.installed ? 'no models on this machine; pull one: aichat models pull NAME' : 'no models listed',
     ),
   )
 }
+
+const facts: readonly Column<ModelFacts>[] = [
+  ['CONTEXT', ({ context_window: window }) => window?.toLocaleString('en') ?? ''],
+  ['ANSWER', ({ max_output: most }) => most?.toLocaleString('en') ?? ''],
+  ['TAKES AND DOES', (row) => (abilitiesOf(row) ?? []).join(' ').replaceAll('_', ' ')],
+]
 
 const size: Column<{ readonly bytes?: number }> = ['SIZE', ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes))]
 

@@ -12,8 +12,9 @@ export function addModelCommands(program: CliCommand, cli: Cli): void {
   models
     .command('list [plugin]')
     .description('list the models of all plugins or of one, from their stored lists')
-    .option('--installed', 'list the models of this machine instead')
-    .example('aichat models list', 'aichat models list openai', 'aichat models list --installed')
+    .field('--installed', 'list the models of this machine instead')
+    .option('--wide', 'with the window and the longest answer in tokens, and what each takes and does')
+    .example('aichat models list', 'aichat models list openai --wide', 'aichat models list --installed')
     .action(run((model) => model.list))
 
   models
@@ -49,8 +50,8 @@ export function addModelCommands(program: CliCommand, cli: Cli): void {
     .command('refresh [plugin...]')
     .description('fetch the model lists of the named plugins from their providers')
     .option('--all', 'all plugins except retired ones and those without a key')
-    .option('--dry-run', 'show the changes, and write nothing')
-    .option('--force', 'accept a list that is less than half as long as the old one')
+    .field('--dry-run', 'show the changes, and write nothing')
+    .field('--force', 'accept a list that is less than half as long as the old one')
     .option('--strict', 'count a skipped plugin as failed')
     .example('aichat models refresh openai groq', 'aichat models refresh --all --dry-run')
     .action(run((model) => model.refresh))

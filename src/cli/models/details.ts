@@ -17,9 +17,10 @@ export async function show(cli: Cli, model: string): Promise<void> {
       ['From', found.plugin ? `plugin ${found.plugin} (${found.state})` : runnerName(found.runner)],
       ['Host', found.host],
       ['Forwarded to', found.forwarded_to],
-      ['Context', `${context.toLocaleString('en')} tokens${source === 'guessed' ? ', a guess: nothing tells it' : ''}`],
+      ['Context', windowText(context, source)],
       ['Answer', most === undefined ? undefined : `at most ${most.toLocaleString('en')} tokens`],
-      ['Capabilities', found.capabilities.join(', ')],
+      ['Capabilities', found.capabilities.join(', ').replaceAll('_', ' ')],
+      ['Retired', found.retired],
       [
         'Price',
         price &&
@@ -33,6 +34,19 @@ export async function show(cli: Cli, model: string): Promise<void> {
       ['Licence', found.licence],
     ])
   })
+}
+
+const sourceTexts = {
+  plugin: 'as the plugin file says',
+  list: "as the provider's list says",
+  shipped: 'as the shipped table says',
+  runner: 'as its runner says',
+  refusal: 'as the provider said today when it refused a longer request',
+} as const
+
+function windowText(tokens: number | undefined, source: keyof typeof sourceTexts | undefined): string {
+  if (tokens === undefined) return 'unknown: conversations are sent whole'
+  return `${tokens.toLocaleString('en')} tokens${source ? `, ${sourceTexts[source]}` : ''}`
 }
 
 /** Lists the models in the memory of the runner. */

@@ -1,30 +1,15 @@
+import type { z } from 'zod'
 import { counted } from '../../formats/counted.ts'
 import { createPersona, listPersonas, removePersona, showPersona, updatePersona } from '../../operations/personas.ts'
 import type { PersonaView } from '../../personas/persona.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
-import { given } from '../terminal/parsers.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { labelled, table } from '../terminal/table.ts'
 
 interface PersonaOptions {
-  readonly name?: string
-  readonly model?: string
-  readonly description?: string
-  readonly prompt?: string
-  readonly embeddingModel?: string
-  readonly parameter?: Readonly<Record<string, unknown>>
-  readonly memory?: boolean
-  readonly maxMemories?: number
-  readonly retentionDays?: number
-  readonly memoryPlacement?: 'end' | 'system'
-  readonly memoryFloor?: number
-  readonly extract?: 'off' | 'manual' | 'auto'
-  readonly extractConfidence?: number
-  readonly autoCleanup?: boolean
   readonly mutation?: 'low' | 'medium' | 'high' | 'off'
-  readonly autoAdapt?: boolean
-  readonly mcp?: readonly string[]
 }
 
 export async function list(cli: Cli): Promise<void> {
@@ -48,13 +33,13 @@ export async function show(cli: Cli, id: string): Promise<void> {
   await print(cli, await cli.ask(showPersona, { id }), personaText)
 }
 
-export async function create(cli: Cli, options: PersonaOptions & { name: string; model: string }): Promise<void> {
-  const { name, model } = options
-  await print(cli, await cli.ask(createPersona, { ...fieldsOf(options), name, model }), ({ id }) => id)
+export async function create(cli: Cli, options: PersonaOptions): Promise<void> {
+  await print(cli, await cli.ask(createPersona, withMutation(fieldsOf(cli, createPersona), options)), ({ id }) => id)
 }
 
 export async function update(cli: Cli, id: string, options: PersonaOptions): Promise<void> {
-  await print(cli, await cli.ask(updatePersona, { id, ...fieldsOf(options) }), (persona) => persona.id)
+  const fields = withMutation(fieldsOf(cli, updatePersona), options)
+  await print(cli, await cli.ask(updatePersona, { ...fields, id }), (persona) => persona.id)
 }
 
 export async function remove(cli: Cli, ids: readonly string[]): Promise<void> {
@@ -67,30 +52,16 @@ export async function remove(cli: Cli, ids: readonly string[]): Promise<void> {
   note(cli, `aichat: removed ${names}`)
 }
 
-/** The request fields of the options that were given. */
-function fieldsOf(options: PersonaOptions) {
-  const { name, model, description, prompt, embeddingModel, parameter: parameters, mutation } = options
-  const memory = given({
-    enabled: options.memory,
-    max_memories: options.maxMemories,
-    auto_cleanup: options.autoCleanup,
-    retention_days: options.retentionDays,
-    min_score: options.memoryFloor,
-    extract: options.extract,
-    extract_min_confidence: options.extractConfidence,
-    placement: options.memoryPlacement,
-  })
-  const adapting = given({
-    enabled: mutation === undefined ? undefined : mutation !== 'off',
-    sensitivity: mutation === 'off' ? undefined : mutation,
-    auto_adapt: options.autoAdapt,
-  })
-  return {
-    ...given({ name, model, description, parameters, system_prompt: prompt, embedding_model: embeddingModel }),
-    ...(options.mcp && { mcp_servers: [...options.mcp] }),
-    ...(Object.keys(memory).length > 0 && { memory_settings: memory }),
-    ...(Object.keys(adapting).length > 0 && { mutation_settings: adapting }),
-  }
+type MutationSettings = z.input<typeof createPersona.input>['mutation_settings']
+
+/** The fields of a request with the speed of adaptation, which switches it on or off as well. */
+function withMutation<F extends { readonly mutation_settings?: MutationSettings | null }>(
+  fields: F,
+  { mutation }: PersonaOptions,
+): F {
+  if (mutation === undefined) return fields
+  const speed = mutation === 'off' ? { enabled: false } : { enabled: true, sensitivity: mutation }
+  return { ...fields, mutation_settings: { ...fields.mutation_settings, ...speed } }
 }
 
 function personaText(persona: PersonaView): string {

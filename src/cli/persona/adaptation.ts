@@ -1,15 +1,15 @@
 import { counted } from '../../formats/counted.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { adaptPersona, listAdaptations, showState } from '../../operations/adaptation.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
-import { given } from '../terminal/parsers.ts'
 import { readStdinText } from '../terminal/stdin.ts'
 import { table, timeText } from '../terminal/table.ts'
 
-export async function state(cli: Cli, id: string, { log, limit }: { log?: boolean; limit: number }): Promise<void> {
+export async function state(cli: Cli, id: string, { log }: { log?: boolean }): Promise<void> {
   if (!log) return print(cli, await cli.ask(showState, { id }), stateText)
-  await print(cli, await cli.ask(listAdaptations, { id, limit }), ({ records }) =>
+  await print(cli, await cli.ask(listAdaptations, { ...fieldsOf(cli, listAdaptations), id }), ({ records }) =>
     table(
       cli,
       records,
@@ -26,18 +26,12 @@ export async function state(cli: Cli, id: string, { log, limit }: { log?: boolea
   )
 }
 
-export async function adapt(
-  cli: Cli,
-  id: string,
-  options: { type: string; trigger: string; changes: string; key?: string },
-): Promise<void> {
-  const text = options.changes === '-' ? await readStdinText(cli) : options.changes
+export async function adapt(cli: Cli, id: string, { changes }: { changes: string }): Promise<void> {
+  const text = changes === '-' ? await readStdinText(cli) : changes
   const adapted = await cli.ask(adaptPersona, {
+    ...fieldsOf(cli, adaptPersona),
     id,
-    adaptation_type: options.type,
-    trigger_event: options.trigger,
     changes: parseJson(text, '--changes') as never,
-    ...given({ idempotency_key: options.key }),
   })
   await print(cli, adapted, ({ record }) => recordText(record))
   for (const { path, reason = '' } of effectsOf(adapted.record.changes))

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount, parseNumber, parseTime } from '../terminal/parsers.ts'
+import { parseTime, unless } from '../terminal/parsers.ts'
 
 /** `aichat persona …`: characters with a model, settings and a memory. */
 export function addPersonaCommands(program: CliCommand, cli: Cli): void {
@@ -27,8 +27,8 @@ export function addPersonaCommands(program: CliCommand, cli: Cli): void {
     persona
       .command('create')
       .description('create a persona')
-      .requiredOption('--name <name>', 'its name (required)')
-      .requiredOption('-m, --model <model>', 'its model, or plugin:model (required)'),
+      .requiredField('--name <name>', 'its name (required)')
+      .requiredField('-m, --model <model>', 'its model, or plugin:model (required)'),
   )
     .example('aichat persona create --name Ada -m openai:gpt-4.1-mini --prompt "You are a patient tutor." --memory')
     .action(run((personas) => personas.create))
@@ -37,8 +37,8 @@ export function addPersonaCommands(program: CliCommand, cli: Cli): void {
     persona
       .command('update <id>')
       .description('change the given settings of a persona')
-      .option('--name <name>', 'its name')
-      .option('-m, --model <model>', 'its model, or plugin:model'),
+      .field('--name <name>', 'its name')
+      .field('-m, --model <model>', 'its model, or plugin:model'),
   )
     .example('aichat persona update Ada --retention-days 365', 'aichat persona update Ada --parameter temperature=0.3')
     .action(run((personas) => personas.update))
@@ -65,31 +65,23 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
 
   memory
     .command('add <id> [text...]')
-    .description('store a memory: the text, or stdin with -; or many from a file of JSON lines')
-    .option('--jsonl <file>', 'store one from each line {"content":…} of a file, or of stdin with -')
-    .option('--importance <number>', 'its importance, from 0 to 1', parseNumber)
-    .option('--category <name>', 'its category, by which memories are listed and wiped')
-    .option('--speaker <name>', 'the person whose words it holds')
-    .option('--conversation <name>', 'its conversation: memories of one give each other context in search')
-    .option('--pin', 'keep it when old memories are removed')
-    .option('--timestamp <when>', 'the time it speaks of, such as 2024-05-08T17:30, if not now', parseTime)
-    .addOption(new Option('--time <when>', 'the same as --timestamp').argParser(parseTime).hideHelp())
-    .option('--valid-from <when>', 'the time from which it holds', parseTime)
-    .option('--valid-to <when>', 'the time up to which it holds', parseTime)
-    .fields({
-      content: 'TEXT',
-      importance_score: '--importance',
-      timestamp: '--timestamp',
-      'metadata.category': '--category',
-      'metadata.speaker': '--speaker',
-      'metadata.conversation': '--conversation',
-      'metadata.valid_from': '--valid-from',
-      'metadata.valid_to': '--valid-to',
-    })
+    .description('store a memory: the text, or stdin with -')
+    .field('--importance <number>', 'its importance, from 0 to 1', 'importance_score')
+    .field('--category <name>', 'its category, by which memories are listed and wiped', 'metadata.category')
+    .field('--speaker <name>', 'the person whose words it holds', 'metadata.speaker')
+    .field(
+      '--conversation <name>',
+      'its conversation: memories of one give each other context in search',
+      'metadata.conversation',
+    )
+    .field('--pin', 'keep it when old memories are removed', 'metadata.pinned')
+    .field('--timestamp <when>', 'the time it speaks of, such as 2024-05-08T17:30, if not now', 'timestamp', parseTime)
+    .field('--valid-from <when>', 'the time from which it holds', 'metadata.valid_from', parseTime)
+    .field('--valid-to <when>', 'the time up to which it holds', 'metadata.valid_to', parseTime)
+    .fields({ content: 'TEXT' })
     .example(
       'aichat persona memory add Ada "My cat is afraid of thunder"',
       'aichat persona memory add Ada - --category work < notes.txt',
-      'aichat persona memory add Ada --jsonl memories.jsonl',
     )
     .action(run((memories) => memories.add))
 
@@ -102,24 +94,24 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
   memory
     .command('edit <id> <memory>')
     .description('change the given fields of a memory; without any, edit its text in $VISUAL or $EDITOR')
-    .option('--content <text>', 'its text, or - to read stdin')
-    .option('--importance <number>', 'its importance, from 0 to 1', parseNumber)
-    .option('--category <name>', 'its category; "" for none')
-    .option('--speaker <name>', 'the person whose words it holds; "" for none')
-    .option('--conversation <name>', 'its conversation; "" for none')
-    .option('--timestamp <when>', 'the time it speaks of, such as 2024-05-08T17:30', parseTime)
-    .option('--valid-from <when>', 'the time from which it holds; "" for none', parseTimeOrNone)
-    .option('--valid-to <when>', 'the time up to which it holds; "" for none', parseTimeOrNone)
-    .fields({
-      content: '--content',
-      importance_score: '--importance',
-      timestamp: '--timestamp',
-      'metadata.category': '--category',
-      'metadata.speaker': '--speaker',
-      'metadata.conversation': '--conversation',
-      'metadata.valid_from': '--valid-from',
-      'metadata.valid_to': '--valid-to',
-    })
+    .field('--content <text>', 'its text, or - to read stdin')
+    .field('--importance <number>', 'its importance, from 0 to 1', 'importance_score')
+    .field('--category <name>', 'its category; "" for none', 'metadata.category', unless(''))
+    .field('--speaker <name>', 'the person whose words it holds; "" for none', 'metadata.speaker', unless(''))
+    .field('--conversation <name>', 'its conversation; "" for none', 'metadata.conversation', unless(''))
+    .field('--timestamp <when>', 'the time it speaks of, such as 2024-05-08T17:30', 'timestamp', parseTime)
+    .field(
+      '--valid-from <when>',
+      'the time from which it holds; "" for none',
+      'metadata.valid_from',
+      unless('', parseTime),
+    )
+    .field(
+      '--valid-to <when>',
+      'the time up to which it holds; "" for none',
+      'metadata.valid_to',
+      unless('', parseTime),
+    )
     .example(
       'aichat persona memory edit Ada 6f9a2c1e --content "My cat is afraid of fireworks"',
       'aichat persona memory edit Ada 6f9a2c1e --category pets --importance 0.9',
@@ -146,14 +138,14 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .action(run((memories) => memories.remove))
 
   withFilter(memory.command('list <id>').description('list memories, newest first'))
-    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
-    .option('--offset <count>', 'skip this many', parseNumber, 0)
+    .fieldOption(new Option('-n, --limit <count>', 'list at most this many').default(20))
+    .fieldOption(new Option('--offset <count>', 'skip this many').default(0))
     .example('aichat persona memory list Ada -n 50', 'aichat persona memory list Ada --speaker Ada --after 7d')
     .action(run((memories) => memories.list))
 
   withFilter(memory.command('search <id> <query...>').description('find memories by words and by meaning'))
-    .option('-n, --limit <count>', 'list at most this many', parseCount, 10)
-    .option('--min-score <number>', 'only memories with at least this score', parseNumber)
+    .fieldOption(new Option('-n, --limit <count>', 'list at most this many').default(10))
+    .field('--min-score <number>', 'only memories with at least this score')
     .example(
       'aichat persona memory search Ada "what frightens my pet?" -n 3',
       'aichat persona memory search Ada "what did I plant in March?"',
@@ -185,13 +177,13 @@ function addProposalCommands(memory: CliCommand, cli: Cli): void {
   proposals
     .command('list <id>')
     .description('list the facts that wait, newest first')
-    .addOption(
+    .fieldOption(
       new Option('--status <status>', 'those that wait, or that were decided')
         .choices(['open', 'accepted', 'rejected'])
         .default('open'),
     )
-    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
-    .option('--offset <count>', 'skip this many', parseNumber, 0)
+    .fieldOption(new Option('-n, --limit <count>', 'list at most this many').default(20))
+    .fieldOption(new Option('--offset <count>', 'skip this many').default(0))
     .example('aichat persona memory proposals list Ada --status rejected')
     .action(run((all) => all.list))
 
@@ -211,20 +203,15 @@ function addProposalCommands(memory: CliCommand, cli: Cli): void {
 /** The conditions of a list or search of memories. */
 function withFilter(command: CliCommand): CliCommand {
   return command
-    .option('--category <name>', 'only memories of this category; "" for those without one')
-    .option('--speaker <name>', 'only what this person said; "" for memories without a speaker')
-    .option('--conversation <name>', 'only memories of this conversation; "" for those without one')
-    .option(
+    .field('--category <name>', 'only memories of this category; "" for those without one')
+    .field('--speaker <name>', 'only what this person said; "" for memories without a speaker')
+    .field('--conversation <name>', 'only memories of this conversation; "" for those without one')
+    .field(
       '--after <when>',
       'only memories from this time on, such as 2026-01-31, 7d for the last seven days, or "last week" in your language',
     )
-    .option('--before <when>', 'only memories before this time')
-    .option('--pinned', 'only pinned memories')
-}
-
-/** A time, or null for the empty text. */
-function parseTimeOrNone(text: string): number | null {
-  return text.trim() === '' ? null : parseTime(text)
+    .field('--before <when>', 'only memories before this time')
+    .field('--pinned', 'only pinned memories')
 }
 
 /** `aichat persona state|adapt|undo`. */
@@ -235,24 +222,28 @@ function addAdaptationCommands(persona: CliCommand, cli: Cli): void {
     .command('state <id>')
     .description('show the learned state of a persona, or with --log its adaptation records')
     .option('--log', 'list the records instead, newest first')
-    .option('-n, --limit <count>', 'list at most this many records', parseCount, 20)
+    .fieldOption(new Option('-n, --limit <count>', 'list at most this many records').default(20))
     .example('aichat persona state Ada', 'aichat persona state Ada --log -n 5')
     .action(run((adaptations) => adaptations.state))
 
   persona
     .command('adapt <id>')
     .description('adapt a persona, or answer its proposal')
-    .requiredOption(
+    .requiredField(
       '--type <type>',
       'the adaptation: weight_adjusted, preference_set, trait_pinned, state_reset, … (required)',
+      'adaptation_type',
     )
-    .requiredOption('--trigger <event>', 'its reason: explicit_instruction, feedback_positive, … (required)')
+    .requiredField(
+      '--trigger <event>',
+      'its reason: explicit_instruction, feedback_positive, … (required)',
+      'trigger_event',
+    )
     .requiredOption(
       '--changes <json>',
       '[{"trait":…,"target":-1…1}], [{"preference":…,"value":…}], or - for stdin (required)',
     )
-    .option('--key <key>', 'an idempotency key: the same key twice makes one record')
-    .fields({ adaptation_type: '--type', trigger_event: '--trigger', idempotency_key: '--key' })
+    .field('--key <key>', 'an idempotency key: the same key twice makes one record', 'idempotency_key')
     .example(
       'aichat persona adapt Ada --type weight_adjusted --trigger explicit_instruction --changes \'[{"trait":"verbosity","target":-0.5}]\'',
     )
@@ -296,7 +287,7 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
     )
     .option('--encrypt', 'encrypt it with a passphrase, to be decrypted by `age -d` too')
     .option('--passphrase-stdin', 'read the passphrase from stdin')
-    .option('--no-embeddings', 'leave out the vectors')
+    .field('--no-embeddings', 'leave out the vectors', 'include_embeddings')
     .option('--force', 'replace the file')
     .example('aichat persona export Ada -o ada.json', 'aichat persona export Ada --format card -o ada.png')
     .action(run((packages) => packages.exportPackage))
@@ -306,18 +297,18 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
     .description(
       "import a package, a character card, a Letta agent file, an export of ChatGPT's or Claude's conversations, or memories as JSON lines, from a file or stdin with -",
     )
-    .addOption(
+    .fieldOption(
       new Option(
         '--mode <mode>',
         'create a persona, or merge into or replace one (default: merge with --into)',
       ).choices(['create', 'merge', 'replace']),
     )
-    .option('--into <id>', 'the persona to merge into or to replace')
-    .option('-m, --model <model>', 'the chat model of a new persona whose file names none')
-    .option('--name <name>', 'the name of a new persona; not for packages')
-    .option('--after <time>', 'leave out older conversations and memories; not for packages', parseTime)
-    .option('--with-answers', "take the assistant's answers of exported conversations, too")
-    .option('--dry-run', 'show the changes, and write nothing')
+    .field('--into <id>', 'the persona to merge into or to replace', 'persona')
+    .field('-m, --model <model>', 'the chat model of a new persona whose file names none')
+    .field('--name <name>', 'the name of a new persona; not for packages')
+    .field('--after <time>', 'leave out older conversations and memories; not for packages', 'after', parseTime)
+    .field('--with-answers', "take the assistant's answers of exported conversations, too")
+    .field('--dry-run', 'show the changes, and write nothing')
     .option('--passphrase-stdin', 'read the passphrase from stdin')
     .example(
       'aichat persona import ada.json --dry-run',
@@ -336,52 +327,57 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
 
 function withSettings(command: CliCommand): CliCommand {
   return command
-    .option('--description <text>', 'its description')
-    .option('--prompt <text>', 'its system prompt')
-    .option('--embedding-model <model>', 'the model for memory search; see: aichat models embeddings')
-    .option('--parameter <name=value>', 'a request field, such as temperature=0.3 (repeatable)', parseParameter)
-    .option('--memory', 'remember conversations')
+    .field('--description <text>', 'its description')
+    .field('--prompt <text>', 'its system prompt', 'system_prompt')
+    .field('--embedding-model <model>', 'the model for memory search; see: aichat models embeddings')
+    .field(
+      '--parameter <name=value>',
+      'a request field, such as temperature=0.3 (repeatable)',
+      'parameters',
+      parseParameter,
+    )
+    .field('--memory', 'remember conversations', 'memory_settings.enabled')
     .option('--no-memory', 'neither read nor store memories in chats')
-    .option('--max-memories <count>', 'the largest number of memories', parseNumber)
-    .option('--retention-days <days>', 'how many days a memory is kept', parseNumber)
-    .option('--memory-floor <score>', 'the least score, 0 to 1, with which a memory enters a chat', parseNumber)
-    .addOption(
+    .field('--max-memories <count>', 'the largest number of memories', 'memory_settings.max_memories')
+    .field('--retention-days <days>', 'how many days a memory is kept', 'memory_settings.retention_days')
+    .field(
+      '--memory-floor <score>',
+      'the least score, 0 to 1, with which a memory enters a chat',
+      'memory_settings.min_score',
+    )
+    .fieldOption(
       new Option(
         '--memory-placement <place>',
         'where memories stand in a chat: before the newest message, so that the history before it can be cached, or behind the system prompt',
       ).choices(['end', 'system']),
+      'memory_settings.placement',
     )
-    .addOption(
+    .fieldOption(
       new Option(
         '--extract <rule>',
         'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself',
       ).choices(['off', 'manual', 'auto']),
+      'memory_settings.extract',
     )
-    .option(
+    .field(
       '--extract-confidence <number>',
       'the least confidence, 0 to 1, of facts that --extract auto accepts',
-      parseNumber,
+      'memory_settings.extract_min_confidence',
     )
-    .option('--auto-cleanup', 'remove memories beyond these limits')
+    .field('--auto-cleanup', 'remove memories beyond these limits', 'memory_settings.auto_cleanup')
     .option('--no-auto-cleanup', 'keep old memories, and refuse new ones beyond the limit')
     .addOption(
       new Option('--mutation <sensitivity>', 'the speed of adaptation').choices(['low', 'medium', 'high', 'off']),
     )
-    .option('--auto-adapt', 'adapt in chats')
+    .field('--auto-adapt', 'adapt in chats', 'mutation_settings.auto_adapt')
     .option('--no-auto-adapt', 'adapt only by command')
-    .option('--mcp <server>', 'a server whose tools it may call, see aichat mcp; "" for none (repeatable)', parseServer)
-    .fields({
-      system_prompt: '--prompt',
-      parameters: '--parameter',
-      'memory_settings.max_memories': '--max-memories',
-      'memory_settings.retention_days': '--retention-days',
-      'memory_settings.min_score': '--memory-floor',
-      'memory_settings.placement': '--memory-placement',
-      'memory_settings.extract': '--extract',
-      'memory_settings.extract_min_confidence': '--extract-confidence',
-      mutation_settings: '--mutation',
-      mcp_servers: '--mcp',
-    })
+    .field(
+      '--mcp <server>',
+      'a server whose tools it may call, see aichat mcp; "" for none (repeatable)',
+      'mcp_servers',
+      parseServer,
+    )
+    .fields({ mutation_settings: '--mutation' })
 }
 
 /** Collects the names of servers; an empty one stands for none. */

@@ -13,6 +13,7 @@ import {
 import { timeForms, timeFromText } from '../../personas/memory/time-words.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { editText } from '../terminal/editor.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { askTerminal, canAsk, confirm } from '../terminal/prompts.ts'
@@ -22,38 +23,10 @@ import { labelled, table, timeText } from '../terminal/table.ts'
 /** The most evicted memories that are named one by one; further ones are counted. */
 const mostNotes = 5
 
-/** Adds a memory from words, standard input or, with `--jsonl`, lines of a file; notes evictions on stderr. */
-export async function add(
-  cli: Cli,
-  id: string,
-  words: readonly string[],
-  options: {
-    importance?: number
-    category?: string
-    speaker?: string
-    conversation?: string
-    pin?: boolean
-    timestamp?: number
-    time?: number
-    validFrom?: number
-    validTo?: number
-    jsonl?: string
-  },
-): Promise<void> {
-  const { jsonl, ...others } = options
-  if (jsonl !== undefined) {
-    if (words.length > 0 || Object.keys(given(others)).length > 0)
-      throw new AppError('usage', 'Invalid options: --jsonl takes text and labels from its lines alone')
-    const { addLines } = await import('./memory-lines.ts')
-    return addLines(cli, id, jsonl)
-  }
-  const { importance, category, speaker, conversation, pin, validFrom, validTo } = options
-  const added = await cli.ask(addMemory, {
-    id,
-    content: await contentOf(cli, words.join(' ')),
-    ...given({ importance_score: importance, timestamp: options.timestamp ?? options.time }),
-    metadata: given({ category, speaker, conversation, pinned: pin, valid_from: validFrom, valid_to: validTo }),
-  })
+/** Adds a memory from words or standard input; notes evictions on stderr. */
+export async function add(cli: Cli, id: string, words: readonly string[]): Promise<void> {
+  const content = await contentOf(cli, words.join(' '))
+  const added = await cli.ask(addMemory, { ...fieldsOf(cli, addMemory), id, content })
   await print(cli, added, (entry) => entry.id)
   if (added.embedding_status === 'pending')
     note(cli, `aichat: ${added.embedding_model} does not answer; until it does, the memory is found by its words only`)
@@ -89,39 +62,12 @@ export async function show(cli: Cli, id: string, beginning: string): Promise<voi
 }
 
 /** Changes the text and labels of a memory; null removes a label. */
-export async function edit(
-  cli: Cli,
-  id: string,
-  beginning: string,
-  options: {
-    content?: string
-    importance?: number
-    category?: string
-    speaker?: string
-    conversation?: string
-    timestamp?: number
-    validFrom?: number | null
-    validTo?: number | null
-  },
-): Promise<void> {
-  const { importance, timestamp, validFrom, validTo } = options
-  const label = (name: string | undefined) => (name === '' ? null : name)
-  const metadata = given({
-    category: label(options.category),
-    speaker: label(options.speaker),
-    conversation: label(options.conversation),
-    valid_from: validFrom,
-    valid_to: validTo,
-  })
+export async function edit(cli: Cli, id: string, beginning: string): Promise<void> {
+  const fields = fieldsOf(cli, editMemory)
   const memory_id = await memoryIdOf(cli, id, beginning)
-  const isGiven = Object.keys(given({ ...options })).length > 0
-  const content = isGiven ? await contentGiven(cli, options.content) : await editedContent(cli, id, memory_id)
-  const edited = await cli.ask(editMemory, {
-    id,
-    memory_id,
-    ...given({ content, importance_score: importance, timestamp }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  })
+  if (Object.keys(fields).length === 0) fields.content = await editedContent(cli, id, memory_id)
+  else if (fields.content === '-') fields.content = (await readStdinText(cli)).trim()
+  const edited = await cli.ask(editMemory, { ...fields, id, memory_id })
   await print(cli, edited, (entry) => entry.id)
 }
 
@@ -214,11 +160,6 @@ async function memoryIdOf(cli: Cli, id: string, beginning: string): Promise<stri
 /** Memories that are named where the beginning of an id is ambiguous. */
 const mostCandidates = 5
 
-/** The text of `--content`, or stdin for `-`. */
-async function contentGiven(cli: Cli, text: string | undefined): Promise<string | undefined> {
-  return text === '-' ? (await readStdinText(cli)).trim() : text
-}
-
 /** The text after it was edited. Throws `found` where it was left as it was. */
 async function editedContent(cli: Cli, id: string, memory_id: string): Promise<string> {
   const { content } = await cli.ask(showMemory, { id, memory_id })
@@ -227,34 +168,24 @@ async function editedContent(cli: Cli, id: string, memory_id: string): Promise<s
   return edited
 }
 
-/** The conditions of a list or search, as options. */
-interface FilterOptions {
-  category?: string
-  speaker?: string
-  conversation?: string
-  after?: string
-  before?: string
-  pinned?: boolean
-}
-
-/** The conditions with their times read. Throws `usage` for one that is no time. */
-function conditionsOf({ after, before, ...others }: FilterOptions) {
+/** The conditions of a list or search with their times read. Throws `usage` for one that is no time. */
+function conditionsOf<F extends { readonly after?: Time; readonly before?: Time }>({ after, before, ...others }: F) {
   return { ...others, ...given({ after: timeOf('--after', after), before: timeOf('--before', before) }) }
 }
 
-function timeOf(option: string, text: string | undefined): number | undefined {
-  const time = text === undefined ? undefined : timeFromText(text, Date.now())
-  if (text === undefined || time !== undefined) return time
+type Time = number | string
+
+function timeOf(option: string, text: Time | undefined): number | undefined {
+  if (text === undefined || typeof text === 'number') return text
+  const time = timeFromText(text, Date.now())
+  if (time !== undefined) return time
   throw new AppError('usage', `Invalid time "${text.slice(0, 40)}" for ${option}: use ${timeForms}`)
 }
 
 /** Prints a page of the memories that meet the conditions. */
-export async function list(
-  cli: Cli,
-  id: string,
-  { limit, offset, ...options }: FilterOptions & { limit: number; offset: number },
-): Promise<void> {
-  const found = await cli.ask(listMemories, { id, limit, offset, ...conditionsOf(options) })
+export async function list(cli: Cli, id: string): Promise<void> {
+  const { limit, offset, ...conditions } = conditionsOf(fieldsOf(cli, listMemories))
+  const found = await cli.ask(listMemories, { ...conditions, limit, offset, id })
   await print(cli, found, ({ memories }) =>
     table(
       cli,
@@ -266,7 +197,7 @@ export async function list(
         ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
         ['CONTENT', (row) => row.content],
       ],
-      Object.values(options).some((value) => value !== undefined) || offset > 0
+      Object.keys(conditions).length > 0 || Number(offset) > 0
         ? 'no memory meets these conditions'
         : `no memories yet; add one: aichat persona memory add ${id} TEXT`,
     ),
@@ -276,20 +207,9 @@ export async function list(
 }
 
 /** Prints the best matches of a query with their scores; notes on stderr a search without vectors, and one that was cut. */
-export async function search(
-  cli: Cli,
-  id: string,
-  words: readonly string[],
-  { limit, minScore, ...filter }: FilterOptions & { limit: number; minScore?: number },
-): Promise<void> {
-  const query = words.join(' ')
-  const found = await cli.ask(searchMemories, {
-    id,
-    query,
-    limit,
-    ...given({ min_score: minScore }),
-    ...conditionsOf(filter),
-  })
+export async function search(cli: Cli, id: string, words: readonly string[]): Promise<void> {
+  const conditions = conditionsOf(fieldsOf(cli, searchMemories))
+  const found = await cli.ask(searchMemories, { ...conditions, id, query: words.join(' ') })
   await print(cli, found, ({ results }) =>
     table(
       cli,

@@ -11,6 +11,7 @@ import { backUpPersona, exportPersona, importPersona, listBackups, restorePerson
 import { notedFolder, openScratch, type Scratch } from '../../personas/package/scratch.ts'
 import { LocalPackage } from '../../personas/package/upload.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -24,18 +25,10 @@ interface ExportOptions {
   readonly format: 'json' | 'container' | 'card' | 'jsonl'
   readonly encrypt?: boolean
   readonly passphraseStdin?: boolean
-  readonly embeddings: boolean
   readonly force?: boolean
 }
 
 interface ImportOptions {
-  readonly mode?: 'create' | 'merge' | 'replace'
-  readonly into?: string
-  readonly model?: string
-  readonly name?: string
-  readonly after?: number
-  readonly withAnswers?: boolean
-  readonly dryRun?: boolean
   readonly passphraseStdin?: boolean
 }
 
@@ -77,12 +70,7 @@ export async function exportPackage(cli: Cli, id: string, options: ExportOptions
   if (toFile && !force && existsSync(output))
     throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
   const passphrase = isEncrypted ? await newPassphrase(cli, options.passphraseStdin === true) : undefined
-  const answer = await cli.ask(exportPersona, {
-    id,
-    format,
-    include_embeddings: options.embeddings,
-    ...given({ passphrase }),
-  })
+  const answer = await cli.ask(exportPersona, { ...fieldsOf(cli, exportPersona), id, format, ...given({ passphrase }) })
   const body = watched(cli, bytesOf(answer), Number(answer.headers['x-package-bytes']), 'exported')
   if (toFile) await save(cli, output, body)
   else for await (const piece of body) await cli.io.out(piece)
@@ -90,12 +78,9 @@ export async function exportPackage(cli: Cli, id: string, options: ExportOptions
 
 /** Imports a package or a file of another program. */
 export async function importPackage(cli: Cli, file: string, options: ImportOptions): Promise<void> {
-  const { mode, model, name, after, into: persona } = options
   const imported = await cli.ask(importPersona, {
+    ...fieldsOf(cli, importPersona),
     package: file === '-' ? streamStdin(cli) : await openInput(cli, file, options),
-    dry_run: options.dryRun === true,
-    with_answers: options.withAnswers === true,
-    ...given({ mode, persona, model, name, after }),
   })
   await print(cli, imported, (done) => (done.dry_run ? '' : done.persona_id))
   note(cli, `aichat: ${summaryOf(imported)}`)

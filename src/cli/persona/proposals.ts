@@ -1,17 +1,12 @@
 import { AppError } from '../../errors.ts'
 import { acceptProposal, listProposals, rejectProposal } from '../../operations/memories.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { table, timeText } from '../terminal/table.ts'
 
-type Status = 'open' | 'accepted' | 'rejected'
-
-export async function list(
-  cli: Cli,
-  id: string,
-  { limit, offset, status }: { limit: number; offset: number; status: Status },
-): Promise<void> {
-  const found = await cli.ask(listProposals, { id, limit, offset, status })
+export async function list(cli: Cli, id: string, { status }: { status: string }): Promise<void> {
+  const found = await cli.ask(listProposals, { ...fieldsOf(cli, listProposals), id })
   await print(cli, found, ({ proposals }) =>
     table(
       cli,

@@ -13,6 +13,7 @@ import {
 } from '../../operations/plugins.ts'
 import type { PluginKind, PluginManifest } from '../../plugins/manifest.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
@@ -51,13 +52,9 @@ export async function show(cli: Cli, id: string): Promise<void> {
   await print(cli, await cli.ask(showPlugin, { id }), pluginText)
 }
 
-export async function install(
-  cli: Cli,
-  source: string,
-  { activate, force }: { activate?: boolean; force?: boolean },
-): Promise<void> {
+export async function install(cli: Cli, source: string, { activate }: { activate?: boolean }): Promise<void> {
   const document = await readDocument(cli, source)
-  const installed = await cli.ask(installPlugin, { document, replace: force === true })
+  const installed = await cli.ask(installPlugin, { ...fieldsOf(cli, installPlugin), document })
   noteAll(cli, installed.warnings)
   if (activate) noteAll(cli, (await cli.ask(activatePlugin, { id: installed.id })).warnings)
   await print(cli, activate ? { ...installed, active: true } : installed, () => installed.id)
@@ -85,13 +82,13 @@ export async function activate(cli: Cli, id: string): Promise<void> {
 }
 
 export async function deactivate(cli: Cli, { type }: KindOptions): Promise<void> {
-  const { deactivated } = await cli.ask(deactivatePlugin, type ? { type } : {})
+  const { deactivated } = await cli.ask(deactivatePlugin, fieldsOf(cli, deactivatePlugin))
   await print(cli, { deactivated }, () => deactivated ?? '')
   if (deactivated === null) noteNoneActive(cli, type)
 }
 
 export async function current(cli: Cli, { type }: KindOptions): Promise<void> {
-  const active = await cli.ask(currentPlugin, type ? { type } : {})
+  const active = await cli.ask(currentPlugin, fieldsOf(cli, currentPlugin))
   await print(cli, active, (plugin) => plugin?.id ?? '')
   if (!active) noteNoneActive(cli, type)
 }

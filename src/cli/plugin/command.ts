@@ -36,7 +36,7 @@ export function addPluginCommands(program: CliCommand, cli: Cli): void {
     .command('install <source>')
     .description('install a plugin from a file, an http(s) address, or stdin with -; see: aichat help plugin-file')
     .option('--activate', 'make it the active one')
-    .option('--force', 'replace a plugin with the same id')
+    .field('--force', 'replace a plugin with the same id', 'replace')
     .example('aichat plugin install custom.json --activate', 'aichat plugin install https://example.org/custom.json')
     .action(run((plugins) => plugins.install))
 
@@ -62,14 +62,14 @@ export function addPluginCommands(program: CliCommand, cli: Cli): void {
   plugin
     .command('deactivate')
     .description('deactivate the active plugin, so that chats go to the local model runner')
-    .addOption(kindOption())
+    .fieldOption(kindOption())
     .example('aichat plugin deactivate', 'aichat plugin deactivate --type tts')
     .action(run((plugins) => plugins.deactivate))
 
   plugin
     .command('current')
     .description('show the active plugin')
-    .addOption(kindOption())
+    .fieldOption(kindOption())
     .example('aichat plugin current', 'aichat plugin current --type tts')
     .action(run((plugins) => plugins.current))
 

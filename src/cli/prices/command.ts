@@ -13,29 +13,30 @@ export function addPriceCommands(program: CliCommand, cli: Cli): void {
   prices
     .command('list')
     .description('list prices in USD per million tokens; exit 78 when there is none')
-    .option('--model <name>', 'only models of this name, or pattern such as "gpt-4.1*"')
-    .option('--plugin <id>', 'only those of this plugin')
-    .addOption(
+    .field('--model <name>', 'only models of this name, or pattern such as "gpt-4.1*"')
+    .field('--plugin <id>', 'only those of this plugin')
+    .fieldOption(
       new Option('--source <source>', 'only those of this source').choices(['operator', 'refreshed', 'shipped']),
     )
-    .option('-n, --limit <count>', 'list at most this many, up to 1000')
-    .option('--offset <count>', 'skip this many')
+    .field('-n, --limit <count>', 'list at most this many, up to 1000')
+    .field('--offset <count>', 'skip this many')
     .example('aichat prices list --plugin anthropic', 'aichat prices list --model "gpt-4.1*" --json')
     .action(run((price) => price.list))
 
   prices
     .command('set [model]')
     .description("set the operator's own price, in USD per million tokens, which goes before all others")
-    .option('--plugin <id>', 'the plugin that offers the model')
-    .option('--input <usd>', 'a million input tokens')
-    .option('--output <usd>', 'a million output tokens')
-    .option('--cached <usd>', 'input tokens read from a cache')
-    .option('--cache-write <usd>', 'input tokens written to a cache')
-    .option('--cache-write-1h <usd>', 'input tokens written to a cache for an hour')
-    .option('--audio-input <usd>', 'input tokens of audio')
-    .option('--audio-output <usd>', 'output tokens of audio')
-    .option('--reasoning <usd>', 'output tokens of reasoning')
-    .option('--valid-from <day>', 'the first day of the price in UTC, such as 2026-01-31')
+    .field('--plugin <id>', 'the plugin that offers the model', 'prices.0.plugin')
+    .field('--input <usd>', 'a million input tokens', 'prices.0.rates.input')
+    .field('--output <usd>', 'a million output tokens', 'prices.0.rates.output')
+    .field('--cached <usd>', 'input tokens read from a cache', 'prices.0.rates.cached')
+    .field('--cache-write <usd>', 'input tokens written to a cache', 'prices.0.rates.cache_write')
+    .field('--cache-write-1h <usd>', 'input tokens written to a cache for an hour', 'prices.0.rates.cache_write_1h')
+    .field('--audio-input <usd>', 'input tokens of audio', 'prices.0.rates.audio_input')
+    .field('--audio-output <usd>', 'output tokens of audio', 'prices.0.rates.audio_output')
+    .field('--reasoning <usd>', 'output tokens of reasoning', 'prices.0.rates.reasoning')
+    .field('--valid-from <day>', 'the first day of the price in UTC, such as 2026-01-31', 'prices.0.valid_from')
+    .fields({ 'prices.0.model': 'MODEL' })
     .option('--from <file>', 'set all prices of a price file instead, with tiers and services, or of stdin with -')
     .example(
       'aichat prices set gpt-4.1 --plugin openai --input 1.5 --output 6 --cached 0.375',
@@ -47,8 +48,8 @@ export function addPriceCommands(program: CliCommand, cli: Cli): void {
   prices
     .command('unset <model>')
     .description("take back the operator's own price")
-    .requiredOption('--plugin <id>', 'the plugin that offers the model')
-    .option('--valid-from <day>', 'the price that begins on this day')
+    .requiredField('--plugin <id>', 'the plugin that offers the model')
+    .field('--valid-from <day>', 'the price that begins on this day')
     .example('aichat prices unset gpt-4.1 --plugin openai')
     .action(run((price) => price.unset))
 
@@ -57,8 +58,8 @@ export function addPriceCommands(program: CliCommand, cli: Cli): void {
     .description("take prices from the providers' lists of models, where these have any, or from a price file")
     .option('--all', 'all plugins except retired ones and those without a key')
     .option('--from <source>', 'a price file, an http(s) address of one, or stdin with -')
-    .option('--dry-run', 'show the changes, and write nothing')
-    .option('--force', 'accept half as many prices as before, or prices most of which changed tenfold')
+    .field('--dry-run', 'show the changes, and write nothing')
+    .field('--force', 'accept half as many prices as before, or prices most of which changed tenfold')
     .option('--strict', 'count a skipped plugin as failed')
     .example(
       'aichat prices refresh openrouter --dry-run',

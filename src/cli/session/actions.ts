@@ -12,6 +12,7 @@ import {
 } from '../../operations/sessions.ts'
 import { parseLifetime } from '../../settings/duration.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
@@ -23,8 +24,8 @@ export { search } from './search.ts'
 
 type Row = z.output<typeof listSessions.output>['sessions'][number]
 
-export async function list(cli: Cli, { limit }: { limit: number }): Promise<void> {
-  await print(cli, await cli.ask(listSessions, { limit }), ({ sessions }) =>
+export async function list(cli: Cli): Promise<void> {
+  await print(cli, await cli.ask(listSessions, fieldsOf(cli, listSessions)), ({ sessions }) =>
     table(
       cli,
       sessions,
@@ -70,7 +71,7 @@ export async function exportSession(
   id: string,
   { format, output, force }: { format: string; output?: string; force?: boolean },
 ): Promise<void> {
-  const session = await cli.ask(showSession, { id })
+  const session = await cli.ask(showSession, { id, files: true })
   const json = format === 'json' || cli.globals().json
   const toStdout = !output || output === '-'
   if (toStdout && json) return printJson(cli, session)

@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount } from '../terminal/parsers.ts'
 
 /** `aichat session …`: saved conversations. */
 export function addSessionCommands(program: CliCommand, cli: Cli): void {
@@ -14,7 +13,7 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
   session
     .command('list')
     .description('list your conversations, latest first')
-    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
+    .fieldOption(new Option('-n, --limit <count>', 'list at most this many').default(20))
     .example('aichat session list -n 5')
     .action(run((sessions) => sessions.list))
 
@@ -29,7 +28,7 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
     .description(
       'find messages that hold all of the words; "two words" are words in a row, word* is the beginning of one',
     )
-    .option('-n, --limit <count>', 'find at most this many', parseCount, 20)
+    .fieldOption(new Option('-n, --limit <count>', 'find at most this many').default(20))
     .option(
       '--since <time>',
       'only in messages since this day, such as 2026-01-31, or a time such as "last week" or 7d',

@@ -3,23 +3,24 @@ import { searchSessions } from '../../operations/sessions.ts'
 import { timeForms, timeFromText } from '../../personas/memory/time-words.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { coloured } from '../terminal/colour.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import { timeText } from '../terminal/table.ts'
 
 /** Prints the messages that hold all words, the last saved first: the session, and the words in their place. */
-export async function search(
-  cli: Cli,
-  words: readonly string[],
-  { limit, since: from }: { limit: number; since?: string },
-): Promise<void> {
+export async function search(cli: Cli, words: readonly string[], { since: from }: { since?: string }): Promise<void> {
   // The shell has taken the quotes: an argument of several words is words in a row.
   const q = words.map((word) => (/\s/.test(word) && !word.includes('"') ? `"${word}"` : word)).join(' ')
   if (q.trim() === '') throw new AppError('usage', 'Name the words to search for')
   const since = from === undefined ? undefined : timeFromText(from, Date.now())
   if (from !== undefined && since === undefined)
     throw new AppError('usage', `Invalid time "${from.slice(0, 40)}" for --since: use ${timeForms}`)
-  const found = await cli.ask(searchSessions, { q, limit, ...(since !== undefined && { since: Math.max(0, since) }) })
+  const found = await cli.ask(searchSessions, {
+    ...fieldsOf(cli, searchSessions),
+    q,
+    ...(since !== undefined && { since: Math.max(0, since) }),
+  })
   const { plain } = cli.globals()
   await print(cli, found, ({ hits }) =>
     hits
@@ -33,7 +34,7 @@ export async function search(
   )
   if (cli.globals().json || plain) return
   if (found.hits.length === 0) note(cli, 'aichat: no message holds all of these words; word* finds words that begin so')
-  else if (found.more) note(cli, `aichat: there are more; -n ${limit * 2} shows them`)
+  else if (found.more) note(cli, `aichat: there are more; -n ${found.hits.length * 2} shows them`)
 }
 
 /** The snippet with its found words in another style. */

@@ -1,5 +1,8 @@
 import type { z } from 'zod'
-import { textOf } from '../../chat/protocol/messages.ts'
+import { type JsonObject, objectOf } from '../../chat/protocol/json-object.ts'
+import { mediaBytes } from '../../chat/protocol/media.ts'
+import { type Message as ChatMessage, type ContentPart, imageUrlOf, textOf } from '../../chat/protocol/messages.ts'
+import { dataUrl } from '../../formats/data-url.ts'
 import type { showSession } from '../../operations/sessions.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -49,7 +52,22 @@ export function folded(text: string): string {
 }
 
 function textIn(message: Message): string {
-  return textOf((message as { content?: string | null }).content)
+  const { content = null, images = [] } = message as unknown as Pick<ChatMessage, 'content'> & {
+    readonly images?: readonly ContentPart[]
+  }
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : [...(content ?? [])]
+  return [...parts, ...images].map(partText).join('\n')
+}
+
+/** A part in Markdown: a picture or file with its bytes in the address, so that the document is whole. */
+function partText(part: ContentPart): string {
+  if (part.type === 'text') return textOf([part])
+  const url = imageUrlOf(part)
+  if (url !== undefined) return `![picture](${url})`
+  const { mediaType, data } = mediaBytes(part) ?? {}
+  const { filename } = objectOf((part as JsonObject)['file'])
+  const name = typeof filename === 'string' ? filename.replace(/[[\]\\]/g, '') : 'file'
+  return data === undefined ? `[${part.type}]` : `[${name}](${dataUrl(mediaType!, data)})`
 }
 
 /** The finish reason of an answer that is told apart from the others. */

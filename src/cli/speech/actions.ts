@@ -7,6 +7,7 @@ import { counted } from '../../formats/counted.ts'
 import type { Download } from '../../operations/operation.ts'
 import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from '../../operations/speech.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { readInput, writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
@@ -15,6 +16,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
+import type { BookPart } from './book.ts'
 import type { BookState } from './book-files.ts'
 import { findPlayer, openPlayer } from './player.ts'
 import { requestLimit } from './request-limit.ts'
@@ -32,55 +34,40 @@ interface AudioOptions {
   readonly timestamps?: string
 }
 
-/** Options of the text. */
-interface TextOptions {
+/** Options of every way to speak. */
+interface SayOptions extends AudioOptions {
   readonly input?: string
-  readonly model?: string
-  readonly language?: string
-  readonly instruct?: string
-  readonly seed?: number
-}
-
-type SayOptions = AudioOptions & TextOptions
-
-interface SpeakOptions extends AudioOptions, TextOptions {
-  readonly voice?: string
-  readonly cfgCoef?: number
-}
-
-interface CloneOptions extends AudioOptions, TextOptions {
-  readonly ref: string
-  readonly refText?: string
-}
-
-interface DesignOptions extends AudioOptions, TextOptions {
-  readonly description: string
 }
 
 /** The longest text: bytes. Above the servers' limit, so that their message is seen. */
 const textLimit = 1024 * 1024
 
-export async function speak(cli: Cli, words: readonly string[], options: SpeakOptions): Promise<void> {
+export async function speak(cli: Cli, words: readonly string[], options: SayOptions): Promise<void> {
   const input = await prepare(cli, words, options)
-  const fixed = given({ voice: options.voice ?? (await cli.settings()).voice, cfg_coef: options.cfgCoef })
-  await say(cli, { input, options, settings: fixed, ask: (fields) => cli.ask(speakText, { ...fields, ...fixed }) })
+  const fields = fieldsOf(cli, speakText)
+  const fixed = { ...fields, ...given({ voice: fields.voice ?? (await cli.settings()).voice }) }
+  await say(cli, { input, options, fixed, ask: (part) => cli.ask(speakText, { ...fixed, ...part }) })
 }
 
-export async function design(cli: Cli, words: readonly string[], options: DesignOptions): Promise<void> {
+export async function design(cli: Cli, words: readonly string[], options: SayOptions): Promise<void> {
   const input = await prepare(cli, words, options)
-  const fixed = { voice_description: options.description }
-  await say(cli, { input, options, settings: fixed, ask: (fields) => cli.ask(designVoice, { ...fields, ...fixed }) })
+  const fixed = fieldsOf(cli, designVoice)
+  await say(cli, { input, options, fixed, ask: (part) => cli.ask(designVoice, { ...fixed, ...part }) })
 }
 
-export async function clone(cli: Cli, words: readonly string[], options: CloneOptions): Promise<void> {
+export async function clone(
+  cli: Cli,
+  words: readonly string[],
+  options: SayOptions & { readonly ref: string },
+): Promise<void> {
   const input = await prepare(cli, words, options)
   const clip = await readInput(cli, options.ref, 24 * 1024 * 1024)
-  const fixed = { reference_audio: clip.toString('base64'), ...given({ reference_text: options.refText }) }
-  await say(cli, { input, options, settings: fixed, ask: (fields) => cli.ask(cloneVoice, { ...fields, ...fixed }) })
+  const fixed = { ...fieldsOf(cli, cloneVoice), reference_audio: clip.toString('base64') }
+  await say(cli, { input, options, fixed, ask: (part) => cli.ask(cloneVoice, { ...fixed, ...part }) })
 }
 
 export async function voices(cli: Cli, { model }: { model?: string }): Promise<void> {
-  const answer = await cli.ask(listVoicesOfServers, given({ model }))
+  const answer = await cli.ask(listVoicesOfServers, fieldsOf(cli, listVoicesOfServers))
   if (model !== undefined && answer.voices.length === 0)
     throw new AppError('not_found', `Speech server "${model}" not found`)
   await print(cli, answer, ({ voices }) =>
@@ -127,36 +114,29 @@ function tellFormat(cli: Cli, { output = '', raw }: AudioOptions): void {
   note(cli, `${output} will hold ${written}: no other format is written, convert it with a program such as ffmpeg`)
 }
 
-/** The fields of a request that all three ways to speak share. */
-interface CommonFields {
-  readonly input: string
-  readonly stream: boolean
-  readonly model?: string
-  readonly language?: string
-  readonly instruct?: string
-  readonly seed?: number
-  readonly timestamps?: true
-}
-
 interface Say {
   readonly input: string
   readonly options: SayOptions
-  /** Further settings that decide how the text sounds. */
-  readonly settings: Readonly<Record<string, unknown>>
-  ask(fields: CommonFields): Promise<Download>
+  /** The fields of all requests of this command. */
+  readonly fixed: { readonly language?: string; readonly seed?: number; readonly keep_directions?: boolean } & Readonly<
+    Record<string, unknown>
+  >
+  /** Asks with further fields. */
+  ask(part: Partial<Omit<BookPart, 'stream'>> & { readonly input: string; readonly stream: boolean }): Promise<Download>
 }
 
 /** Speaks a text of one request, or a long one part by part into its file. */
-async function say(cli: Cli, { input, options, settings, ask }: Say): Promise<void> {
-  const { model, language, instruct, seed, output, force = false, raw = false, timestamps } = options
-  const common = given({ model, language, instruct, seed })
+async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void> {
+  const { output, force = false, raw = false, timestamps } = options
   if (await isBook(input, output)) {
     const { speakBook } = await import('./book.ts')
+    const { language, seed, ...settings } = fixed
     const state = await speakBook(cli, {
       ...{ text: input, output: output!, force, raw, language, seed },
       timestamps: timestamps !== undefined,
-      settings: { model, instruct, ...settings },
-      ask: (part) => ask({ ...common, ...part }),
+      keepDirections: fixed.keep_directions,
+      settings,
+      ask,
       writeWords: (heard) => writeTimes(options, heard),
     })
     tellUnspoken(cli, [state.spoken, state.total], state.skipped)
@@ -167,7 +147,6 @@ async function say(cli: Cli, { input, options, settings, ask }: Say): Promise<vo
   const answer = await ask({
     input,
     stream: streams(cli, input, options),
-    ...common,
     ...(timestamps && { timestamps: true }),
   })
   if (timestamps === undefined) return printSaved(cli, options, await deliver(cli, answer, input, options))
@@ -246,7 +225,7 @@ async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
     })
 }
 
-async function readText(cli: Cli, words: readonly string[], { input }: TextOptions): Promise<string> {
+async function readText(cli: Cli, words: readonly string[], { input }: SayOptions): Promise<string> {
   const text = words.join(' ')
   if (text !== '' && input !== undefined) throw new AppError('usage', 'Use either a text or -i, not both')
   if (text !== '' && text !== '-') return text

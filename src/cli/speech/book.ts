@@ -22,6 +22,8 @@ const keptNames = 20
 
 /** A long text, and how its parts are spoken. */
 export interface SpokenBook extends Book {
+  /** Whether stage directions are read aloud. */
+  readonly keepDirections: boolean | undefined
   /** Speaks one part. */
   ask(part: BookPart): Promise<Download>
   /** Takes the words when all are there, before the audio is in its place. */
@@ -43,7 +45,8 @@ export interface BookPart {
  * setting, unless `force` is set.
  */
 export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> {
-  const parts = splitChunks(book.text, partLimit).filter((part) => sanitize(part) !== '')
+  const { keepDirections } = book
+  const parts = splitChunks(book.text, partLimit).filter((part) => sanitize(part, { keepDirections }) !== '')
   if (parts.length === 0) throw new AppError('invalid', 'The text is empty')
   const language = book.language ?? (await detectLanguage(book.text))
   const files = openBookFiles(book.output, book.raw)

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseNumber } from '../terminal/parsers.ts'
 
 /** `aichat tts`: text in, a WAV file out. */
 export function addSpeechCommands(program: CliCommand, cli: Cli): void {
@@ -9,8 +8,8 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
   const tts = withAudioOptions(
     withTextOptions(program.command('tts [text...]'))
       .description('speak a text: the words given, a file, or piped input')
-      .option('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path on the model hub')
-      .option('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)', parseNumber),
+      .field('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path on the model hub')
+      .field('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)'),
   )
     .example(
       'aichat tts "Hello. I can speak." -o hello.wav',
@@ -23,7 +22,7 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
   tts
     .command('voices')
     .description('list the voices of the speech servers')
-    .option('--model <server>', 'only the voices of this server')
+    .field('--model <server>', 'only the voices of this server')
     .example('aichat tts voices', 'aichat tts voices --model voxb-tts')
     .action((_options: object, command: Command) => run((speech) => speech.voices)(optionsOf(command)))
 
@@ -37,7 +36,7 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
     withTextOptions(tts.command('clone [text...]'))
       .description('speak with the voice of a recording')
       .requiredOption('--ref <file>', 'a WAV recording of one person speaking, 3 seconds or longer (required)')
-      .option('--ref-text <text>', 'the words of the recording'),
+      .field('--ref-text <text>', 'the words of the recording', 'reference_text'),
   )
     .example('aichat tts clone "Good evening." --ref me.wav -o evening.wav')
     .action((words: readonly string[], _options: object, command: Command) =>
@@ -47,9 +46,10 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
   withAudioOptions(
     withTextOptions(tts.command('design [text...]'))
       .description('speak with a voice made from its description')
-      .requiredOption(
+      .requiredField(
         '--description <text>',
         'the description of the voice, such as "a calm old man with a deep voice" (required)',
+        'voice_description',
       ),
   )
     .example('aichat tts design "Good evening." --description "a calm old man with a deep voice" -o evening.wav')
@@ -66,11 +66,12 @@ function optionsOf<T extends object>(command: Command): T {
 function withTextOptions(command: CliCommand): CliCommand {
   return command
     .option('-i, --input <file>', 'read the text from a file, or stdin with -')
-    .option('--model <model>', 'the speech server or one of its models')
-    .option('--language <language>', 'the language of the text; detected by default')
-    .option('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
-    .option('--seed <number>', 'an equal number and text sound equal, where a model chooses at random', parseNumber)
-    .fields({ input: 'TEXT', reference_text: '--ref-text' })
+    .field('--model <model>', 'the speech server or one of its models')
+    .field('--language <language>', 'the language of the text; detected by default')
+    .field('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
+    .field('--keep-directions', 'read stage directions such as (laughs) aloud')
+    .field('--seed <number>', 'an equal number and text sound equal, where a model chooses at random')
+    .fields({ input: 'TEXT' })
 }
 
 function withAudioOptions(command: CliCommand): CliCommand {

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { connectionSentence } from '../../http/connection-failure.ts'
 
 /** Whether a source of a document is an http(s) address. */

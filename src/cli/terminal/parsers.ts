@@ -35,6 +35,19 @@ export function parseCount(text: string): number {
   return value
 }
 
+/** Collects the values of an option that may be repeated. */
+export function repeated(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
+}
+
+/** Stands for null, which commander takes for an empty text. */
+export const none = Symbol('none')
+
+/** `none` for a word that stands for it; any other text as `parse` reads it. */
+export function unless(word: string, parse: (text: string) => unknown = (text) => text) {
+  return (text: string): unknown => (text.trim() === word ? none : parse(text))
+}
+
 /** The fields that have a value: options that were not given are left out of a request. */
 export function given<T extends object>(all: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never

@@ -4,43 +4,31 @@ import { counted } from '../../formats/counted.ts'
 import { csvLine } from '../../formats/csv.ts'
 import { checkUsage, exportUsage as exportOperation, pruneUsage, showUsage } from '../../operations/usage.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print } from '../terminal/output.ts'
-import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { idOf } from '../users/actions.ts'
 import { usageChart } from './chart.ts'
 
-interface Chosen {
-  readonly since?: string
-  readonly until?: string
-  readonly key?: string
-  readonly user?: string
-  readonly model?: string
-  readonly plugin?: string
-}
-
 type Usage = z.output<typeof showUsage.output>
 
 /** Sums as a table, with bars on a terminal. */
-export async function show(cli: Cli, { by, csv, ...options }: Chosen & { by: string; csv?: boolean }): Promise<void> {
-  const usage = await cli.ask(showUsage, { by, ...(await chosenIn(cli, options)) })
+export async function show(cli: Cli, { by, csv }: { by: string; csv?: boolean }): Promise<void> {
+  const usage = await cli.ask(showUsage, await withIds(cli, fieldsOf(cli, showUsage)))
   if (csv && !cli.globals().json) return cli.io.out(onTerminal(cli, csvOf(usage, by.split(','))))
   await print(cli, usage, ({ rows }) => usageChart(cli, rows, by.split(',')))
   if (!cli.globals().json) note(cli, summaryOf(usage))
 }
 
 /** The requests one by one, to a file or to stdout. */
-export async function exportUsage(
-  cli: Cli,
-  { format, output, force, ...options }: Chosen & { format: 'csv' | 'json'; output?: string; force?: boolean },
-): Promise<void> {
+export async function exportUsage(cli: Cli, { output, force }: { output?: string; force?: boolean }): Promise<void> {
   const { body } = await cli.ask(exportOperation, {
-    format: cli.globals().json ? 'json' : format,
-    ...(await chosenIn(cli, options)),
+    ...(await withIds(cli, fieldsOf(cli, exportOperation))),
+    ...(cli.globals().json && { format: 'json' }),
   })
   const pieces = body instanceof Uint8Array ? [body] : body
   if (output !== undefined && output !== '-') return streamOutput(output, watched(cli, pieces), force === true)
@@ -76,15 +64,17 @@ export async function check(cli: Cli): Promise<void> {
 }
 
 /** Removes old requests from the ledger, after a confirmation; their sums stay. */
-export async function prune(cli: Cli, { before }: { before?: string }): Promise<void> {
+export async function prune(cli: Cli): Promise<void> {
   await confirm(cli, 'Remove old requests from the ledger? Their sums stay.')
-  const pruned = await cli.ask(pruneUsage, given({ before }))
+  const pruned = await cli.ask(pruneUsage, fieldsOf(cli, pruneUsage))
   await print(cli, pruned, ({ removed, before: day }) => `${counted(removed, 'request')} before ${day} removed`)
 }
 
-async function chosenIn(cli: Cli, { user, key, ...options }: Chosen) {
+/** A request with the ids of its user and key in place of their names. */
+async function withIds<F extends { readonly user?: string; readonly key?: string }>(cli: Cli, fields: F): Promise<F> {
+  const { user, key } = fields
   return {
-    ...given(options),
+    ...fields,
     ...(user !== undefined && { user: await payerOf(cli, user) }),
     ...(key !== undefined && { key: await keyIdOf(cli, key) }),
   }

@@ -12,14 +12,16 @@ export function addUsageCommands(program: CliCommand, cli: Cli): void {
 
   chooses(usage.command('show', { isDefault: true }))
     .description('sum up requests, tokens and costs (the default of `aichat usage`)')
-    .option('--by <columns>', 'the columns: day, model, key, user, plugin, with commas between', 'day')
+    .fieldOption(
+      new Option('--by <columns>', 'the columns: day, model, key, user, plugin, with commas between').default('day'),
+    )
     .option('--csv', 'print CSV')
     .example('aichat usage --by day,model --since 30d', 'aichat usage show --by user --csv')
     .action(run((usage) => usage.show))
 
   chooses(usage.command('export'))
     .description('write each request with its tokens and its cost')
-    .addOption(new Option('--format <format>', 'the file format').choices(['csv', 'json']).default('csv'))
+    .fieldOption(new Option('--format <format>', 'the file format').choices(['csv', 'json']).default('csv'))
     .option('-o, --output <file>', 'write to a file')
     .option('--force', 'replace the file')
     .example('aichat usage export -o usage.csv', 'aichat usage export --format json --since 2026-01-01')
@@ -34,7 +36,7 @@ export function addUsageCommands(program: CliCommand, cli: Cli): void {
   usage
     .command('prune')
     .description('remove single requests that are older than they are kept; their sums stay (for administrators)')
-    .option('--before <time>', 'the first day to keep, or a time such as 90d')
+    .field('--before <time>', 'the first day to keep, or a time such as 90d')
     .example('aichat usage prune --before 90d')
     .action(run((usage) => usage.prune))
 }
@@ -42,10 +44,10 @@ export function addUsageCommands(program: CliCommand, cli: Cli): void {
 /** The options that choose requests. */
 function chooses(command: CliCommand): CliCommand {
   return command
-    .option('--since <time>', 'the first day, such as 2026-01-31, or a time such as "last week" or 30d, the default')
-    .option('--until <time>', 'the last day, or such a time')
-    .option('--key <key>', 'only of this API key')
-    .option('--user <user>', 'only of this user (for administrators)')
-    .option('--model <model>', 'only of this model')
-    .option('--plugin <id>', 'only of this plugin')
+    .field('--since <time>', 'the first day, such as 2026-01-31, or a time such as "last week" or 30d, the default')
+    .field('--until <time>', 'the last day, or such a time')
+    .field('--key <key>', 'only of this API key')
+    .field('--user <user>', 'only of this user (for administrators)')
+    .field('--model <model>', 'only of this model')
+    .field('--plugin <id>', 'only of this plugin')
 }

@@ -13,16 +13,14 @@ import {
 import { newPassword, noteLiveKeys } from '../account/actions.ts'
 import { refuseBesideOtherDaemon } from '../account/other-daemon.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fieldsOf } from '../terminal/fields.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { confirm, readSecrets } from '../terminal/prompts.ts'
 import { labelled, table, timeText } from '../terminal/table.ts'
 
-type Role = 'admin' | 'user'
-
-export async function list(cli: Cli, options: { limit?: string; offset?: string; search?: string }): Promise<void> {
-  const { limit, offset, search: q } = options
-  const page = await cli.ask(listUsers, given({ limit, offset, q }))
+export async function list(cli: Cli, { search }: { search?: string }): Promise<void> {
+  const page = await cli.ask(listUsers, fieldsOf(cli, listUsers))
   await print(cli, page, ({ users }) =>
     table(
       cli,
@@ -34,7 +32,7 @@ export async function list(cli: Cli, options: { limit?: string; offset?: string;
         ['EMAIL', (user) => user.email ?? ''],
         ['CREATED', (user) => timeText(user.created_at)],
       ],
-      q === undefined ? 'no users yet; create the administrator: aichat setup' : 'no user matches',
+      search === undefined ? 'no users yet; create the administrator: aichat setup' : 'no user matches',
     ),
   )
   const next = page.offset + page.users.length
@@ -48,22 +46,18 @@ export async function show(cli: Cli, name: string): Promise<void> {
 export async function create(
   cli: Cli,
   username: string,
-  options: { email?: string; role?: Role; passwordStdin?: boolean },
+  { passwordStdin }: { passwordStdin?: boolean },
 ): Promise<void> {
-  const { email, role, passwordStdin } = options
   await refuseBesideOtherDaemon(cli, `users create ${username}`)
   const password = await newPassword(cli, passwordStdin === true)
-  await print(cli, await cli.ask(createUser, { username, password, ...given({ email, role }) }), ({ id }) => id)
+  await print(cli, await cli.ask(createUser, { ...fieldsOf(cli, createUser), username, password }), ({ id }) => id)
 }
 
-export async function update(
-  cli: Cli,
-  name: string,
-  options: { username?: string; email?: string; role?: Role },
-): Promise<void> {
-  if (Object.keys(options).length === 0)
+export async function update(cli: Cli, name: string): Promise<void> {
+  const change = fieldsOf(cli, updateUser)
+  if (Object.keys(change).length === 0)
     throw new AppError('usage', 'Nothing to change: add --username, --email or --role')
-  await print(cli, await cli.ask(updateUser, { ...options, id: await idOf(cli, name) }), ({ id }) => id)
+  await print(cli, await cli.ask(updateUser, { ...change, id: await idOf(cli, name) }), ({ id }) => id)
 }
 
 export async function remove(cli: Cli, names: readonly string[]): Promise<void> {
@@ -78,13 +72,13 @@ export async function remove(cli: Cli, names: readonly string[]): Promise<void> 
 export async function resetPassword(
   cli: Cli,
   name: string,
-  options: { passwordStdin?: boolean; revokeKeys?: boolean },
+  { passwordStdin }: { passwordStdin?: boolean },
 ): Promise<void> {
-  const { revokeKeys: revoke_keys } = options
-  const [new_password] = options.passwordStdin ? await readSecrets(cli, 1) : []
+  const [new_password] = passwordStdin ? await readSecrets(cli, 1) : []
   const answer = await cli.ask(resetPasswordOperation, {
+    ...fieldsOf(cli, resetPasswordOperation),
     user_id: await idOf(cli, name),
-    ...given({ new_password, revoke_keys }),
+    ...given({ new_password }),
   })
   await print(cli, answer, ({ temporary_password }) => temporary_password ?? '')
   noteLiveKeys(cli, answer, name)

@@ -13,10 +13,9 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
   users
     .command('list')
     .description('list the users')
-    .option('-n, --limit <count>', 'list at most this many, up to 200')
-    .option('--offset <count>', 'skip this many')
-    .option('--search <text>', 'only users whose name or email address contains the text')
-    .fields({ q: '--search' })
+    .field('-n, --limit <count>', 'list at most this many, up to 200')
+    .field('--offset <count>', 'skip this many')
+    .field('--search <text>', 'only users whose name or email address contains the text', 'q')
     .example('aichat users list', 'aichat users list --search example.org -n 10')
     .action(run((user) => user.list))
 
@@ -29,8 +28,8 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
   users
     .command('create <username>')
     .description('create a user; the first one is always an administrator')
-    .option('--email <address>', 'an email address, which also works to log in')
-    .addOption(new Option('--role <role>', 'the role of the user').choices(['user', 'admin']))
+    .field('--email <address>', 'an email address, which also works to log in')
+    .fieldOption(new Option('--role <role>', 'the role of the user').choices(['user', 'admin']))
     .option('--password-stdin', 'read the password from stdin')
     .example('aichat users create grace --email grace@example.org', 'aichat users create root --role admin')
     .action(run((user) => user.create))
@@ -38,9 +37,9 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
   users
     .command('update <user>')
     .description("change a user's name, email address or role")
-    .option('--username <name>', 'the new name')
-    .option('--email <address>', 'the new email address; an empty one removes it')
-    .addOption(new Option('--role <role>', 'the new role; ends the logins of the user').choices(['user', 'admin']))
+    .field('--username <name>', 'the new name')
+    .field('--email <address>', 'the new email address; an empty one removes it')
+    .fieldOption(new Option('--role <role>', 'the new role; ends the logins of the user').choices(['user', 'admin']))
     .example('aichat users update grace --role admin', 'aichat users update grace --email ""')
     .action(run((user) => user.update))
 
@@ -55,7 +54,7 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
     .command('reset-password <user>')
     .description('set or generate a new password for a user and end the logins of the user')
     .option('--password-stdin', 'read the password from stdin instead of printing a random one')
-    .option('--revoke-keys', 'revoke the API keys of the user, too')
+    .field('--revoke-keys', 'revoke the API keys of the user, too')
     .example('aichat users reset-password grace')
     .action(run((user) => user.resetPassword))
 

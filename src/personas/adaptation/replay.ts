@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { differences, type Reasons } from './effects.ts'
 import { reinforce, setPreference, weaken } from './preferences.ts'
 import {
@@ -27,7 +28,7 @@ export async function foldYielding(log: readonly Event[]): Promise<Learned> {
     signals += 1 + (event.inputs?.kind === 'signals' ? event.inputs.signals.length : 0)
     if (signals < signalsAtOnce) continue
     signals = 0
-    await new Promise((resolve) => setImmediate(resolve))
+    await yieldToEventLoop()
   }
   return learned
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { isoTime } from '../../formats/iso-time.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import type { CardPersona } from '../card/card.ts'
 import type { Fields } from '../fields.ts'

@@ -1,5 +1,5 @@
 import { damaged, unsupported } from '../../formats/file-error.ts'
-import { fileChunks, jsonItems } from '../../formats/json-items.ts'
+import { fileChunks, jsonItems } from '../../formats/json/spans.ts'
 import { foreignShape, openZip } from '../../formats/zip.ts'
 import { type Fields, isFields } from '../fields.ts'
 import {

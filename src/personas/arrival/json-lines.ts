@@ -1,4 +1,4 @@
-import { fileChunks, textLines } from '../../formats/json-items.ts'
+import { fileChunks, textLines } from '../../formats/json/spans.ts'
 import { validate } from '../../formats/schema-problems.ts'
 import { memoryInput } from '../memory/memory.ts'
 import {

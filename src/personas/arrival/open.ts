@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import type { FileKind } from '../../formats/file-kind.ts'
-import { memberSpans } from '../../formats/json-spans.ts'
+import { memberSpans } from '../../formats/json/spans.ts'
 import { personaOfCard, unusedOf, withoutLore } from '../card/card.ts'
 import { type CardFile, readCardFile } from '../card/card-file.ts'
 import { readLorebook } from '../card/lorebook.ts'

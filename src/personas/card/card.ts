@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
+import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/json/canonical.ts'
 import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import { type Fields, isFields } from '../fields.ts'

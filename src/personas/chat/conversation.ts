@@ -1,6 +1,7 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { textOf } from '../../chat/protocol/messages.ts'
 import { displayName } from '../../formats/display-name.ts'
+import type { KeptFile } from './kept-files.ts'
 import type { SearchGroup } from './search-words.ts'
 
 /** A saved conversation, called a session on the wire. */
@@ -29,6 +30,8 @@ export interface SavedMessage {
   readonly cost?: number
   /** Of an answer alone. */
   readonly answer?: AnswerRecord
+  /** The files that its references name, where it is added. */
+  readonly files?: readonly KeptFile[]
 }
 
 /** The circumstances of an answer; each field is absent where it is not known. */
@@ -114,9 +117,11 @@ export interface ConversationStore {
     personas?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   messages(owner: string, id: string): Promise<readonly SavedMessage[]>
+  /** The files of a conversation that have these hashes. */
+  files(owner: string, id: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>
   /**
    * Adds messages at the end, and resolves with the number of all; undefined where the conversation is gone, or holds another
-   * number of them than `expected`.
+   * number of them than `expected`. Beyond a bound on the files of a user, those that were longest not added are removed.
    */
   append(
     owner: string,
@@ -136,8 +141,8 @@ export interface ConversationStore {
     most: number,
   ): Promise<string | undefined>
   /**
-   * Removes the user's last message and all behind it, takes end and summary away, and resolves with the removed in their
-   * order, none where the user said nothing; undefined as `append`.
+   * Removes the user's last message and all behind it, with their files, takes end and summary away, and resolves with the
+   * removed in their order, none where the user said nothing; undefined as `append`.
    */
   takeBack(owner: string, id: string, expected: number | undefined): Promise<readonly SavedMessage[] | undefined>
   /** Records the memories beside the answer with this number, counted from 1; nothing where there is none. */
@@ -189,11 +194,4 @@ export function sentMessages(saved: readonly SavedMessage[], next: readonly Mess
     const isUnanswered = message.role === 'user' && (saved[at + 1]?.message ?? following)?.role === 'user'
     return isUnanswered ? [message, noAnswer] : message
   })
-}
-
-/** The stored form of a message: pictures and other data are replaced by their type, since they would be sent with every turn. */
-export function keptMessage(message: Message): Message {
-  if (!Array.isArray(message.content)) return message
-  const text = message.content.map((part) => (part.type === 'text' ? textOf([part]) : `[${part.type}]`)).join('\n')
-  return { ...message, content: text }
 }

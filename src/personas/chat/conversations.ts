@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import { heavyTurn } from '../../process/heavy-turns.ts'
 import type { Persona, Personas } from '../persona.ts'
-import {
-  type Conversation,
-  type ConversationStore,
-  type FoundMessage,
-  keptMessage,
-  type SavedMessage,
-} from './conversation.ts'
-import { createKeeping, type KeepExchange } from './keep-exchange.ts'
+import type { Conversation, ConversationStore, FoundMessage, SavedMessage } from './conversation.ts'
+import { createKeeping, type KeepExchange, storedMessages } from './keep-exchange.ts'
+import { textsOf, withFiles } from './kept-files.ts'
 import { timeName } from './kept-name.ts'
 import { readSearch, type Snippet, snippetOf } from './search-words.ts'
 
@@ -53,7 +49,14 @@ export interface Conversations {
     offset: number,
     personas?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
+  /** Its messages, with references in the place of their files. */
   messages(owner: string, idOrName: string): Promise<readonly SavedMessage[]>
+  /** Messages of a conversation with their files, the latest within `room` bytes; `left` is the number of those left out. */
+  withFiles(
+    conversation: Pick<Conversation, 'id' | 'user_id'>,
+    messages: readonly SavedMessage[],
+    room: number,
+  ): Promise<{ readonly messages: readonly SavedMessage[]; readonly left: number }>
   /**
    * Adds messages at the end, as of now, and resolves with the number of all. Throws `not_found` where it was removed
    * meanwhile, and `conflict` where it holds another number than `expected`.
@@ -83,9 +86,13 @@ export interface Conversations {
   ): Promise<readonly ConversationHit[]>
   /**
    * Takes the last exchange away: the user's last message and all behind it, with the memories that it added. Resolves with
-   * the messages, in their order. Throws `invalid` where the user said nothing, and the errors of `add`.
+   * the messages, in their order, with the latest of their files within `fileRoom` bytes. Throws `invalid` where the user said nothing, and the errors of `add`.
    */
-  takeBack(conversation: Conversation, expected?: number | undefined): Promise<readonly SavedMessage[]>
+  takeBack(
+    conversation: Conversation,
+    expected?: number | undefined,
+    fileRoom?: number | undefined,
+  ): Promise<readonly SavedMessage[]>
   /** Records which memories the exchange added that ends with the message of this number, for `takeBack`. */
   recordMemories(conversation: Conversation, number: number, memories: readonly string[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
@@ -153,9 +160,11 @@ export function createConversations(parts: ConversationsParts): Conversations {
     async messages(owner, idOrName) {
       return store.messages(owner, (await get(owner, idOrName)).id)
     },
+    withFiles: ({ user_id, id }, messages, room) =>
+      withFiles(messages, room, (hashes) => store.files(user_id, id, hashes)),
     async add(conversation, messages, expected) {
       const timestamp = clock()
-      const saved = messages.map((each) => ({ ...each, message: keptMessage(each.message), timestamp }))
+      const saved = await storedMessages(messages, timestamp)
       const { user_id, id } = conversation
       const number = await store.append(user_id, id, saved, expected)
       if (number === undefined) throw await changedMeanwhile(conversation)
@@ -168,21 +177,27 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const found = await store.search(owner, { ...options, groups })
       const hits: ConversationHit[] = []
       for (const hit of found) {
-        const text = textOf(hit.saved.message.content)
+        const { content } = hit.saved.message
+        const text = Array.isArray(content) ? textsOf(content) : textOf(content)
         if (text.length > heavyText) await heavyTurn({ user: owner })
         hits.push({ ...hit, snippet: snippetOf(text, groups) })
       }
       return hits
     },
-    async takeBack(conversation, expected) {
+    async takeBack(conversation, expected, fileRoom = 0) {
       const { user_id: owner, id, name } = conversation
+      // The files go with the messages.
+      const before = fileRoom > 0 ? await store.messages(owner, id) : []
+      const whole = (await withFiles(before, fileRoom, (hashes) => store.files(owner, id, hashes))).messages
       const taken = await store.takeBack(owner, id, expected)
       if (taken === undefined) throw await changedMeanwhile(conversation)
       if (taken.length === 0) throw new AppError('invalid', `Nothing was asked in the session "${name}" yet`)
       for (const { answer } of taken)
         if (answer?.persona_id !== undefined && answer.memories)
           await parts.forget(owner, answer.persona_id, answer.memories)
-      return taken
+      // Where another message came between, the files that were read belong to others.
+      const isSame = isDeepStrictEqual(before.slice(-taken.length), taken)
+      return isSame ? whole.slice(-taken.length) : taken
     },
     recordMemories: ({ user_id, id }, number, memories) => store.recordMemories(user_id, id, number, memories),
     async rename(owner, idOrName, name) {

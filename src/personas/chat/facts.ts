@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json.ts'
+import { parseJson } from '../../formats/json/json.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { type MemoryEntry, wellFormed } from '../memory/memory.ts'
 import type { Fact } from '../memory/proposals.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { type Conversation, type ConversationStore, keptMessage, type SavedMessage } from './conversation.ts'
+import type { Conversation, ConversationStore, SavedMessage } from './conversation.ts'
+import { withFilesApart } from './kept-files.ts'
 import { namesOf } from './kept-name.ts'
 
 /** An exchange that is kept as a conversation of its own. */
@@ -30,10 +31,20 @@ export function createKeeping({ store, mostKept, clock }: KeepParts): KeepExchan
     const now = clock()
     const id = randomUUID()
     const conversation = { id, user_id: owner, ...(persona !== undefined && { persona_id: persona }), created_at: now }
-    const saved = messages.map((each) => ({ ...each, message: keptMessage(each.message), timestamp: now }))
+    const saved = await storedMessages(messages, now)
     const name = await store.keep(conversation, namesOf(title, id, now), saved, mostKept)
     const kept = name === undefined ? undefined : await store.find(id)
     if (!kept) throw new AppError('busy', 'The chat could not be kept: its session was removed at once')
     return kept
   }
+}
+
+/** Messages as they are stored, with their files apart. */
+export async function storedMessages(
+  messages: readonly Omit<SavedMessage, 'timestamp'>[],
+  timestamp: number,
+): Promise<readonly SavedMessage[]> {
+  const stored: SavedMessage[] = []
+  for (const each of messages) stored.push({ ...each, ...(await withFilesApart(each.message)), timestamp })
+  return stored
 }

@@ -1,4 +1,5 @@
-import { type ChatRequest, type Message, textOf } from '../../chat/protocol/messages.ts'
+import { mediaSize } from '../../chat/protocol/media.ts'
+import { type ChatRequest, type ContentPart, type Message, textOf } from '../../chat/protocol/messages.ts'
 import { markPrefix } from '../../chat/protocol/prefix.ts'
 import { inTurns } from '../../process/heavy-turns.ts'
 import { type Span, searchFacts, within } from '../../telemetry/span.ts'
@@ -79,9 +80,9 @@ export interface PersonaChat {
 
 export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'get'>
-  readonly memories: Pick<Memories, 'find' | 'store'>
+  readonly memories: Pick<Memories, 'search' | 'store'>
   readonly lorebooks: Lorebooks
-  readonly conversations: Pick<Conversations, 'get' | 'messages' | 'add' | 'keep' | 'recordMemories'>
+  readonly conversations: Pick<Conversations, 'get' | 'messages' | 'withFiles' | 'add' | 'keep' | 'recordMemories'>
   /** The persona's learned state as text for the model; '' for none. */
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
@@ -92,6 +93,16 @@ export interface PersonaChatParts {
   readonly remembered: (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf) => void
   /** Takes the keys of this installation out of a text. */
   readonly redact: Redact
+}
+
+const noHistory: { readonly messages: readonly SavedMessage[]; readonly left: number } = { messages: [], left: 0 }
+
+/** Bytes of pictures and files in a request: 32 MB in base64, the longest request that Anthropic takes. */
+const mostFileBytes = 24_000_000
+
+function filesLeft(count: number): string {
+  const what = count === 1 ? 'A picture or file' : `${count} pictures and files`
+  return `${what} of earlier messages left out: a request holds ${mostFileBytes} bytes of them, and a user's sessions 500 MB`
 }
 
 const nothingFound: Pick<SearchOutcome, 'hits' | 'cut'> = { hits: [], cut: false }
@@ -128,7 +139,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
       if (conversation) allow?.(conversation.persona_id)
       if (persona) allow?.(persona.id)
-      const history = conversation ? await parts.conversations.messages(owner, conversation.id) : []
+      const { messages: history, left } = conversation ? await historyOf(conversation, request.messages) : noHistory
       const whole = lastUserText(turn)
       // A message may have 30 MiB: it is cut before it is searched for and learned from.
       const text = whole.slice(0, maxContentLength).trim()
@@ -170,7 +181,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           ...lore.map(({ id }) => ({ id, score: 1 })),
           ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
         ],
-        warnings: cut ? [searchCut] : [],
+        warnings: [...(cut ? [searchCut] : []), ...(left > 0 ? [filesLeft(left)] : [])],
         ...(persona && { persona: persona.id }),
         ...(target !== undefined && { forget: hits.map(({ entry }) => ({ id: entry.id, content: entry.content })) }),
         ...(keeping && { keeping }),
@@ -206,6 +217,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     },
   }
 
+  /** The saved messages with the files that fit into a request beside those of the new messages. */
+  async function historyOf(conversation: Conversation, next: readonly Message[]) {
+    const saved = await parts.conversations.messages(conversation.user_id, conversation.id)
+    const shown = next.flatMap(({ content }) => (Array.isArray(content) ? (content as readonly ContentPart[]) : []))
+    const room = mostFileBytes - shown.reduce((sum, part) => sum + mediaSize(part), 0)
+    return parts.conversations.withFiles(conversation, saved, Math.max(0, room))
+  }
+
   /** The memories that match the end of the message, without those in the request already and without mere questions. */
   async function recall(
     persona: Persona,
@@ -214,7 +233,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     signal?: AbortSignal,
   ): Promise<Pick<SearchOutcome, 'hits' | 'cut'>> {
     if (end === '') return nothingFound
-    const { hits, cut } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
+    const { hits, cut } = await parts.memories.search(persona, { query: end, limit: mostRecalled * 3, signal })
     const present = latestTexts(messages)
     const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
     const ofAnswers = (isOwn: boolean) => relevant.filter(({ entry }) => isAnswer(entry.metadata) === isOwn)

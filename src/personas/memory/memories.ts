@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { heavyTurn, inTurns } from '../../process/heavy-turns.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
@@ -64,22 +65,21 @@ export interface SearchOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Memories; for `owner`, the caller, memories of other users do not exist. */
+/** The memories of personas, which callers have looked up as their user's own. */
 export interface Memories {
   /** One memory, with its embedding. Throws `not_found` for an id that the persona has no memory of. */
-  get(owner: string, persona: string, id: string): Promise<MemoryView>
+  get(persona: Persona, id: string): Promise<MemoryView>
   /**
    * Edits a memory: absent fields stay, labels are merged, and null removes one. Throws `not_found` as `get`, and `invalid`
    * for labels that do not go together, the text of another memory, and a pin without room.
    */
-  edit(owner: string, persona: string, id: string, change: MemoryChange): Promise<MemoryView>
+  edit(persona: Persona, before: Pick<MemoryEntry, 'id' | 'content'>, change: MemoryChange): Promise<MemoryView>
   /** Removes a memory for good, from the persona's backups too. Throws `not_found` as `get`. */
-  remove(owner: string, persona: string, id: string): Promise<ChangedBackups>
+  remove(persona: Persona, id: string): Promise<ChangedBackups>
   /** Removes memories for good, from the backups too; those that are gone already are no error, nor is a persona that is. */
   forget(owner: string, persona: string, ids: readonly string[]): Promise<void>
   add(
-    owner: string,
-    persona: string,
+    persona: Persona,
     input: MemoryInput,
   ): Promise<{ readonly memory: MemoryView; readonly evicted: readonly Eviction[] }>
   /**
@@ -88,30 +88,19 @@ export interface Memories {
    * room.
    */
   addAll(
-    owner: string,
-    persona: string,
+    persona: Persona,
     inputs: readonly MemoryInput[],
   ): Promise<{ readonly added: number; readonly updated: number; readonly evicted: number }>
   list(
-    owner: string,
-    persona: string,
+    persona: Persona,
     options: ListOptions,
   ): Promise<{ readonly memories: readonly MemoryView[]; readonly total: number }>
-  categories(owner: string, persona: string): Promise<readonly { readonly category: string; readonly count: number }[]>
-  evictions(owner: string, persona: string, limit: number): Promise<readonly Eviction[]>
+  categories(persona: Persona): Promise<readonly { readonly category: string; readonly count: number }[]>
+  evictions(persona: Persona, limit: number): Promise<readonly Eviction[]>
   /** Removes memories for good, and from the persona's backups all that meet the filter there, too. */
-  wipe(
-    owner: string,
-    persona: string,
-    filter: WipeFilter,
-  ): Promise<{ readonly deleted: number; readonly backups: ChangedBackups }>
-  search(owner: string, persona: string, options: SearchOptions): Promise<SearchOutcome>
-  /** The same for a persona that the caller has looked up already. */
-  find(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
-  /**
-   * Stores memories for a persona that the caller has looked up already; resolves with them in their order, and with the ids
-   * of those that were not there before.
-   */
+  wipe(persona: Persona, filter: WipeFilter): Promise<{ readonly deleted: number; readonly backups: ChangedBackups }>
+  search(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
+  /** Stores memories; resolves with them in their order, and with the ids of those that were not there before. */
   store(
     persona: Persona,
     memories: readonly MemoryInput[],
@@ -177,14 +166,12 @@ export function createMemories(parts: MemoriesParts): Memories {
   let isClosing = false
 
   return {
-    async add(owner, idOrName, input) {
-      const persona = await personas.get(owner, idOrName)
+    async add(persona, input) {
       const { entries, evicted } = await keep(persona, [input])
       const [entry] = entries
       return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
     },
-    async addAll(owner, idOrName, inputs) {
-      const persona = await personas.get(owner, idOrName)
+    async addAll(persona, inputs) {
       const scope = scopeOf(persona)
       const policy = policyOf(persona, clock(), settled())
       const unlimited = { ...policy, maxMemories: Number.MAX_SAFE_INTEGER, cleanup: false }
@@ -194,7 +181,7 @@ export function createMemories(parts: MemoriesParts): Memories {
         await refuseFull(persona, policy, added.length)
       } catch (reason) {
         for (const id of added) {
-          await heavyTurn({ user: owner })
+          await heavyTurn({ user: persona.user_id })
           await store.remove(scope, id)
         }
         throw reason
@@ -202,20 +189,19 @@ export function createMemories(parts: MemoriesParts): Memories {
       const evicted = await store.clean(scope, policy)
       return { added: added.length, updated: inputs.length - added.length, evicted: evicted.length }
     },
-    async get(owner, idOrName, id) {
-      const persona = await personas.get(owner, idOrName)
-      const entry = await stored(persona, id)
+    async get(persona, id) {
+      const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock(), settled()))
+      if (!entry) throw noMemory(id)
       reembedding.check(persona)
       return viewOf(entry, persona, entry.vector, true)
     },
-    async edit(owner, idOrName, id, change) {
-      const persona = await personas.get(owner, idOrName)
-      const { content } = await stored(persona, id)
+    async edit(persona, { id, content }, change) {
       const text = change.content === content ? undefined : change.content
-      await heavyTurn({ user: owner })
+      const work = { user: persona.user_id }
+      await heavyTurn(work)
       const embedder = embedders.embedder(persona.embedding_model)
       const vectors = text === undefined ? undefined : await vectorsOf(embedder, [text], embeddingTimeout)
-      await heavyTurn({ user: owner })
+      await heavyTurn(work)
       const edited = await store.edit(
         scopeOf(persona),
         id,
@@ -227,9 +213,7 @@ export function createMemories(parts: MemoriesParts): Memories {
       if (text !== undefined && !vectors) reembedding.later(persona)
       return viewOf(edited, persona, edited.vector, true)
     },
-    async remove(owner, idOrName, id) {
-      const persona = await personas.get(owner, idOrName)
-      await stored(persona, id)
+    async remove(persona, id) {
       const removal = () => store.remove(scopeOf(persona), id)
       const { result, backups } = await forgetting(persona, { ids: [id] }, removal)
       if (!result) throw noMemory(id)
@@ -245,32 +229,22 @@ export function createMemories(parts: MemoriesParts): Memories {
         for (const one of ids) await store.remove(scopeOf(persona), one)
       })
     },
-    async list(owner, idOrName, options) {
-      const persona = await personas.get(owner, idOrName)
+    async list(persona, options) {
       const listed = { ...options, ...unexpiredOf(persona, clock(), settled()), embeddings: true }
       const { entries, total } = await store.list(scopeOf(persona), listed)
       reembedding.check(persona)
       const embeddings = options.embeddings === true
       return { memories: entries.map((entry) => viewOf(entry, persona, entry.vector, embeddings)), total }
     },
-    async categories(owner, idOrName) {
-      const persona = await personas.get(owner, idOrName)
-      return store.categories(scopeOf(persona), unexpiredOf(persona, clock(), settled()))
-    },
-    async evictions(owner, idOrName, limit) {
-      return store.evictions(scopeOf(await personas.get(owner, idOrName)), limit)
-    },
-    async wipe(owner, idOrName, filter) {
-      const persona = await personas.get(owner, idOrName)
+    categories: (persona) => store.categories(scopeOf(persona), unexpiredOf(persona, clock(), settled())),
+    evictions: (persona, limit) => store.evictions(scopeOf(persona), limit),
+    async wipe(persona, filter) {
       const { result: deleted, backups } = await forgetting(persona, { filter }, () =>
         store.wipe(scopeOf(persona), filter),
       )
       return { deleted, backups }
     },
-    async search(owner, idOrName, options) {
-      return find(await personas.get(owner, idOrName), options)
-    },
-    find,
+    search,
     store: (persona, memories) => keep(persona, memories),
     reembed: (persona) => reembedding.start(persona),
     async clean(persona) {
@@ -287,7 +261,7 @@ export function createMemories(parts: MemoriesParts): Memories {
           after = number
           const persona = await personas.get(scope.userId, scope.personaId).catch(() => undefined)
           if (persona) await store.clean(scope, policyOf(persona, clock(), settled()))
-          await new Promise((resolve) => setImmediate(resolve))
+          await yieldToEventLoop()
         }
     },
     async close() {
@@ -325,13 +299,6 @@ export function createMemories(parts: MemoriesParts): Memories {
     )
   }
 
-  /** The memory of that id, unless it has expired. Throws `not_found`. */
-  async function stored(persona: Persona, id: string): Promise<MemoryEntry> {
-    const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock(), settled()))
-    if (!entry) throw noMemory(id)
-    return entry
-  }
-
   /** Stores even when the runner is away: the vectors can follow. */
   async function keep(
     persona: Persona,
@@ -363,7 +330,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     return outcome
   }
 
-  async function find(
+  async function search(
     persona: Persona,
     { query, limit, minScore, filter, signal }: SearchOptions,
   ): Promise<SearchOutcome> {

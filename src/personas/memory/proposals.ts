@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
+import { memorySettingsOf, type Persona, scopeOf } from '../persona.ts'
 import type { Memories, MemoryView } from './memories.ts'
 import { conversationOf, speakerOf } from './memory.ts'
 import { mostProposals, type NewProposal, type Proposal, type ProposalStatus, type ProposalStore } from './proposal.ts'
@@ -12,19 +12,14 @@ export type Fact = Pick<NewProposal, 'content' | 'confidence' | 'model' | 'memor
 export interface Proposals {
   /** Newest first. */
   list(
-    owner: string,
-    persona: string,
+    persona: Persona,
     options: { readonly status: ProposalStatus; readonly limit: number; readonly offset: number },
   ): Promise<{ readonly proposals: readonly Proposal[]; readonly total: number }>
-  get(owner: string, persona: string, id: string): Promise<Proposal>
+  get(persona: Persona, id: string): Promise<Proposal>
   /** Makes it a memory beside its source, with its time, speaker and conversation; of two calls at once one does. */
-  accept(
-    owner: string,
-    persona: string,
-    id: string,
-  ): Promise<{ readonly proposal: Proposal; readonly memory: MemoryView }>
+  accept(persona: Persona, id: string): Promise<{ readonly proposal: Proposal; readonly memory: MemoryView }>
   /** Rejects it: the same fact is not proposed again. */
-  reject(owner: string, persona: string, id: string): Promise<Proposal>
+  reject(persona: Persona, id: string): Promise<Proposal>
   /**
    * Proposes facts, but for known ones; where the persona's settings say so, accepts those of which the model is sure enough.
    */
@@ -33,25 +28,16 @@ export interface Proposals {
 
 export interface ProposalsParts {
   readonly store: ProposalStore
-  readonly personas: Pick<Personas, 'get'>
-  readonly memories: Pick<Memories, 'add' | 'get' | 'find'>
+  readonly memories: Pick<Memories, 'add' | 'get' | 'search'>
   readonly clock: () => number
 }
 
-export function createProposals({ store, personas, memories, clock }: ProposalsParts): Proposals {
+export function createProposals({ store, memories, clock }: ProposalsParts): Proposals {
   return {
-    async list(owner, idOrName, options) {
-      const persona = await personas.get(owner, idOrName)
-      return store.list(scopeOf(persona), { ...options, now: clock() })
-    },
-    async get(owner, idOrName, id) {
-      return found(await personas.get(owner, idOrName), id)
-    },
-    async accept(owner, idOrName, id) {
-      return accept(await personas.get(owner, idOrName), id)
-    },
-    async reject(owner, idOrName, id) {
-      const persona = await personas.get(owner, idOrName)
+    list: (persona, options) => store.list(scopeOf(persona), { ...options, now: clock() }),
+    get: found,
+    accept,
+    async reject(persona, id) {
       const proposal = await found(persona, id)
       if (!(await store.reject(scopeOf(persona), id, clock()))) throw decided(await found(persona, id))
       return { ...proposal, status: 'rejected' }
@@ -81,9 +67,9 @@ export function createProposals({ store, personas, memories, clock }: ProposalsP
     if (!(await store.claim(scope, id, clock()))) throw decided(await found(persona, id))
     try {
       const { memory_id, content, model } = proposal
-      const source = await memories.get(persona.user_id, persona.id, memory_id)
+      const source = await memories.get(persona, memory_id)
       const [speaker, conversation] = [speakerOf(source.metadata), conversationOf(source.metadata)]
-      const { memory } = await memories.add(persona.user_id, persona.id, {
+      const { memory } = await memories.add(persona, {
         content,
         importance_score: 0.5,
         timestamp: source.timestamp,
@@ -105,7 +91,7 @@ export function createProposals({ store, personas, memories, clock }: ProposalsP
 
   /** Whether a memory says the same in the same words: to store it again would renew that one and take its labels. */
   async function isRemembered(persona: Persona, content: string): Promise<boolean> {
-    const { hits } = await memories.find(persona, { query: content, limit: 3 })
+    const { hits } = await memories.search(persona, { query: content, limit: 3 })
     return hits.some(({ entry }) => entry.content.toLowerCase() === content.toLowerCase())
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import type { Embedders } from './embedding.ts'
 import type { MemoryEntry, MemoryStore, PendingPage } from './memory.ts'
@@ -155,7 +156,7 @@ export function createReembedding({
         const page: PendingPage = await store.pending(scope, spaceKey, from, isKnown ? batch : 1)
         const entries = page.entries
         // Yields to the event loop between batches and between pages without any.
-        await new Promise((resolve) => setImmediate(resolve))
+        await yieldToEventLoop()
         if (closed) return false
         if (entries.length > 0 && !(await embedBatch(entries))) return true
         // Starts again from 0 once the space is known.

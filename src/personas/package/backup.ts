@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import type { ChangedBackups, Forgotten, MemoryStore, Scope } from '../memory/memory.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import { isSmall, type PersonaArchive, type PersonaWrite, type Revision, readSnapshot } from './archive.ts'
@@ -198,7 +199,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
         rewriteOnce(scope, id, (row, path, to) => rewriteBackup(row, path, to, going)),
       )
       if (done !== 'as it was') changed[done]++
-      await new Promise((resolve) => setImmediate(resolve))
+      await yieldToEventLoop()
     }
     return changed
   }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import { canonicalize } from '../../formats/canonical-json.ts'
 import { FileError } from '../../formats/file-error.ts'
+import { canonicalize } from '../../formats/json/canonical.ts'
 import { isFields } from '../fields.ts'
 import { categoryOf, type Forgotten, type Scope, type WipeFilter } from '../memory/memory.ts'
 import { type PersonaArchive, readSnapshot } from './archive.ts'

@@ -1,9 +1,9 @@
 import { createReadStream, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { parseStrictJson } from '../../formats/canonical-json.ts'
 import { ageIntro } from '../../formats/file-kind.ts'
 import { createFile } from '../../formats/file-writer.ts'
+import { parseStrictJson } from '../../formats/json/canonical.ts'
 import { packageLimits } from './format.ts'
 import type { Scratch } from './scratch.ts'
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { canonicalize } from '../../formats/canonical-json.ts'
 import { damaged, FileError, type ProblemKind } from '../../formats/file-error.ts'
+import { canonicalize } from '../../formats/json/canonical.ts'
 import { chainCheck, isOwnLog } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'
 import { type Event, viewLearned } from '../adaptation/state.ts'

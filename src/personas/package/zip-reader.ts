@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
-import { canonicalize, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
 import { damaged, unsupported } from '../../formats/file-error.ts'
+import { canonicalize, parseStrictJsonBytes } from '../../formats/json/canonical.ts'
 import { openZip, type ZipFile } from '../../formats/zip.ts'
 import { type Fields, isFields } from '../fields.ts'
 import { checksumOf, isFiniteVector, vectorOf } from './digest.ts'

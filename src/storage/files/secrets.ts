@@ -1,6 +1,6 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-import { parseHandWritten } from '../../formats/json.ts'
+import { parseHandWritten } from '../../formats/json/json.ts'
 import type { SecretSource } from '../../plugins/keys.ts'
 import { replaceFile } from './atomic.ts'
 import { whileLocked } from './file-lock.ts'

@@ -1,3 +1,4 @@
+import { whileUnderWay } from '../../process/under-way.ts'
 import type { ChangeKind, Changes, Grace } from '../shared/changes.ts'
 import { isAway } from './errors.ts'
 import type { Database, Transaction, TransactionOptions } from './sql.ts'
@@ -70,7 +71,6 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
   let hasLimits = true
   let answeredAt = Number.NEGATIVE_INFINITY
   let away: { readonly reason: unknown } | undefined
-  let asking: Promise<void> | undefined
   let watch: ReturnType<typeof startWatch> | undefined
   let isClosed = false
 
@@ -132,15 +132,10 @@ export function createChanges(db: Database, options: ChangeOptions = {}): OwnCha
         renew(kind)
       }
     },
-    ask() {
-      asking ??= (async () => {
-        const askedAt = now()
-        onAnswer(await db.rows<Polled>(pollText), askedAt)
-      })().finally(() => {
-        asking = undefined
-      })
-      return asking
-    },
+    ask: whileUnderWay(async () => {
+      const askedAt = now()
+      onAnswer(await db.rows<Polled>(pollText), askedAt)
+    }),
     askSoon() {
       if (watch || isClosed || now() - answeredAt < staleMs) return
       changes.ask().catch(() => {})

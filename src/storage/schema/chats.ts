@@ -109,6 +109,21 @@ export const chatTables: readonly Table[] = [
     where: `conversation_id IN (SELECT id FROM conversation WHERE ${live})`,
   },
   {
+    // The pictures and files that messages name by the SHA-256 of their bytes, each once in a conversation.
+    name: 'conversation_file',
+    rows: 'files of conversations',
+    key: 'conversation_id, hash',
+    columns: {
+      conversation_id: { type: 'text', goesWith: 'conversation.id' },
+      ...required('text', 'hash'),
+      ...required('int8', 'added_at'),
+      // The length of its bytes.
+      ...required('int4', 'size'),
+      ...required('bytea', 'bytes'),
+    },
+    where: `conversation_id IN (SELECT id FROM conversation WHERE ${live})`,
+  },
+  {
     // Processes that work on rows with their mark, see process-lease.ts.
     name: 'process_lease',
     only: 'postgres',
@@ -116,7 +131,7 @@ export const chatTables: readonly Table[] = [
     columns: { ...required('text', 'mark'), ...required('timestamptz', 'until') },
   },
   {
-    // Responses that continue each other: they are kept, and removed, together. `bytes` is the length of JSON.
+    // Responses that continue each other, or a conversation: kept, and removed, together. `bytes` is the length of JSON.
     name: 'response_thread',
     rows: 'threads of responses',
     key: 'thread_id',

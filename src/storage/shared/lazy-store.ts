@@ -1,3 +1,5 @@
+import { once } from '../../process/under-way.ts'
+
 /** The names of a store's methods, all of them. */
 export type Methods<S> = Readonly<Record<keyof S, true>>
 
@@ -9,19 +11,14 @@ type Method = (...given: unknown[]) => unknown
  * next call. A method that is synchronous may be so from the second call on.
  */
 export function atFirstUse<S extends object>(methods: Methods<S>, load: () => Promise<S>): S {
-  let loading: Promise<void> | undefined
   let store: Record<string, Method> | undefined
-  const loaded = async () => {
+  const loaded = once(async () => {
     store = (await load()) as Record<string, Method>
-  }
+  })
   const methodOf =
     (name: string): Method =>
     async (...given) => {
-      loading ??= loaded().catch((reason) => {
-        loading = undefined
-        throw reason
-      })
-      await loading
+      await loaded()
       return store![name]!(...given)
     }
   return Object.fromEntries(

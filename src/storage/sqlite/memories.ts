@@ -1,6 +1,6 @@
 import type { MemoryStore } from '../../personas/memory/memory.ts'
+import { pauseFor } from '../../process/event-loop-turns.ts'
 import type { StoreDatabase } from '../port/port.ts'
-import { pauseFor } from '../shared/event-loop.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { createMemoryStore as createStore } from '../stores/memories.ts'
 import type { Database } from './connection.ts'

@@ -8,8 +8,8 @@ import {
   type SpellingLookup,
   type Vector,
 } from '../../personas/memory/memory.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { row, rows, type Statement, sql, type Work, word } from '../port/port.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { type CandidateRow, candidateOf } from '../shared/memory-rows.ts'
 import { rangeOf, type ScopeRow, width } from '../shared/memory-scope.ts'
 import { bestOf, frequencyOf, mostPostings, type Postings } from '../shared/memory-scoring.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { pauseFor } from '../../process/event-loop-turns.ts'
 import { holder, isHeld } from '../../process/holders.ts'
-import { pauseFor } from '../shared/event-loop.ts'
 import { exchangeLogs } from '../stores/adaptations.ts'
 import type { Database } from './connection.ts'
 import { runOn } from './driver.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
-import { pauseFor } from '../shared/event-loop.ts'
+import { pauseFor } from '../../process/event-loop-turns.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
@@ -95,13 +95,17 @@ async function removeConversationRows(db: Database): Promise<void> {
       ORDER BY number LIMIT ${slice.memories}`,
   )
   const removeMessages = db.prepare('DELETE FROM conversation_message WHERE conversation_id = ? AND number <= ?')
+  const removeFile = db.prepare(
+    `DELETE FROM conversation_file WHERE rowid IN
+       (SELECT rowid FROM conversation_file WHERE conversation_id = ? LIMIT 1)`,
+  )
   const removeRow = db.prepare('DELETE FROM conversation WHERE id = ?')
   await inSlices(db, () => {
     const id = conversation.get(`${hiddenOwner}/`, `${hiddenOwner}/~`)
     if (id === undefined) return false
     const last = firstSlice(next.all(id)).at(-1)
     if (last) removeMessages.run(id, last.number)
-    else removeRow.run(id)
+    else if (removeFile.run(id).changes === 0) removeRow.run(id)
     return true
   })
 }

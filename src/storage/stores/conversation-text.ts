@@ -20,7 +20,9 @@ export interface ConversationText {
 
 /** The terms of a message that is searched; of another one there are none. */
 export function termsOf({ role, content }: Message): readonly string[] {
-  return role === 'user' || role === 'assistant' ? searchTermsOf(textOf(content)) : []
+  if (role !== 'user' && role !== 'assistant') return []
+  // Texts of two parts do not make one word.
+  return searchTermsOf(Array.isArray(content) ? content.map((part) => textOf([part])).join('\n') : textOf(content))
 }
 
 /** The numbers of a user: more than one after that user was given the conversations of another. */

@@ -23,6 +23,7 @@ import {
   word,
 } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
+import { filesOf, removeUnnamed, writeFiles } from './conversation-files.ts'
 import {
   type ConversationRow,
   conversationOf,
@@ -80,6 +81,7 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
     },
     list: async (owner, limit, offset, personas) => db.read(list(owner, limit, offset, personas)),
     messages: async (owner, id) => db.read(messagesOf(owner, id)),
+    files: async (owner, id, hashes) => db.read(filesOf(owner, id, hashes)),
     append: (owner, id, added, expected) => db.write(() => append(text, owner, id, added, expected)),
     keep: (conversation, names, kept, most) => db.write(() => keep(text, conversation, names, kept, most)),
     takeBack: (owner, id, expected) => db.write(() => takeBack(owner, id, expected)),
@@ -253,6 +255,7 @@ function* write(
 ): Work<void> {
   const reader = added.length === 0 ? 0 : yield* readerOf(owner)
   yield* together(...added.map((message, at) => text.write(reader, { id, number: before + at + 1, message })), end)
+  if (added.some(({ files = [] }) => files.length > 0)) yield* writeFiles(owner, id, added)
 }
 
 /** Takes the end and the summary of a conversation away. */
@@ -281,6 +284,7 @@ function* takeBack(owner: string, id: string, expected: number | undefined) {
     ),
     goOn(id, 0),
   )
+  yield* removeUnnamed(id, taken)
   return taken.toSorted((a, b) => a.number - b.number).map(messageOf)
 }
 

@@ -1,6 +1,6 @@
+import { pauseFor } from '../../process/event-loop-turns.ts'
 import type { LedgerProblems } from '../../usage/ledger/ledger.ts'
 import { rows, type StoreDatabase, sql, together } from '../port/port.ts'
-import { pauseFor } from '../shared/event-loop.ts'
 import { type DayGroup, differences, mostProblems } from '../shared/ledger-differences.ts'
 import type { LedgerNames } from './ledger-names.ts'
 

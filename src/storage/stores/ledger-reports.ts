@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import type { LedgerRow, RowQuery, UsageGroup, UsageQuery } from '../../usage/ledger/ledger.ts'
 import { raw, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
 import { columns, groupsOf, namesAsked, nothingFound } from '../shared/ledger-report.ts'
@@ -76,7 +77,7 @@ export async function* readRows(
     if (matching.length > 0) {
       const nameOf = await names.namesOf(matching.flatMap(namesIn))
       yield matching.map((record) => rowOf(record, nameOf))
-    } else await new Promise(setImmediate)
+    } else await yieldToEventLoop()
     after = end
   }
 }

@@ -1,6 +1,6 @@
+import { pauseFor } from '../../process/event-loop-turns.ts'
 import type { LedgerRow, LedgerStore } from '../../usage/ledger/ledger.ts'
 import { type InsertInto, insert, type StoreDatabase, sql, together, type Work, word } from '../port/port.ts'
-import { pauseFor } from '../shared/event-loop.ts'
 import { dayNumber, ledgerColumns, valuesOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums, sumsByDay } from '../shared/ledger-sums.ts'
 import { problemsIn } from './ledger-check.ts'

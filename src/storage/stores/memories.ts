@@ -8,9 +8,9 @@ import {
   type SearchQuery,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import type { StoreDatabase, Work } from '../port/port.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { claimEmbedding } from './memory-claims.ts'
 import {

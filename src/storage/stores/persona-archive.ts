@@ -8,8 +8,8 @@ import type {
   PublishConditions,
   StagedPersona,
 } from '../../personas/package/archive.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { rows, type StoreDatabase, sql } from '../port/port.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { digestOf } from '../shared/memory-rows.ts'
 import { batches } from '../shared/persona-slices.ts'

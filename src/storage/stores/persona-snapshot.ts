@@ -7,9 +7,9 @@ import {
   type PersonaSnapshot,
   snapshotBatch,
 } from '../../personas/package/archive.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { row, rows, sql, type Work, word } from '../port/port.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { pagesOf } from '../shared/persona-slices.ts'

@@ -1,6 +1,6 @@
 import type { Item, ResponseObject } from '../../chat/responses/store.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import type { Statement, Work } from '../port/port.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
 
 /** The position of the first item of a response's output; its input has fewer. */
 export const firstOutput = 1_000_000

@@ -1,10 +1,15 @@
 import type { NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
-import { greatest, nothing, row, run, type Statement, sql, together, type Work, word } from '../port/port.ts'
+import { greatest, nothing, row, run, type Statement, sql, takeTurn, together, type Work, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { ResponseRow, ResponseTable, Written } from './response-rows.ts'
 
 /** Removes the threads of the condition behind it. SQLite hides them, and removes their rows afterwards. */
 export const leave = word(`UPDATE response_thread SET user_id = '${hiddenOwner}'`, 'DELETE FROM response_thread')
+
+/** Of one owner's responses, one transaction at a time: the bounds are over all of them. */
+export function turnOf(owner: string): Work<void> {
+  return takeTurn(`responses ${owner}`)
+}
 
 /** Whether a reader may read a response: an owner, and the key that limits the responses read; a login reads all. */
 export function isReadable({ owner, key }: Reader): Statement {

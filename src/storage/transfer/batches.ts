@@ -1,6 +1,6 @@
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { comparedColumns, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
 import { createRowWriter } from './copy-format.ts'
 
 /** Rows of a table in the format of COPY, without its header and end. */

@@ -1,7 +1,7 @@
 import { makeFolder } from '../../formats/make-folder.ts'
+import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import { type SqliteRow, sqliteColumns, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
-import { yieldToEventLoop } from '../shared/event-loop.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { indexMessage } from '../sqlite/conversations-text.ts'
 import { markSketches } from '../sqlite/sketch-triggers.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { boundedRecord } from '../../formats/bounded-record.ts'
-import { patternRule } from './names.ts'
+import { patternRule } from '../../plugins/model-names.ts'
 import { type PriceRow, priceFormat } from './price-file.ts'
 import { rateOf } from './rate-text.ts'
 

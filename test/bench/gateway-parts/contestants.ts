@@ -134,6 +134,9 @@ async function login(url: string): Promise<Record<string, string>> {
   return body.token ? { authorization: `Bearer ${body.token}` } : {}
 }
 
+/** The day up to which npm considers versions of the peer's packages, so that each installation is the measured one. */
+const packagesOf = '2026-11-14'
+
 /** The peer, installed once into a folder of its own with the versions that make its streams work. */
 export async function startPeer(children: ChildProcess[], upstream: string): Promise<Contestant | undefined> {
   const folder = join(tmpdir(), 'aichat-bench-peers')
@@ -141,7 +144,7 @@ export async function startPeer(children: ChildProcess[], upstream: string): Pro
   if (!existsSync(script)) {
     process.stdout.write('installing the peer …\n')
     cpSync(join(project, 'test', 'bench', 'peers'), folder, { recursive: true })
-    const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    const { status } = spawnSync('npm', ['install', `--before=${packagesOf}`, '--no-audit', '--no-fund'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
     })

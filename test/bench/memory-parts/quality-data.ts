@@ -19,7 +19,6 @@ export interface RelevanceQuery {
   readonly right: readonly string[]
   readonly no_shared_word?: boolean
   readonly cross_lingual?: boolean
-  readonly near_miss?: boolean
 }
 
 export interface Change {
@@ -39,7 +38,10 @@ export interface QualitySet {
   readonly controls: readonly Change[]
 }
 
-/** The two sets of this folder, written by hand for the calibration, and each folder of the test data with a `relevance.json`. */
+/**
+ * The two sets of this folder, written by hand for the calibration, and each folder of the test data with a
+ * `relevance.json`. A record without a language is in English.
+ */
 export function readQualitySets(): QualitySet[] {
   const own = fileURLToPath(new URL('test/bench/memory-parts/sets/', import.meta.resolve('#package')))
   const shared = testData('memory')
@@ -58,8 +60,14 @@ function foldersIn(folder: string): string[] {
 }
 
 function readSet(folder: string, name: string): QualitySet {
-  const { memories, queries: asked } = read(folder, 'relevance.json') as Pick<QualitySet, 'memories' | 'queries'>
-  const queries = asked.map((query) => ({ ...query, right: query.right ?? [] }))
+  const written = read(folder, 'relevance.json') as Pick<QualitySet, 'memories' | 'queries'>
+  const memories = written.memories.map((memory) => ({ ...memory, language: memory.language ?? 'en' }))
+  const queries = written.queries.map(({ right = [], ...query }) => ({
+    ...query,
+    language: query.language ?? 'en',
+    answerable: right.length > 0,
+    right,
+  }))
   const changes = existsSync(join(folder, 'changes.json')) ? read(folder, 'changes.json') : {}
   return { name, memories, queries, pairs: [], controls: [], ...(changes as object) }
 }

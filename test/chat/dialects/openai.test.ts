@@ -135,23 +135,28 @@ const bodies: readonly {
   },
 ]
 
-test('pictures in the answers of tools follow in a message of the user, where only the user may send any', () => {
+test('pictures in the results of tools follow in a message of the user, behind the names of their calls', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
-  const answer = (id: string): Message => ({
-    role: 'tool',
-    tool_call_id: id,
-    content: [{ type: 'text', text: id }, image],
-  })
-  const messages = [plainTurn(), answer('a'), answer('b'), hi]
-  assert.equal(written({ messages }, own)['messages'], [
-    plainTurn(),
-    { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'a' }] },
-    { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'b' }] },
-    { role: 'user', content: [image, image] },
-    hi,
-  ])
-  assert.equal(written({ messages })['messages'], messages)
+  const answer = (id: string): Message => ({ role: 'tool', tool_call_id: id, content: [text(id), image] })
+  const bare: Message = { role: 'tool', tool_call_id: 'c', content: [image] }
+  const messages = [plainTurn(), answer('a'), answer('b'), bare, hi]
+  const results = [
+    { role: 'tool', tool_call_id: 'a', content: [text('a')] },
+    { role: 'tool', tool_call_id: 'b', content: [text('b')] },
+    { role: 'tool', tool_call_id: 'c', content: '[The result follows as a message of the user.]' },
+  ]
+  const shown = ['f (a)', 'a tool (b)', 'a tool (c)'].flatMap((call) => [text(`From the result of ${call}:`), image])
+  const following = { role: 'user', content: shown }
+  assert.equal(written({ messages }, own)['messages'], [plainTurn(), ...results, following, hi])
+  assert.equal(written({ messages })['messages'], [plainTurn(), ...results, following, hi])
+  const between = { role: 'assistant', content: 'Show me the result.' }
+  const last = written({ messages: messages.slice(0, -1) }, 'https://api.mistral.ai/v1/chat/completions')
+  assert.equal(last['messages'], [plainTurn(), ...results, between, following])
 })
+
+function text(words: string) {
+  return { type: 'text', text: words }
+}
 
 test('an event named error is an error with any data', () => {
   for (const [data, message] of [
@@ -234,7 +239,7 @@ test('everything that is wrong with a request is named at once, with its path', 
   const better = {
     ...body,
     messages: [
-      { role: 'robot', content: 7 },
+      { role: 'robot', content: 7, name: 5, refusal: {} },
       { role: 'user', content: [{ type: 'text' }] },
     ],
   }
@@ -248,6 +253,8 @@ test('everything that is wrong with a request is named at once, with its path', 
       'temperature',
       'messages[0].role',
       'messages[0].content',
+      'messages[0].name',
+      'messages[0].refusal',
       'messages[1].content[0].text',
       'tools[0].function.name',
     ]
@@ -257,6 +264,14 @@ test('everything that is wrong with a request is named at once, with its path', 
         path,
       )
   }
+})
+
+test('a request whose fields are all checked keeps each of them', () => {
+  const messages = [
+    { role: 'assistant', content: null, refusal: 'No', name: 'a', reasoning_content: 'Hm' },
+    { role: 'tool', tool_call_id: 'c', content: 'y' },
+  ]
+  assert.equal(openai.readRequest({ model: 'm', messages, stop: 'END' }), { model: 'm', messages, stop: 'END' })
 })
 
 const request: ChatRequest = { model: 'm', messages: [hi], stream: true }

@@ -199,7 +199,6 @@ const others = [
       response_format: { text: { format: { type: 'json_object' } } },
       reasoning_effort: { reasoning: { effort: 'high' } },
       service_tier: { service_tier: 'flex' },
-      truncation: { truncation: 'auto' },
       max_tool_calls: { max_tool_calls: 2 },
       temperature: { temperature: 0.5 },
       top_p: { top_p: 0.5 },

@@ -167,7 +167,10 @@ test('items that make no sense are refused, all at once and by name', () => {
     ...['tool_choice', 'text', 'max_output_tokens'],
   ])
     assert.match(problems, path)
-  assert.match(problemsOf({ tools: Array.from({ length: 2000 }, () => weather) }), /tools must hold at most 1000/)
+  const tools = Array.from({ length: 1001 }, () => weather)
+  assert.match(problemsOf({ tools }), /tools must hold at most 1000/)
+  assert.is(problemsOf({ tools: tools.slice(1) }), '')
+  assert.not.match(problemsOf({ input: 5, tools: tools.slice(1) }), /tools must hold/)
   assert.match(problemsOf({ input: 5 }), /input must be/)
 })
 
@@ -308,6 +311,7 @@ test('Gemini’s signatures of calls and of texts go back to them, and nothing g
     const again = fromClient(ask({ input: [{ role: 'user', content: 'hi' }, ...items, ...outputs] }))
     const [, message] = forPlace(again, 'gemini', endpoint, open).messages
     assert.equal(message?.extra_content?.['google'], google('text').google)
+    assert.is(message?.reasoning_content, undefined, 'a signature alone is no thought')
     assert.equal(
       message?.tool_calls?.map((each) => each.extra_content?.['google']),
       [google('one').google, undefined],
@@ -357,6 +361,19 @@ test('an item that the last event tells again is read once, at whatever place it
     [choice?.message.reasoning_content, choice?.message.content, choice?.finish_reason],
     ['Hm', 'Hi', 'stop'],
   )
+})
+
+test('a thought that only the end of its part holds is read, be it raw or a summary', () => {
+  for (const type of ['reasoning_text', 'reasoning_summary_text']) {
+    const events = [
+      { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', summary: [] } },
+      { type: `response.${type}.done`, output_index: 0, content_index: 0, text: 'Hm' },
+      { type: 'response.completed', response: { id: 'r', model: 'm', status: 'completed', output: [] } },
+    ]
+    const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    const [choice] = collectReply(decode(responses, ask({}), [Buffer.from(text)])).choices
+    assert.is(choice?.message.reasoning_content, 'Hm', type)
+  }
 })
 
 test('a stream with events unknown to us, with items without places, or without a begin is read', () => {

@@ -21,7 +21,7 @@ function serverOf(name: string, tools: readonly ServerTool[], text = 'fine'): To
     name,
     origin: name,
     tools: async () => tools,
-    call: async () => ({ text, isError: false }),
+    call: async () => ({ content: [{ type: 'text', text }], isError: false }),
     close: async () => {},
   }
 }
@@ -102,6 +102,25 @@ test('the results of a turn have a longest size together, and calls a largest nu
   assert.ok(results.join('').length < 403_000)
   assert.match(results[9]!, /^\n\[cut: 45000 characters in all\]$/)
   assert.match(results[39]!, /cut|more than 32 calls/)
+})
+
+test('pictures of a result reach the model in their places, as long as they are small enough', async () => {
+  const text = (words: string) => ({ type: 'text', text: words })
+  const picture = (bytes: number) => ({
+    type: 'image_url',
+    image_url: { url: `data:image/png;base64,${'A'.repeat((bytes * 4) / 3)}` },
+  })
+  const small = picture(3_000_000)
+  const content = [text('One'), text('two'), small, text('three'), picture(6_000_000)]
+  const server = { ...serverOf('files', [tool]), call: async () => ({ content, isError: true }) }
+  const toolbox = createToolbox({ servers: [server], approve: async () => true })
+  await toolbox.offer()
+  const calls = [...Array(6).keys()].map((number) => callOf('files__read', String(number)))
+  const results = await toolbox.run(calls)
+  const tooLarge = '[a picture of 6000000 bytes was left out: more than 5000000 bytes]'
+  assert.equal(results[0]!.content, [text('Error: One\ntwo'), small, text(`three\n${tooLarge}`)])
+  const tooMany = '[a picture of 3000000 bytes was left out: more pictures and files than one turn holds]'
+  assert.is(results[5]!.content, `Error: One\ntwo\n${tooMany}\nthree\n${tooLarge}`)
 })
 
 test('the reason of a refusal reaches the model, and an interrupted question ends the turn', async () => {

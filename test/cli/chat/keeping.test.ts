@@ -43,7 +43,7 @@ test('-c goes on with all that was said, a document of 177 kB included, and says
     assert.is(stdout, '3: And again?\n')
     assert.match(
       stderr,
-      /2 earlier messages \(about 9\d{4} tokens\) left out: custom-model takes 8000 tokens at once\n/,
+      /2 earlier messages \(about 7\d{4} tokens\) left out: custom-model takes 8000 tokens at once\n/,
     )
   }))
 

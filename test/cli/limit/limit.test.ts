@@ -87,9 +87,9 @@ test('what makes no sense is named with its option, and nothing is set', async (
   using home = openFastHome()
   const wrong: readonly (readonly [words: readonly string[], code: number, named: RegExp])[] = [
     [[], 64, /Nothing to set/],
-    [['--rpm', '0'], 64, /--rpm/],
-    [['--rpm', '-1'], 64, /--rpm/],
-    [['--tpm', '1e300'], 64, /--tpm/],
+    [['--rpm', '0'], 65, /--rpm/],
+    [['--rpm', '-1'], 65, /--rpm/],
+    [['--tpm', '1e300'], 65, /--tpm/],
     [['--budget', '20'], 64, /--budget/],
     [['--budget', '-1/day'], 64, /--budget/],
     [['--budget', '20/year'], 64, /--budget/],

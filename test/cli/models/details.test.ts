@@ -25,12 +25,12 @@ test('a model of a plugin is shown with context, price and capabilities', () =>
       const { stdout, stderr } = await home.aichat(['models', 'show', name])
       assert.is(stderr, '')
       assert.match(stdout, /^Name +custom:large\n/)
-      assert.match(stdout, /\nContext +128,000 tokens\n/)
+      assert.match(stdout, /\nContext +128,000 tokens, as the plugin file says\n/)
       assert.match(stdout, /\nCapabilities +tools, vision\n/)
       assert.match(stdout, /\nPrice +\$2\.5 in, \$10 out per million tokens \(operator\)/)
     }
     const shown = JSON.parse((await home.aichat(['models', 'show', 'custom:large', '--json'])).stdout)
-    assert.equal([shown.context_window, shown.context_source, shown.price.input], [128_000, 'told', '2.5'])
+    assert.equal([shown.context_window, shown.context_source, shown.price.input], [128_000, 'plugin', '2.5'])
   }))
 
 test('a model of this machine is shown with size, quantisation, family, licence and context', () =>
@@ -39,7 +39,7 @@ test('a model of this machine is shown with size, quantisation, family, licence 
       const { stdout } = await home.aichat(['models', 'show', name])
       assert.match(stdout, /^Name +local:llama3:latest\n/)
       for (const [label, value] of [
-        ['Context', '8,192 tokens'],
+        ['Context', '8,192 tokens, as its runner says'],
         ['Size', '4.7 GB'],
         ['Parameters', '8.0B'],
         ['Quantisation', 'Q4_0'],

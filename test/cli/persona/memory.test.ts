@@ -1,5 +1,4 @@
 import { readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
 import type { Answered } from '../../helpers/program/daemon.ts'
@@ -50,7 +49,7 @@ test('the beginning of an id that several memories have is refused, and names th
 test('list and search take conditions, with times as days, moments and times ago', () =>
   withPersona(async ({ memory, json, add }) => {
     await add('tea in spring', '--timestamp', '2024-04-01', '--category', 'drinks', '--speaker', 'Grace', '--pin')
-    await add('tea in May', '--time', '2024-05-08T17:30', '--conversation', 'c1')
+    await add('tea in May', '--timestamp', '2024-05-08T17:30', '--conversation', 'c1')
     await add('tea today')
     const found = async (...filter: string[]) => {
       const listed = (await json('list', 'Ada', ...filter)).memories
@@ -75,42 +74,6 @@ test('list and search take conditions, with times as days, moments and times ago
       assert.equal([wrong.code, wrong.stdout], [64, ''], words)
       assert.match(wrong.stderr, /for --after: use a time such as 2024-05-08.*"last week"/)
     }
-  }))
-
-test('a file of JSON lines is stored, and its wrong lines are named before anything is', () =>
-  withPersona(async ({ home, memory, json }) => {
-    const file = join(home.folder, 'memories.jsonl')
-    const lines = Array.from({ length: 450 }, (_, at) => JSON.stringify({ content: `thing ${at}`, timestamp: at }))
-    writeFileSync(file, `\ufeff${lines.join('\r\n')}\n\n`)
-    const added = await memory('add', 'Ada', '--jsonl', file)
-    assert.equal([added.code, added.stdout, added.stderr], [0, '450 added\n', ''])
-    assert.equal(await json('add', 'Ada', '--jsonl', file), { added: 0, updated: 450, evicted: 0 })
-    const piped = await home.aichat(['persona', 'memory', 'add', 'Ada', '--jsonl', '-'], {
-      input: '{"content":"tea","importance_score":0.9,"metadata":{"category":"drinks","valid_from":5}}',
-    })
-    assert.equal([piped.code, piped.stdout], [0, '1 added\n'])
-    assert.equal((await json('list', 'Ada', '--category', 'drinks')).memories[0].metadata, {
-      category: 'drinks',
-      valid_from: 5,
-    })
-
-    writeFileSync(file, ['{"content":"new"}', '', '{"content":""}', 'nonsense', '{"contents":"x"}', '[]'].join('\n'))
-    const refused = await memory('add', 'Ada', '--jsonl', file)
-    assert.equal([refused.code, refused.stdout], [65, ''])
-    assert.match(refused.stderr, /holds 4 invalid lines; nothing was stored/)
-    for (const line of [/line 3: content: must not be empty/, /line 4: /, /line 5: content: is missing/, /line 6: /])
-      assert.match(refused.stderr, line)
-    writeFileSync(file, '{}\n'.repeat(500))
-    const many = await memory('add', 'Ada', '--jsonl', file)
-    assert.match(many.stderr, /line 20: content/)
-    assert.match(many.stderr, /and 480 more/)
-    assert.not.match(many.stderr, /line 21:/)
-    assert.is((await json('list', 'Ada')).total, 451)
-    writeFileSync(file, '\n')
-    assert.is((await memory('add', 'Ada', '--jsonl', file)).code, 65)
-    assert.is((await memory('add', 'Ada', '--jsonl', join(home.folder, 'absent'))).code, 66)
-    assert.is((await memory('add', 'Ada', 'text', '--jsonl', file)).code, 64)
-    assert.is((await memory('add', 'Nobody', '--jsonl', file)).code, 67)
   }))
 
 test('a time that no calendar of four digits holds is refused', () =>

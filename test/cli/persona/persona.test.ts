@@ -204,7 +204,7 @@ test('a memory may be of another day, and a wipe before a day takes it', () =>
       ['2023-01-31', Date.UTC(2023, 0, 31)],
       ['1000', 1000],
     ] as const) {
-      const added = await run(['persona', 'memory', 'add', id, `of ${when}`, '--time', when, '--json'])
+      const added = await run(['persona', 'memory', 'add', id, `of ${when}`, '--timestamp', when, '--json'])
       assert.is(JSON.parse(added.stdout).timestamp, timestamp)
     }
     const wiped = await run(['persona', 'memory', 'wipe', id, '--before', '2024-01-01', '--category', '', '--yes'])

@@ -67,10 +67,13 @@ test.whole('stderr names unspoken parts, and a text that is mostly unspoken is r
     assert.ok(parseWav(bytes).samples.length > 8000)
     assert.match(stderr, /^aichat: 1 of 2 parts of the text not spoken: 你好$/m)
   }
-  for (const left of ['(coughing, sneezing)', '[pause]', '*sighs*']) {
-    const { stderr } = await served(['tts', `Dust makes her ill. ${left} She said so.`])
+  for (const left of ['(sighs, looks away)', '[pause]', '*sighs*']) {
+    const words = ['tts', `Dust makes her ill. ${left} She said so.`]
+    const { stderr } = await served(words)
     assert.match(stderr, /^aichat: 1 of \d parts of the text not spoken: (.*)$/m)
     assert.ok(stderr.includes(`: ${left}\n`), stderr)
+    const kept = await served([...words, '--keep-directions'])
+    assert.not.match(kept.stderr, /not spoken/)
   }
   const refused = await aichat(['tts', '你好，世界。', '--language', 'English'])
   assert.is(refused.code, 69)

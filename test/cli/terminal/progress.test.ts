@@ -41,24 +41,6 @@ test('there is none in a pipe, and none with --quiet, --json, in CI and on a dum
     }
   }))
 
-test.whole('a bar shows its share, and lines of memories are counted', () =>
-  withSlow(async ({ ask }) => {
-    await ask(['persona', 'create', '--name', 'Ada', '-m', 'custom-model'])
-    const lines = Array.from({ length: 450 }, (_, number) =>
-      JSON.stringify({ content: `The number ${number} is known` }),
-    )
-    const { code, stderr } = await ask(['persona', 'memory', 'add', 'Ada', '--jsonl', '-'], {
-      shown: true,
-      input: lines.join('\n'),
-    })
-    assert.is(code, 0, stderr)
-    assert.match(stderr, /\r\x1b\[K\[-{24}\] {3}0% 0 of 450/)
-    assert.ok(stderr.endsWith('\r\x1b[K'))
-    const piped = await ask(['persona', 'memory', 'add', 'Ada', '--jsonl', '-'], { input: lines.join('\n') })
-    assert.is(piped.stderr, '')
-  }),
-)
-
 test.run()
 
 interface Scene {

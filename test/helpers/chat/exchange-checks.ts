@@ -106,7 +106,7 @@ function wordsOf(asked: ChatRequest): unknown {
       .map(({ content }) => textOf(content))
       .join('')
       .replace(jsonWish, ''),
-    user: wordsBy('user'),
+    user: wordsBy('user').replaceAll(/From the result of .+? \([^)]*\):/g, ''),
     assistant: wordsBy('assistant'),
     answers: messages.filter(({ role }) => role === 'tool').map(({ content }) => answerIn(textOf(content))),
     calls: calls.map(({ function: wire }) => [wire.name, argumentsIn(wire.arguments)]),

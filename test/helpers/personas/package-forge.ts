@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
-import { canonicalize } from '../../../src/formats/canonical-json.ts'
+import { canonicalize } from '../../../src/formats/json/canonical.ts'
 
 /** Builds forged packages, with valid checksums where asked. */
 

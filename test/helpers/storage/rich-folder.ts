@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Message } from '../../../src/chat/protocol/messages.ts'
+import { dataUrl } from '../../../src/formats/data-url.ts'
 import { emptyLog, headOf } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
+import { withFilesApart } from '../../../src/personas/chat/kept-files.ts'
 import type { Vector } from '../../../src/personas/memory/memory.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
@@ -150,7 +153,9 @@ async function fillChats({ conversations, responses }: Opened): Promise<void> {
       ...oddTexts.map((text) => said(text, 5)),
     ])
   }
-  await conversations.append('ada', 'c1', [said('later tea')])
+  const url = dataUrl('image/png', Buffer.from('\u0000 a picture').toString('base64'))
+  const shown: Message = { role: 'user', content: [{ type: 'image_url', image_url: { url } }] }
+  await conversations.append('ada', 'c1', [said('later tea'), { ...(await withFilesApart(shown)), timestamp: noon }])
   await conversations.end('ada', 'c2', { messages: 3, summary: 'tea', at: noon })
   await responses.add(answered('resp1', { key: 'k' }), plenty)
   await responses.add(answered('resp2', { previous: 'resp1' }), plenty)

@@ -44,13 +44,13 @@ test('lets others have their turns, and leaves out what it cannot read in its ti
     if (!isOver) setImmediate(others)
   }
   others()
-  const whole = await memories.find(persona, { query: 'tea', limit: 50 })
+  const whole = await memories.search(persona, { query: 'tea', limit: 50 })
   isOver = true
   assert.equal([whole.cut, whole.hits.length], [false, 40])
   // 40 memories of 20,000 characters are read twice: for the words, and for their form.
   assert.ok(turns >= 12, `${turns} turns`)
   tick = 200
-  const cut = await memories.find(persona, { query: 'tea', limit: 50 })
+  const cut = await memories.search(persona, { query: 'tea', limit: 50 })
   assert.is(cut.cut, true)
   assert.ok(cut.hits.length > 0 && cut.hits.length < 12, `${cut.hits.length} hits`)
   await memories.close()

@@ -53,14 +53,14 @@ async function searching(
         ...(typeof each === 'string' ? { content: each } : { content: '', ...each }),
       })),
     )
-    await work(async (query) => (await area.find(persona as Persona, { query, limit: 10 })).hits)
+    await work(async (query) => (await area.search(persona as Persona, { query, limit: 10 })).hits)
   } finally {
     await area.close()
     stores.close()
   }
 }
 
-type Search = (query: string) => Promise<Awaited<ReturnType<ReturnType<typeof createMemories>['find']>>['hits']>
+type Search = (query: string) => Promise<Awaited<ReturnType<ReturnType<typeof createMemories>['search']>>['hits']>
 
 const life = [
   'My wife Priya teaches chemistry at a secondary school in Headingley.',

@@ -114,22 +114,22 @@ async function withPlace(model: string | undefined, work: (place: Place) => Prom
   }
 }
 
-async function tell(memories: Memories, count: number): Promise<void> {
+async function tell({ persona }: Place, memories: Memories, count: number): Promise<void> {
   for (let at = 0; at < count; at++)
-    await memories.add('u', 'p', {
+    await memories.add(persona, {
       content: `In harbour number ${at} lies a boat`,
       importance_score: 0.5,
       metadata: {},
     })
 }
 
-function ask(memories: Memories): Promise<SearchOutcome> {
-  return memories.search('u', 'p', { query: 'which harbour has the boat number 7', limit: 3 })
+function ask({ persona }: Place, memories: Memories): Promise<SearchOutcome> {
+  return memories.search(persona, { query: 'which harbour has the boat number 7', limit: 3 })
 }
 
-async function statuses(memories: Memories): Promise<Record<string, number>> {
+async function statuses({ persona }: Place, memories: Memories): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const { embedding_status: status } of (await memories.list('u', 'p', { limit: 1000, offset: 0 })).memories)
+  for (const { embedding_status: status } of (await memories.list(persona, { limit: 1000, offset: 0 })).memories)
     counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
@@ -143,9 +143,9 @@ test('goes on after a change of model while searches are answered, which report 
   withPlace('small', async (place) => {
     const runner = openRunner({ small: 32, large: 96 })
     const memories = place.start(runner.embedders)
-    await tell(memories, 100)
-    assert.is((await ask(memories)).mode, 'hybrid')
-    assert.equal(await statuses(memories), { ready: 100 })
+    await tell(place, memories, 100)
+    assert.is((await ask(place, memories)).mode, 'hybrid')
+    assert.equal(await statuses(place, memories), { ready: 100 })
 
     let open = () => {}
     runner.gate = new Promise((resolve) => {
@@ -153,13 +153,13 @@ test('goes on after a change of model while searches are answered, which report 
     })
     place.persona = { ...place.persona, embedding_model: 'large' }
     memories.reembed(place.persona)
-    const meanwhile = await ask(memories)
+    const meanwhile = await ask(place, memories)
     assert.equal([meanwhile.mode, meanwhile.embedding_model], ['lexical', 'large'])
     assert.match(meanwhile.hits[0]!.entry.content, /number 7 /)
-    assert.equal(await statuses(memories), { pending: 100 })
+    assert.equal(await statuses(place, memories), { pending: 100 })
     open()
-    await until(async () => (await statuses(memories))['ready'] === 100)
-    assert.is((await ask(memories)).mode, 'hybrid')
+    await until(async () => (await statuses(place, memories))['ready'] === 100)
+    assert.is((await ask(place, memories)).mode, 'hybrid')
     const dimensions = place.db.prepare('SELECT DISTINCT length(vector) / 4 FROM memory_vector').pluck().all()
     assert.equal(dimensions, [96])
     assertAgreeing(place.db)
@@ -169,24 +169,24 @@ test('leaves memories pending when a runner dies, found by their words, and embe
   withPlace('small', async (place) => {
     const runner = openRunner({ small: 32 })
     const memories = place.start(runner.embedders)
-    await tell(memories, 2)
+    await tell(place, memories, 2)
     runner.left = 1
-    const { memory } = await memories.add('u', 'p', { content: 'first', importance_score: 0.5, metadata: {} })
+    const { memory } = await memories.add(place.persona, { content: 'first', importance_score: 0.5, metadata: {} })
     assert.is(memory.embedding_status, 'ready')
-    const { memory: second } = await memories.add('u', 'p', {
+    const { memory: second } = await memories.add(place.persona, {
       content: 'The boat in harbour number 7 is red',
       importance_score: 1,
       metadata: {},
     })
     assert.is(second.embedding_status, 'pending')
     assert.equal(second.embedding, [])
-    assert.equal(await statuses(memories), { ready: 3, pending: 1 })
-    const away = await ask(memories)
+    assert.equal(await statuses(place, memories), { ready: 3, pending: 1 })
+    const away = await ask(place, memories)
     assert.is(away.mode, 'lexical')
     assert.is(away.hits[0]!.entry.content, 'The boat in harbour number 7 is red')
     runner.left = Number.POSITIVE_INFINITY
-    await until(async () => (await statuses(memories))['ready'] === 4)
-    assert.is((await ask(memories)).mode, 'hybrid')
+    await until(async () => (await statuses(place, memories))['ready'] === 4)
+    assert.is((await ask(place, memories)).mode, 'hybrid')
     assertAgreeing(place.db)
   }))
 
@@ -195,15 +195,15 @@ test('resumes pending memories after a restart, at the first read of the persona
     const runner = openRunner({ small: 32 })
     runner.away = true
     const before = place.start(runner.embedders)
-    await tell(before, 70)
-    assert.equal(await statuses(before), { pending: 70 })
+    await tell(place, before, 70)
+    assert.equal(await statuses(place, before), { pending: 70 })
     await before.close()
 
     // It dies once more in the middle: one vector tells the space, and a batch is written.
     runner.away = false
     runner.left = 40
     const middle = place.start(runner.embedders)
-    await ask(middle)
+    await ask(place, middle)
     await until(async () => runner.left < 32)
     await middle.close()
     const written = place.db.prepare<[], number>('SELECT count(*) FROM memory_vector').pluck().get()!
@@ -211,9 +211,9 @@ test('resumes pending memories after a restart, at the first read of the persona
 
     runner.left = Number.POSITIVE_INFINITY
     const after = place.start(runner.embedders)
-    await ask(after)
-    await until(async () => (await statuses(after))['ready'] === 70)
-    assert.is((await ask(after)).mode, 'hybrid')
+    await ask(place, after)
+    await until(async () => (await statuses(place, after))['ready'] === 70)
+    assert.is((await ask(place, after)).mode, 'hybrid')
     assertAgreeing(place.db)
   }))
 
@@ -222,11 +222,11 @@ test('of two processes one embeds, and the other one finds its vectors', () =>
     const [one, other] = [openRunner({ small: 32 }), openRunner({ small: 32 })]
     one.away = true
     const before = place.start(one.embedders)
-    await tell(before, 200)
+    await tell(place, before, 200)
     one.away = false
     const both = [before, place.start(other.embedders)]
     for (const memories of both) memories.reembed(place.persona)
-    await until(async () => (await statuses(before))['ready'] === 200)
+    await until(async () => (await statuses(place, before))['ready'] === 200)
     await Promise.all(both.map((memories) => memories.close()))
     assert.is(one.made + other.made, 200)
     assertAgreeing(place.db)
@@ -236,9 +236,9 @@ test('two builds with different vectors of one model do not embed the memories o
   withPlace('small', async (place) => {
     const [old, fresh] = [openRunner({ small: 32 }), openRunner({ small: 32 }, 2)]
     const before = place.start(old.embedders)
-    await tell(before, 40)
+    await tell(place, before, 40)
     before.reembed(place.persona)
-    await ask(before)
+    await ask(place, before)
     await until(async () => {
       const claims = place.db.prepare('SELECT 1 FROM embedding_lease WHERE space = ?').all('small@1')
       return claims.length === 1
@@ -247,10 +247,10 @@ test('two builds with different vectors of one model do not embed the memories o
     const after = place.start(fresh.embedders)
     for (const memories of [after, before, after]) {
       memories.reembed(place.persona)
-      await ask(memories)
+      await ask(place, memories)
     }
-    assert.is((await ask(after)).mode, 'lexical')
-    assert.is((await ask(before)).mode, 'hybrid')
+    assert.is((await ask(place, after)).mode, 'lexical')
+    assert.is((await ask(place, before)).mode, 'hybrid')
     await after.close()
     assert.equal([fresh.made, old.made - made], [0, 0])
     assertAgreeing(place.db)
@@ -260,9 +260,9 @@ test('stores memories without the built-in word vectors', () =>
   withPlace(undefined, async (place) => {
     const builtin = createBuiltinEmbedder(`${place.path}.no-vectors`)
     const memories = place.start({ ...openRunner({}).embedders, embedder: () => builtin })
-    await tell(memories, 10)
-    assert.equal(await statuses(memories), { pending: 10 })
-    const found = await ask(memories)
+    await tell(place, memories, 10)
+    assert.equal(await statuses(place, memories), { pending: 10 })
+    const found = await ask(place, memories)
     assert.equal([found.mode, found.embedding_model], ['lexical', 'builtin'])
     assert.match(found.hits[0]!.entry.content, /number 7 /)
   }))

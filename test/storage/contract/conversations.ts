@@ -1,5 +1,7 @@
 import * as assert from 'uvu/assert'
+import { dataUrl } from '../../../src/formats/data-url.ts'
 import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
+import { withFilesApart } from '../../../src/personas/chat/kept-files.ts'
 import { readSearch } from '../../../src/personas/chat/search-words.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import { makeScope, noon } from '../../helpers/storage/samples.ts'
@@ -322,6 +324,35 @@ export const conversationRules: readonly Rule[] = [
   },
   {
     store: 'conversations',
+    topic: 'order',
+    says: 'a file is kept once in a conversation, read by its owner alone, and gone with the last message that names it',
+    async holds(place) {
+      const { conversations } = await place.open()
+      for (const id of ['c', 'd']) await conversations.create(talk(id))
+      const [one, two] = await Promise.all([shown('one'), shown('two')])
+      const hash = one.files![0]!.hash
+      const kept = async (owner: string, id: string) =>
+        [...(await conversations.files(owner, id, [hash, two.files![0]!.hash, 'x']))].map(([, bytes]) =>
+          Buffer.from(bytes).toString(),
+        )
+      await conversations.append('ada', 'c', [one, said('and'), one, two])
+      await conversations.append('ada', 'd', [one])
+      assert.equal((await kept('ada', 'c')).sort(), ['one', 'two'])
+      assert.equal(await kept('eve', 'c'), [])
+      assert.equal(await conversations.messages('ada', 'd'), [{ message: one.message, timestamp: noon }])
+      await conversations.takeBack('ada', 'c', undefined)
+      await conversations.takeBack('ada', 'c', undefined)
+      assert.equal(await kept('ada', 'c'), ['one'])
+      await conversations.takeBack('ada', 'c', undefined)
+      await conversations.takeBack('ada', 'c', undefined)
+      assert.equal(await kept('ada', 'c'), [])
+      assert.equal(await kept('ada', 'd'), ['one'])
+      await conversations.remove('ada', 'd')
+      assert.equal(await kept('ada', 'd'), [])
+    },
+  },
+  {
+    store: 'conversations',
     topic: 'concurrency',
     says: 'over two connections a name is given once, and no message is lost',
     async holds(place) {
@@ -347,6 +378,13 @@ async function found({ conversations }: Storage, owner: string): Promise<readonl
 
 function talk(id: string) {
   return { id, user_id: 'ada', name: id, created_at: noon }
+}
+
+/** A message with a picture of these bytes, as it is stored. */
+async function shown(bytes: string): Promise<SavedMessage> {
+  const url = dataUrl('image/png', Buffer.from(bytes).toString('base64'))
+  const message = { role: 'user' as const, content: [{ type: 'image_url', image_url: { url } }] }
+  return { ...(await withFilesApart(message)), timestamp: noon }
 }
 
 function said(content: string, after = 0): SavedMessage {

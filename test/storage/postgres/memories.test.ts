@@ -174,24 +174,27 @@ test('many writers of one scope and of one user at once, beside wipes, leave ind
     try {
       const scopes = [await makeScope(postgres, 'p'), await makeScope(postgres, 'q')]
       const below = randomFrom(5)
-      await Promise.all(
-        Array.from({ length: 80 }, async (_, at) => {
-          // Eight connections at once take longer than a second to be made on a busy machine.
-          const { memories, patiently } = at % 2 === 0 ? postgres : other
-          const scope = scopes[at % 3 === 0 ? 1 : 0]!
-          if (at % 20 === 19)
-            return patiently(async () => void (await memories.wipe(scope, at % 40 === 19 ? {} : { before: noon + 20 })))
-          const given = Array.from({ length: 3 }, () => ({
-            content: `${words[below(10)]} ${words[below(10)]}`,
-            timestamp: noon + below(60),
-            importance_score: 0.5,
-            metadata: {},
-            vector: vector(at),
-          }))
-          const policy = { ...keepAll, maxMemories: 20, cleanup: true }
-          return patiently(async () => void (await memories.add(scope, given, policy)))
-        }),
-      )
+      const writes = Array.from({ length: 80 }, (_, at) => () => {
+        // Eight connections at once take longer than a second to be made on a busy machine.
+        const { memories, patiently } = at % 2 === 0 ? postgres : other
+        const scope = scopes[at % 3 === 0 ? 1 : 0]!
+        if (at % 20 === 19)
+          return patiently(async () => void (await memories.wipe(scope, at % 40 === 19 ? {} : { before: noon + 20 })))
+        const given = Array.from({ length: 3 }, () => ({
+          content: `${words[below(10)]} ${words[below(10)]}`,
+          timestamp: noon + below(60),
+          importance_score: 0.5,
+          metadata: {},
+          vector: vector(at),
+        }))
+        const policy = { ...keepAll, maxMemories: 20, cleanup: true }
+        return patiently(async () => void (await memories.add(scope, given, policy)))
+      })
+      // A statement that waits 10 s for the locks of others fails: eight writers hold up each other for less.
+      const writer = async () => {
+        for (let write = writes.shift(); write; write = writes.shift()) await write()
+      }
+      await Promise.all(Array.from({ length: 8 }, writer))
       await postgres.memories.clear()
       await assertAgreeing(url)
     } finally {

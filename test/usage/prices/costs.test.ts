@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { amountsOf } from '../../../src/usage/metering/amounts.ts'
 import type { KnownPrice } from '../../../src/usage/prices/price.ts'
-import { type PriceFile, type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
+import { type PriceFile, type PriceRow, priceOf, rowOf } from '../../../src/usage/prices/price-file.ts'
 import { createPriceList } from '../../../src/usage/prices/price-list.ts'
 import type { Amounts, CostSource } from '../../../src/usage/usage.ts'
 import { fc } from '../../helpers/properties.ts'
@@ -212,6 +212,16 @@ for (const [what, plugin, model, amounts, nano] of cases)
     const isPriced = nano !== null && plugin !== null && amounts.characters === undefined
     assert.is(cost.priceId !== null, isPriced)
   })
+
+test('a price and its row are made of each other', () => {
+  const rates = { input: '1.5', output: '6', cached: '0.15' }
+  const row: PriceRow = {
+    ...{ plugin: 'openai', model: 'gpt', also: ['gpt-*'], except: ['gpt-mini'], valid_from: '2031-12-30' },
+    ...{ rates, long: { above: 200_000, rates: { input: '3' } }, services: { flex: { rates } }, rounded: true },
+  }
+  assert.equal(rowOf(priceOf(row)), row)
+  assert.equal(rowOf(priceOf({ plugin: null, model: 'm', rates })), { plugin: null, model: 'm', rates })
+})
 
 test('a price changes at midnight UTC of its day, also for a place that was asked before', () => {
   const place = { plugin: 'own', model: 'dated' }

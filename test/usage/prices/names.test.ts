@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { patternOf } from '../../../src/usage/prices/names.ts'
+import { patternOf } from '../../../src/plugins/model-names.ts'
 import { rateOf, ratePerToken, rateText } from '../../../src/usage/prices/rate-text.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'

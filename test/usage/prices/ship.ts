@@ -127,7 +127,8 @@ function namesOf(model: ModelInfo, plugin: string): Pick<PriceRow, 'model' | 'al
   return { model: own, ...(also.length > 0 && { also }), ...(except.length > 0 && { except }) }
 }
 
-function patternsOf(match: MatchLogic, except: string[]): string[] {
+/** The patterns of names that a rule of the package means; those that it excludes are added to `except`. */
+export function patternsOf(match: MatchLogic, except: string[]): string[] {
   if ('or' in match) return match.or.flatMap((each) => patternsOf(each, except))
   if ('equals' in match) return [match.equals]
   if ('starts_with' in match) return [`${match.starts_with}*`]

@@ -155,15 +155,16 @@ function writePart(part: ContentPart): JsonObject | undefined {
   }
   if (part.type === 'input_audio') {
     const { data, format } = objectOf(wire['input_audio'])
-    return { inlineData: { mimeType: `audio/${stringOf(format) ?? 'wav'}`, data } }
+    return writeData(dataUrl(`audio/${stringOf(format) ?? 'wav'}`, String(data)), extra)
   }
   const refusal = refusalOf(part)
   return refusal ? { text: refusal } : undefined
 }
 
-function writeData(url: string, { mimeType, ...extra }: JsonObject): JsonObject {
+function writeData(url: string, { mimeType, displayName, ...extra }: JsonObject): JsonObject {
   const inline = parseDataUrl(url)
-  if (inline) return { ...extra, inlineData: { mimeType: inline.mediaType, data: inline.data } }
+  const named = displayName === undefined ? {} : { displayName }
+  if (inline) return { ...extra, inlineData: { mimeType: inline.mediaType, ...named, data: inline.data } }
   const type = mimeType ?? imageType(url)
   return { ...extra, fileData: { ...(type !== undefined && { mimeType: type }), fileUri: url } }
 }
@@ -174,9 +175,16 @@ function imageType(url: string): string | undefined {
   return name && `image/${name === 'jpg' ? 'jpeg' : name}`
 }
 
+/** The types of sound that OpenAI's dialect has a name for, as they are written here. */
+const soundFormats = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/mp3', 'mp3'],
+])
+
 const dataFields = new Set(['inlineData', 'inline_data', 'fileData', 'file_data'])
 
-function readPart(part: JsonObject): ContentPart {
+/** One of Gemini's parts; one that only Gemini has stays as it is. */
+export function readPart(part: JsonObject): ContentPart {
   if (typeof part['text'] === 'string' && part['thought'] !== true) {
     const { text, ...rest } = part
     return { type: 'text', text: text as string, ...withExtra('gemini', restOf(rest, new Set())) }
@@ -187,7 +195,10 @@ function readPart(part: JsonObject): ContentPart {
   const data = stringOf(inline['data'])
   if (mimeType !== undefined && data !== undefined) {
     const url = dataUrl(mimeType, data)
-    const own = withExtra('gemini', extra)
+    const name = field(inline, 'displayName')
+    const own = withExtra('gemini', name === undefined ? extra : { ...extra, displayName: name })
+    const format = soundFormats.get(mimeType)
+    if (format !== undefined) return { type: 'input_audio', input_audio: { data, format }, ...own }
     if (mimeType.startsWith('image/')) return { type: 'image_url', image_url: { url }, ...own }
     return { type: 'file', file: { file_data: url }, ...own }
   }

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   objectOf,
   objectsIn,
+  objectsOf,
   restOf,
   stringOf,
 } from '../../protocol/json-object.ts'
@@ -12,7 +13,7 @@ import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '..
 import { splitAnswers, withExtra } from '../shared/alternation.ts'
 import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { field, readAssistant, readParts } from './content.ts'
+import { field, readAssistant, readPart, readParts } from './content.ts'
 import { isGeminiSchema, toJsonSchema } from './schema.ts'
 
 /** Reads a request in Gemini's dialect. The URL names the model and the method, streamed or not. */
@@ -101,14 +102,16 @@ function readTurns(turns: readonly JsonObject[]): readonly Message[] {
   })
 }
 
-const answerFields = new Set(['id', 'name', 'response'])
+const answerFields = new Set(['id', 'name', 'response', 'parts'])
 
 function readAnswer(answer: JsonObject, id: string): Message {
+  const text = answerText(objectOf(answer['response']))
+  const media = objectsOf(answer['parts']).map(readPart)
   return {
     role: 'tool',
     tool_call_id: id,
     ...(typeof answer['name'] === 'string' && { name: answer['name'] }),
-    content: answerText(objectOf(answer['response'])),
+    content: media.length > 0 ? [{ type: 'text', text }, ...media] : text,
     ...withExtra('gemini', restOf(answer, answerFields)),
   }
 }

@@ -57,7 +57,7 @@ function writeContent(
     if (isModel(message))
       return hasOwnParts(message) ? writeAssistant(message) : signFirstCall(writeAssistant(message), model)
     return message.tool_call_id !== undefined || message.role === 'tool'
-      ? writeAnswer(message, names)
+      ? writeAnswer(message, names, model)
       : writeParts(message.content, isSupportedMedia(message))
   })
   if (isModel(group[0]!)) return parts.length > 0 ? [{ role: 'model', parts }] : []
@@ -81,16 +81,28 @@ function signFirstCall(parts: readonly JsonObject[], model: string): readonly Js
   return parts.map((part, at) => (at === first ? { ...part, thoughtSignature: noSignature } : part))
 }
 
-/** The answer of a tool, which goes by name, and beside it the pictures in it, which have no place inside. */
-function writeAnswer(message: Message, names: ReadonlyMap<Message, string>): readonly JsonObject[] {
+/**
+ * The answer of a tool, which goes by name. Gemini 3 takes the pictures and files in it as its parts
+ * (https://ai.google.dev/gemini-api/docs/function-calling#multimodal); for earlier models they stand beside it.
+ */
+function writeAnswer(message: Message, names: ReadonlyMap<Message, string>, model: string): readonly JsonObject[] {
   const id = message.tool_call_id
   const name = names.get(message) ?? (message.name || 'tool')
   const parts = writeParts(message.content, true)
   const texts = parts.map((part) => stringOf(part['text']) ?? '').join('')
   // Gemini's page on function calling names the field of a failure `error`.
   const response = isFailedTool(message) ? { error: texts } : answerOf(texts)
-  const answer = { ...extraOf(message, 'gemini'), ...(!isGeneratedId(id) && { id }), name, response }
-  return [{ functionResponse: answer }, ...parts.filter((part) => part['text'] === undefined)]
+  const media = parts.filter((part) => part['text'] === undefined)
+  // Gemini's API takes bytes there, and no addresses.
+  const isInside = needsSignatures(model) && media.length > 0 && media.every(({ inlineData }) => inlineData)
+  const answer = {
+    ...extraOf(message, 'gemini'),
+    ...(!isGeneratedId(id) && { id }),
+    name,
+    response,
+    ...(isInside && { parts: media }),
+  }
+  return [{ functionResponse: answer }, ...(isInside ? [] : media)]
 }
 
 /** Gemini wants an object: a text that is none goes under `output`, the name that its page on function calling gives. */
@@ -118,6 +130,7 @@ function writeConfig(request: ChatRequest, extra: JsonObject): JsonObject | unde
     presencePenalty: request.presence_penalty ?? undefined,
     frequencyPenalty: request.frequency_penalty ?? undefined,
     ...writeFormat(request.response_format, objectOf(own)),
+    ...(request['logprobs'] === true && { responseLogprobs: true, logprobs: request['top_logprobs'] ?? undefined }),
     thinkingConfig: objectOf(own)['thinkingConfig'] ?? thinkingConfig(request.model, request.reasoning_effort),
   })
   return own !== undefined || Object.keys(config).length > 0 ? config : undefined

@@ -11,6 +11,7 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatReply, Choice, FinishReason, Usage } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
+import { choiceLogprobs, readLogprobsResult } from '../shared/logprobs.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { malformedResponse, statusOf, throwIfError } from '../shared/wire-error.ts'
 import { field, isPlainAnswer, readAnswer, writeAssistant } from './content.ts'
@@ -167,6 +168,7 @@ function readCandidate(candidate: JsonObject, position: number, ids: () => strin
     index: wholeOf(candidate['index']) ?? position,
     message,
     finish_reason: readFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
+    ...choiceLogprobs(readLogprobsResult(field(candidate, 'logprobsResult'))),
     ...withExtra('gemini', candidateExtra(candidate)),
   }
 }

@@ -14,6 +14,7 @@ import type { ChatChunk, Delta, FinishReason } from '../../protocol/messages.ts'
 import { createEventReader } from '../../protocol/sse.ts'
 import { withUsageSoFar } from '../../protocol/usage-so-far.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
+import { choiceLogprobs, readLogprobsResult } from '../shared/logprobs.ts'
 import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { throwIfError, truncatedStream } from '../shared/wire-error.ts'
@@ -110,6 +111,7 @@ function readPieces(cut: PieceReader, now: number): StreamReader {
       index,
       delta: known ? delta : { role: 'assistant', ...delta },
       finish_reason: reason,
+      ...choiceLogprobs(readLogprobsResult(field(candidate, 'logprobsResult'))),
       ...withExtra('gemini', candidateExtra(candidate)),
     }
   }

@@ -44,6 +44,8 @@ export function readRequest(body: unknown): ChatRequest {
     tools: tools.length > 0 ? tools.map(readTool) : undefined,
     response_format: readFormat(fields['format']),
     reasoning_effort: stringOf(fields['think']),
+    logprobs: fields['logprobs'] ?? undefined,
+    top_logprobs: fields['top_logprobs'] ?? undefined,
     extra_content: readExtra(fields, options),
   })
   return checkedRequest(request)
@@ -110,7 +112,9 @@ function readFormat(format: unknown): ChatRequest['response_format'] {
   return isObject(format) ? { type: 'json_schema', json_schema: { name: 'answer', schema: format } } : undefined
 }
 
-const requestFields = new Set(['model', 'messages', 'stream', 'options', 'tools', 'format'])
+const requestFields = new Set([
+  ...['model', 'messages', 'stream', 'options', 'tools', 'format', 'logprobs', 'top_logprobs'],
+])
 
 const optionFields = new Set([
   'temperature',

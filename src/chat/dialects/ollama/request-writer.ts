@@ -26,6 +26,8 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
     format: writeFormat(request.response_format) ?? extra['format'],
     options: writeOptions(request, extra['options']),
     think: extra['think'] ?? thinkingValue(request),
+    logprobs: request['logprobs'] ?? undefined,
+    top_logprobs: request['top_logprobs'] ?? undefined,
   })
   return wireRequest(request, endpoint, body)
 }

@@ -10,6 +10,7 @@ import {
   type Usage,
 } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
+import { choiceLogprobs, logprobsOf, readTokens } from '../shared/logprobs.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { malformedResponse, throwIfError } from '../shared/wire-error.ts'
 import { readCalls, writeCall } from './content.ts'
@@ -21,7 +22,12 @@ export function readResponse(body: unknown, now = Date.now()): ChatReply {
   const outline = outlineOf(fields, now)
   if (typeof fields['message'] !== 'object') throw malformedResponse('it holds no message')
   const message = readMessage(objectOf(fields['message']), outline.id, 0)
-  const choice: Choice = { index: 0, message, finish_reason: readFinish(fields, message.tool_calls !== undefined) }
+  const choice: Choice = {
+    index: 0,
+    message,
+    finish_reason: readFinish(fields, message.tool_calls !== undefined),
+    ...choiceLogprobs(readTokens(fields['logprobs'])),
+  }
   const usage = readUsage(fields)
   return {
     ...outline,
@@ -34,13 +40,15 @@ export function readResponse(body: unknown, now = Date.now()): ChatReply {
 
 /** Our answer as Ollama's. */
 export function writeResponse(reply: ChatReply): Record<string, unknown> {
-  const message = reply.choices[0]?.message
+  const [choice] = reply.choices
+  const logprobs = choice ? logprobsOf(choice) : []
   return {
     model: reply.model,
     created_at: isoTime(reply.created),
-    message: writeMessage(message),
+    message: writeMessage(choice?.message),
     done: true,
     ...endOf(reply),
+    ...(logprobs.length > 0 && { logprobs }),
   }
 }
 

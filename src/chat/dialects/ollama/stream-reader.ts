@@ -3,6 +3,7 @@ import { type JsonObject, objectOf, parseEvent, restOf } from '../../protocol/js
 import type { ChatChunk } from '../../protocol/messages.ts'
 import { createLineReader } from '../../protocol/sse.ts'
 import { withExtra } from '../shared/alternation.ts'
+import { choiceLogprobs, readTokens } from '../shared/logprobs.ts'
 import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
 import { throwIfError } from '../shared/wire-error.ts'
 import { outlineOf, readFinish, readMessage, readUsage, replyFields } from './response.ts'
@@ -12,6 +13,9 @@ export function createStreamReader(now = Date.now()): StreamReader {
   const lines = decodeLines(now)
   return withJsonBody(lines, () => lines)
 }
+
+/** Probabilities go with the pieces of a stream. */
+const lastFields = new Set([...replyFields, 'logprobs'])
 
 function decodeLines(now: number): StreamReader {
   let complete = false
@@ -41,8 +45,9 @@ function decodeLines(now: number): StreamReader {
     complete = fields['done'] === true
     const reason = complete ? readFinish(fields, calls > 0) : null
     const base = { ...outline, id, object: 'chat.completion.chunk' as const }
-    const extra = complete ? withExtra('ollama', restOf(fields, replyFields)) : {}
-    const chunk: ChatChunk = { ...base, choices: [{ index: 0, delta, finish_reason: reason }], ...extra }
+    const extra = complete ? withExtra('ollama', restOf(fields, lastFields)) : {}
+    const choice = { index: 0, delta, finish_reason: reason, ...choiceLogprobs(readTokens(fields['logprobs'])) }
+    const chunk: ChatChunk = { ...base, choices: [choice], ...extra }
     const usage = complete ? readUsage(fields) : undefined
     return usage ? [chunk, { ...base, choices: [], usage }] : [chunk]
   }

@@ -1,6 +1,7 @@
 import type { StreamWriter } from '../../protocol/dialect.ts'
 import { isoTime, type JsonObject } from '../../protocol/json-object.ts'
 import type { ChatChunk } from '../../protocol/messages.ts'
+import { logprobsOf } from '../shared/logprobs.ts'
 import { createStreamTail } from '../shared/stream-writer.ts'
 import { writeCall } from './content.ts'
 import { endOf, writeError } from './response.ts'
@@ -26,8 +27,10 @@ export function createLineWriter(fieldsOf: (message: JsonObject) => JsonObject):
       tail.add({ ...chunk, choices })
       const text = (delta?.content ?? '') + (delta?.refusal ?? '')
       const thinking = delta?.reasoning_content
-      if (text === '' && !thinking) return ''
-      return line(chunk, { role: 'assistant', content: text, ...(thinking && { thinking }) }, {})
+      const logprobs = choices[0]?.['logprobs'] ? logprobsOf(choices[0]) : []
+      if (text === '' && !thinking && logprobs.length === 0) return ''
+      const message = { role: 'assistant', content: text, ...(thinking && { thinking }) }
+      return line(chunk, message, logprobs.length > 0 ? { logprobs } : {})
     },
     end() {
       const reply = tail.reply()

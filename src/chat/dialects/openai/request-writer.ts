@@ -1,10 +1,11 @@
 import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
+import { mediaKind } from '../../protocol/media.ts'
 import type { ChatRequest, ContentPart, Message } from '../../protocol/messages.ts'
 import { endsPrefix } from '../../protocol/prefix.ts'
 import { failedTool, isFailedTool } from '../shared/alternation.ts'
 import { isSupportedMedia, unsupportedMedia } from '../shared/media-support.ts'
 import { wireRequest } from '../shared/request-writer.ts'
-import { renameToolIds } from '../shared/tool-ids.ts'
+import { answeredNames, renameToolIds } from '../shared/tool-ids.ts'
 import { withoutExtra } from './content.ts'
 import { hostOf, isOpenai, isStrict, mistralHost } from './hosts.ts'
 import { isReasoning, lostSampling } from './sampling.ts'
@@ -59,10 +60,10 @@ function writeMessages(messages: readonly Message[], host: string, quirks: Quirk
   if (
     named === messages &&
     !systemAs &&
-    !messages.some((message) => needsWork(message, strict) || hasToolImage(message))
+    !messages.some((message) => needsWork(message, strict) || hasToolMedia(message))
   )
     return messages
-  return (strict ? withoutToolImages(named) : named).map((message) => {
+  return withoutToolMedia(named, host).map((message) => {
     const plain = needsWork(message, strict) ? writeMessage(message, host) : message
     const isSystem = plain.role === 'system' || plain.role === 'developer'
     return systemAs && isSystem && plain.role !== systemAs ? { ...plain, role: systemAs } : plain
@@ -70,33 +71,44 @@ function writeMessages(messages: readonly Message[], host: string, quirks: Quirk
 }
 
 /**
- * OpenAI takes pictures from the user only. Those in the answers of tools, which Anthropic's clients send, follow the
- * answers as the user's.
+ * The results of tools are text alone (https://platform.openai.com/docs/api-reference/chat/create): the pictures, sounds and
+ * files in them follow the last result of the turn as the user's, behind the name of their call.
  */
-function withoutToolImages(messages: readonly Message[]): readonly Message[] {
-  if (!messages.some(hasToolImage)) return messages
+function withoutToolMedia(messages: readonly Message[], host: string): readonly Message[] {
+  if (!messages.some(hasToolMedia)) return messages
+  const names = answeredNames(messages)
   let waiting: ContentPart[] = []
   const placed = messages.flatMap((message): Message[] => {
-    const before = message.role === 'tool' ? [] : shownBy(waiting)
+    const before = message.role === 'tool' ? [] : shownBy(waiting, host)
     if (message.role !== 'tool') waiting = []
-    if (!hasToolImage(message)) return [...before, message]
+    if (!hasToolMedia(message)) return [...before, message]
     const parts = message.content as readonly ContentPart[]
-    waiting = [...waiting, ...parts.filter(isImage)]
-    return [{ ...message, content: parts.filter((part) => !isImage(part)) }]
+    const call = `${names.get(message) ?? 'a tool'} (${message.tool_call_id ?? 'no id'})`
+    waiting = [...waiting, textPart(`From the result of ${call}:`), ...parts.filter(isMedia)]
+    const texts = parts.filter((part) => !isMedia(part))
+    return [{ ...message, content: texts.length > 0 ? texts : '[The result follows as a message of the user.]' }]
   })
-  return [...placed, ...shownBy(waiting)]
+  return [...placed, ...shownBy(waiting, host)]
 }
 
-function shownBy(images: readonly ContentPart[]): readonly Message[] {
-  return images.length > 0 ? [{ role: 'user', content: images }] : []
+/** Mistral refuses a message of the user's that follows a tool's (its code 3230): an answer stands between them. */
+function shownBy(parts: readonly ContentPart[], host: string): readonly Message[] {
+  if (parts.length === 0) return []
+  const between: readonly Message[] =
+    host === mistralHost ? [{ role: 'assistant', content: 'Show me the result.' }] : []
+  return [...between, { role: 'user', content: parts }]
 }
 
-function hasToolImage(message: Message): boolean {
-  return message.role === 'tool' && Array.isArray(message.content) && message.content.some(isImage)
+function textPart(text: string): ContentPart {
+  return { type: 'text', text }
 }
 
-function isImage(part: ContentPart): boolean {
-  return part.type === 'image_url'
+function hasToolMedia(message: Message): boolean {
+  return message.role === 'tool' && Array.isArray(message.content) && message.content.some(isMedia)
+}
+
+function isMedia(part: ContentPart): boolean {
+  return mediaKind(part) !== undefined
 }
 
 function needsWork(message: Message, strict: boolean): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { weightOf } from '../../../formats/json-writer.ts'
+import { weightOf } from '../../../formats/json/writer.ts'
 import { compact, isObject, type JsonObject, objectOf, secondsOf } from '../../protocol/json-object.ts'
 import type { ChatReply, ChatRequest, Usage } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
@@ -113,7 +113,7 @@ function choiceOf(request: ChatRequest | undefined): unknown {
 }
 
 /** Token counts with every field that clients read, zeros too. */
-function writeUsage(usage: Usage): JsonObject {
+export function writeUsage(usage: Usage): JsonObject {
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
   return {
     input_tokens: usage.prompt_tokens,

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { compact, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
+import { compact, type JsonObject, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import {
   type ChatRequest,
   type Message,
@@ -137,12 +137,6 @@ export function messageItem(
 /** A text as a part of an output message. */
 export function textPart(text: string, logprobs: readonly unknown[] = []): JsonObject {
   return { type: 'output_text', annotations: [], logprobs, text }
-}
-
-/** The probabilities of the tokens of a text, where a choice of ours, or a piece of one, has them. */
-export function logprobsOf(choice: JsonObject): readonly unknown[] {
-  const { content } = objectOf(choice['logprobs'])
-  return Array.isArray(content) ? content : []
 }
 
 function contentOf({ content, refusal }: Message, logprobs: readonly unknown[]): readonly JsonObject[] {

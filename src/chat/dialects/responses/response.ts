@@ -1,4 +1,4 @@
-import { weightOf } from '../../../formats/json-writer.ts'
+import { weightOf } from '../../../formats/json/writer.ts'
 import { type ClientError, DialectError, type WireError } from '../../protocol/dialect.ts'
 import {
   compact,
@@ -14,12 +14,12 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatReply, ChatRequest, Choice, FinishReason, Message, Usage } from '../../protocol/messages.ts'
 import { badEnding } from '../anthropic/response.ts'
+import { logprobsOf } from '../shared/logprobs.ts'
 import { malformedResponse, readWireError, throwIfError } from '../shared/wire-error.ts'
 import { responseId, responseObject } from './echo.ts'
 import { logprobsIn, readTurn } from './items.ts'
 import {
   encryptedDetail,
-  logprobsOf,
   mostItems,
   mostText,
   outputParts,

@@ -12,9 +12,9 @@ import type {
   Usage,
 } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
+import { logprobsOf } from '../shared/logprobs.ts'
 import { type Outline, responseId, responseObject } from './echo.ts'
 import {
-  logprobsOf,
   mostItems,
   mostText,
   outputParts,

@@ -38,6 +38,7 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     parameters: 'read as the schema of our shape',
     parametersJsonSchema: 'read as the schema of our shape',
     mimeType: 'the kind of a picture, which its address tells',
+    displayName: 'the name of a file',
   },
   ollama: {
     keep_alive: 'how long a model stays in memory',
@@ -71,6 +72,8 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     conversation: 'a conversation kept here: ours to do',
     background: 'whether the client waits: ours to do',
     sealed: 'how reasoning is read: ours to do',
+    compact: 'whether a provider compacts by itself: ours to do',
+    truncation: 'what is left out of a long conversation: ours to do',
     // Beside messages, parts, calls and tools:
     id: 'the name of an item',
     status: 'how an item ended',
@@ -146,12 +149,11 @@ function objectOrList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map((item) => (stringOf(item) ?? '').slice(0, 60)) : []
 }
 
-/** Thinking that is turned off or of a level, which our shape has, and a tier or truncation that is the usual one, ask for nothing. */
+/** Thinking that is turned off or of a level, which our shape has, and a tier that is the usual one, ask for nothing. */
 function isAsked(name: string, value: unknown): boolean {
   if (value === null || value === undefined) return false
   if (name === 'think') return value === true
   if (name === 'thinking') return objectOf(value)['type'] !== 'disabled'
-  if (name === 'truncation') return value !== 'disabled'
   return !(name === 'service_tier' && ['auto', 'default', 'standard_only'].includes(value as string))
 }
 

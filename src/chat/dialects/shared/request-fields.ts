@@ -57,6 +57,8 @@ const places: Readonly<Record<Exclude<Dialect['id'], 'openai-chat'>, Readonly<Re
     frequency_penalty: config('frequencyPenalty'),
     response_format: config('responseMimeType'),
     reasoning_effort: config('thinkingConfig'),
+    logprobs: config('responseLogprobs'),
+    top_logprobs: config('logprobs'),
     tool_choice: (sent) => objectOf(sent['toolConfig'])['functionCallingConfig'],
   },
   ollama: {
@@ -71,6 +73,8 @@ const places: Readonly<Record<Exclude<Dialect['id'], 'openai-chat'>, Readonly<Re
     frequency_penalty: option('frequency_penalty'),
     response_format: field('format'),
     reasoning_effort: field('think'),
+    logprobs: field('logprobs'),
+    top_logprobs: field('top_logprobs'),
   },
 }
 

@@ -24,7 +24,8 @@ const keepingMs = 10_000
 export function savedRecord(cli: Cli, session: string): ConversationRecord {
   return {
     session,
-    undo: async () => (await cli.ask(undoSession, { id: session })).taken as unknown as readonly KeptMessage[],
+    undo: async () =>
+      (await cli.ask(undoSession, { id: session, files: true })).taken as unknown as readonly KeptMessage[],
     async add(messages) {
       const kept = messages
         .filter(({ role }) => role === 'user' || role === 'assistant')

@@ -1,7 +1,7 @@
 import type { ResponseFormat } from '../../../chat/protocol/messages.ts'
 import { AppError } from '../../../errors.ts'
 import { counted } from '../../../formats/counted.ts'
-import { parseJson } from '../../../formats/json.ts'
+import { parseJson } from '../../../formats/json/json.ts'
 import { mostProblems, openSchemaCheck } from '../../../formats/json-schema.ts'
 import { escapedJson } from '../../../formats/terminal-text.ts'
 import type { Cli } from '../../terminal/cli.ts'

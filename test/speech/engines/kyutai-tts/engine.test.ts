@@ -8,7 +8,6 @@ import {
   createKyutaiEngine,
   type KyutaiEngineOptions,
 } from '../../../../speech/engines/kyutai-tts/engine.ts'
-import { chunkLimits } from '../../../../speech/engines/kyutai-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { pluck } from '../../../helpers/pluck.ts'
@@ -213,13 +212,6 @@ test('voices that are not there or of another model are refused by name', () =>
     const shaped = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
     assert.match(shaped.details.join(), /shape \[1,17,6\], expected \[1, 16, frames\]/)
   }))
-
-test('a slow machine gets shorter chunks and in the end more time', () => {
-  assert.equal(chunkLimits(2), { characters: 250, milliseconds: 30_000 })
-  assert.ok(chunkLimits(0.5).characters < 250)
-  assert.is(chunkLimits(0.05).characters, 60)
-  assert.ok(chunkLimits(0.05).milliseconds > 60_000)
-})
 
 test('options that are none of its own are named', () => {
   assert.throws(

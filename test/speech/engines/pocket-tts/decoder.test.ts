@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openDecoderProcess } from '../../../../speech/engines/neural/decoder.ts'
 import { readConfiguration } from '../../../../speech/engines/pocket-tts/configuration.ts'
 import { loadDecoder } from '../../../../speech/engines/pocket-tts/decoder.ts'
-import { type DecoderPlan, openDecoderProcess } from '../../../../speech/engines/pocket-tts/decoder-process.ts'
 import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import { readGeometry } from '../../../../speech/engines/pocket-tts/geometry.ts'
 import type { AppError } from '../../../../src/errors.ts'
@@ -17,10 +17,10 @@ import { makePocketModel, tinySize } from './model.ts'
 
 const test = suite('the decoder of pocket-tts in a process of its own')
 
-async function planOf(folder: string): Promise<DecoderPlan> {
+async function planOf(folder: string) {
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   await file.close()
-  return { folder, identity: file.identity, device: 'cpu', overrides: {} }
+  return { engine: 'pocket-tts', folder, identity: file.identity, device: 'cpu', overrides: {} }
 }
 
 async function tinyModel(): Promise<string> {

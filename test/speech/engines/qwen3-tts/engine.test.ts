@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
+import { openDecoderProcess } from '../../../../speech/engines/neural/decoder.ts'
 import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
-import { loadDecoder, openCodecFile, openDecoderProcess } from '../../../../speech/engines/qwen3-tts/decoder.ts'
+import { loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
 import { createEngine, createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
-import { chunkLimits } from '../../../../speech/engines/qwen3-tts/pace.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
@@ -246,7 +246,7 @@ test('a cloned voice goes on where its recording ended: the sound is that of one
   const { codec } = await readConfiguration(folder)
   const file = await openCodecFile(folder)
   const here = await loadDecoder(file, codec)
-  const beside = await openDecoderProcess({ folder, identity: file.identity })
+  const beside = await openDecoderProcess({ engine: 'qwen3-tts', folder, identity: file.identity })
   const groups = codec.decoder_config.num_quantizers
   const codesOf = (frames: number, seed: number) =>
     Int32Array.from({ length: frames * groups }, (_, i) => (i * 7 + seed) % codec.decoder_config.codebook_size)
@@ -278,14 +278,6 @@ test('text that spells special tokens is spoken as text', () =>
     for (const odd of ['.', '\ud800', '👩‍👩‍👧', 'x'.repeat(500)])
       assert.ok((await speak(engine, ryan, { text: odd })).length > 0)
   }))
-
-test('a slow machine gets shorter chunks and in the end more time', () => {
-  assert.equal([chunkLimits(2, false).characters, chunkLimits(2, true).characters], [250, 150])
-  assert.is(chunkLimits(2, true).milliseconds, 30_000)
-  assert.ok(chunkLimits(0.5, false).characters < 250)
-  assert.equal([chunkLimits(0.5, false).milliseconds, chunkLimits(0.05, false).characters], [30_000, 60])
-  assert.ok(chunkLimits(0.05, false).milliseconds > 60_000)
-})
 
 test('options that are none of its own are named', () => {
   assert.throws(

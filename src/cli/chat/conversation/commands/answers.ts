@@ -1,6 +1,5 @@
 import { textOf } from '../../../../chat/protocol/messages.ts'
 import { AppError } from '../../../../errors.ts'
-import { keptMessage } from '../../../../personas/chat/conversation.ts'
 import { folded } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
 import type { TalkCommand } from '../command.ts'
@@ -15,9 +14,7 @@ export const retryCommand: TalkCommand = {
     if (asked && !asked.isKept) return void (await talk.ask(asked.question))
     const taken = await talk.record.undo()
     const { content } = questionOf(taken)
-    const kept = asked && textOf(keptMessage(asked.question).content)
-    // The record holds no pictures.
-    await talk.ask(kept === textOf(content) ? asked!.question : { role: 'user', content: content ?? '' }, taken)
+    await talk.ask({ role: 'user', content: content ?? '' }, taken)
   },
 }
 

@@ -1,0 +1,101 @@
+/** The settings and tensors of a model's files: read, and refused with all that is wrong. */
+import { readFile } from 'node:fs/promises'
+import type { z } from 'zod'
+import { AppError } from '../../../src/errors.ts'
+import {
+  type ExpectedTensors,
+  shownProblems,
+  tensorProblems,
+  unknownTensors,
+} from '../../../src/inference/expected-tensors.ts'
+import type { TensorFile } from '../../../src/inference/safetensors.ts'
+
+/** The text of a file. Throws `unavailable` for one that is missing or cannot be read. */
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new AppError('unavailable', `${path} ${isMissing ? 'is missing' : 'cannot be read'}`, { cause })
+  }
+}
+
+/** The content of a JSON file; `otherwise` where it is missing. Throws an AppError that names the file. */
+export async function readJson(path: string, otherwise?: unknown): Promise<unknown> {
+  let text: string
+  try {
+    text = await readText(path)
+  } catch (thrown) {
+    if (otherwise !== undefined && (thrown as AppError).message.endsWith('is missing')) return otherwise
+    throw thrown
+  }
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('invalid', `${path} is not JSON`, { cause })
+  }
+}
+
+/** The settings in a JSON file. Throws an AppError naming the file and all that is wrong; `model` names the kind of model. */
+export async function readSettings<T extends z.ZodType>(
+  path: string,
+  schema: T,
+  model: string,
+  otherwise?: unknown,
+): Promise<z.output<T>> {
+  const parsed = schema.safeParse(await readJson(path, otherwise))
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`)
+  throw foreignSettings(path, model, problems)
+}
+
+/** Throws an AppError naming the file of settings if there are problems. */
+export function refuseSettings(path: string, model: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw foreignSettings(path, model, problems)
+}
+
+function foreignSettings(path: string, model: string, problems: readonly string[]): AppError {
+  return new AppError('invalid', `${path} is not the configuration of a ${model} model`, {
+    details: problems.slice(0, shownProblems),
+  })
+}
+
+export interface TensorCheck {
+  /** What the file should be. */
+  readonly what: string
+  readonly expected: ExpectedTensors
+  /** Problems beside those of single tensors. */
+  readonly others?: readonly string[]
+  /** Tensors of the published files that no part of the engine needs. */
+  readonly unused?: RegExp
+  /** The authors' spelling of a name. */
+  spell?(name: string): string
+}
+
+/** Throws an AppError that names the file and the tensors that are missing or of another shape. */
+export function checkTensors(file: TensorFile, { what, expected, others = [], unused, spell }: TensorCheck): void {
+  const found = [...tensorProblems(file.tensors, expected), ...others]
+  const problems = spell ? found.map((problem) => problem.replace(/^\S+/, spell)) : found
+  if (problems.length === 0) return
+  // An unknown tensor alone does no harm; beside a missing one it hints at a renaming.
+  const hints = problems.some((problem) => problem.endsWith('is missing'))
+    ? unknownTensors(file.tensors, expected)
+        .filter((hint) => !unused?.test(hint))
+        .slice(0, 5)
+    : []
+  throw new AppError('invalid', `${file.path} is not the weights file of ${what}`, {
+    details: [...problems.slice(0, shownProblems - hints.length), ...hints],
+  })
+}
+
+/** Throws an AppError for a tokenizer of another size than the model's; `stated` says where the model's size stands. */
+export function requireTokenizerSize(
+  path: string,
+  folder: string,
+  { size, expected, stated }: { readonly size: number; readonly expected: number; readonly stated: string },
+): void {
+  if (size !== expected)
+    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
+      details: [`it has ${size} pieces, and ${stated}`],
+    })
+}

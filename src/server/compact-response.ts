@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import type { App } from '../app/app.ts'
+import {
+  compactionPlace,
+  compactionRequest,
+  keptMessages,
+  ownCompaction,
+} from '../chat/dialects/responses/compaction.ts'
+import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
+import { itemId, writeUsage } from '../chat/dialects/responses/echo.ts'
+import { fromClient } from '../chat/dialects/responses/placement.ts'
+import type { JsonObject } from '../chat/protocol/json-object.ts'
+import type { ChatRequest } from '../chat/protocol/messages.ts'
+import { keptItems } from '../chat/responses/items.ts'
+import { AppError } from '../errors.ts'
+import { parseInput } from '../operations/ask.ts'
+import { boundText, chat, routed } from '../operations/chat.ts'
+import { completeChat, prepareChat, reportHeaders } from '../operations/prepare-chat.ts'
+import type { Identity } from './identity.ts'
+import { type RequestContext, sendJson } from './request-context.ts'
+import type { WholeRequest } from './response-state.ts'
+import { callerOf } from './routes.ts'
+
+/**
+ * Answers with the conversation in few items: those of the provider where it has compaction of its own, else the user's newest
+ * messages and a summary by the model, sealed for its user. Nothing of it is kept.
+ */
+export async function compactResponse(
+  app: App,
+  context: RequestContext,
+  identity: Identity,
+  { body, items }: Pick<WholeRequest, 'body' | 'items'>,
+): Promise<void> {
+  const read = dialect.readRequest(body)
+  if (read.messages.length === 0)
+    throw new AppError('invalid', 'Invalid chat request', { details: ['input: must hold at least one item'] })
+  const input = parseInput(chat, read)
+  boundText(app.settings, input)
+  const caller = callerOf(identity)
+  const call = { app, caller, signal: context.connection, watch: context.record }
+  const order = routed(input)
+  const request = compactionRequest(fromClient(order.request as ChatRequest))
+  // A persona neither remembers the summary nor calls her tools for it.
+  const ready = await prepareChat(call, { ...order, request, memory: false, toolTurn: true })
+  const { reply, report, booking } = await completeChat(call, ready, call.signal)
+  const message = reply.choices[0]?.message
+  const id = `resp_${randomBytes(24).toString('hex')}`
+  const summary = typeof message?.content === 'string' ? message.content.trim() : ''
+  const own = message && ownCompaction(message)
+  if (!own && summary === '') throw new AppError('protocol', 'The model gave no summary: ask again, or another model')
+  const output = own ?? [...shownMessages(items), await sealed(app, caller.id, summary, itemId('cmp', id, 0))]
+  for (const [name, value] of Object.entries({ ...reportHeaders(report, ready), ...booking.limitHeaders('openai') }))
+    context.response.setHeader(name, value)
+  const usage = reply.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  const created = Math.floor(Date.now() / 1000)
+  sendJson(context, 200, { id, object: 'response.compaction', created_at: created, output, usage: writeUsage(usage) })
+}
+
+function shownMessages(items: readonly unknown[]): readonly JsonObject[] {
+  return keptItems(keptMessages(items)).map((item) => {
+    const { content } = item
+    const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content
+    return { ...item, status: 'completed', content: parts }
+  })
+}
+
+async function sealed(app: App, user: string, text: string, id: string): Promise<JsonObject> {
+  const { reasoning } = await app.chat()
+  return { id, type: 'compaction', encrypted_content: reasoning.sealFor(user, compactionPlace)({ text }) }
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { createFactBook, type ModelFacts } from '../../src/plugins/facts.ts'
+import { factsOfRow } from '../../src/plugins/listed-facts.ts'
+import { testData } from '../helpers/data.ts'
+import { suite } from '../helpers/suite.ts'
+import { bundled, factsText, lists, makeShippedFacts, shippedPath } from './ship-facts.ts'
+
+const test = suite('facts of models')
+
+const shipped = () => JSON.parse(readFileSync(shippedPath, 'utf8'))
+
+const recorded = testData('cassettes') ? test : test.skip
+
+recorded('the shipped table is what its generator makes of the recorded lists, in less than 100 kB', async () => {
+  const text = readFileSync(shippedPath, 'utf8')
+  assert.ok(text === factsText(await makeShippedFacts(process.env['AICHAT_TEST_DATA']!)), 'run: npm run model-facts')
+  assert.ok(text.length < 100_000)
+})
+
+test('at least 95 of 100 shipped models have a known window', () => {
+  const book = createFactBook({ shipped, clock: Date.now })
+  const windows = Object.keys(lists).flatMap((id) => {
+    const manifest = bundled(id)
+    return manifest.model_map.map((model) => book.of(manifest, model).context_window)
+  })
+  assert.ok(windows.length >= 509)
+  const known = windows.filter((window) => window !== undefined)
+  assert.ok(known.length / windows.length >= 0.95, `${known.length} of ${windows.length}`)
+})
+
+test('the operator states before the provider, this before the shipped table, and a refusal of the day before all', () => {
+  let now = Date.UTC(2026, 10, 24, 12)
+  const openai = bundled('openai')
+  const book = createFactBook({ shipped, clock: () => now })
+  const window = (plugin: Parameters<typeof book.of>[0]) => [
+    book.of(plugin, 'gpt-4o').context_window,
+    book.windowSource(plugin, 'gpt-4o'),
+  ]
+  const listed = { ...openai, listed: { 'gpt-4o': { context_window: 2_000, images: false } } }
+  const own = { ...listed, models: { 'gpt-4o': { context_window: 3_000 } } }
+  assert.equal([openai, listed, own].map(window), [
+    [128_000, 'shipped'],
+    [2_000, 'list'],
+    [3_000, 'plugin'],
+  ])
+  assert.equal([book.of(openai, 'gpt-4o').images, book.of(own, 'gpt-4o').images], [true, false])
+  book.learn('openai', 'gpt-4o', 1_000)
+  assert.equal(window(own), [1_000, 'refusal'])
+  now += 86_400_000
+  assert.equal(window(own), [3_000, 'plugin'])
+})
+
+test('what nobody states stays unknown, and nonsense in a document is not a fact', () => {
+  const book = createFactBook({ shipped, clock: Date.now })
+  const custom = { id: 'custom', endpoint: 'https://chat.example/v1', models: {} }
+  for (const model of ['gpt-4o', '__proto__', 'constructor', '*', 'x'.repeat(5_000)])
+    assert.equal(book.of(custom, model), {})
+  const models = {
+    big: { context_window: 1e12, max_output: 0, images: 'yes', retired: 'soon', display_name: 5, tools: true },
+  }
+  assert.equal(book.of({ ...custom, models }, 'big'), { tools: true })
+  // A model that no list has yet goes by a pattern of the shipped table.
+  assert.is(book.of(bundled('openai'), 'gpt-5-nano-2027-01-01').context_window, 400_000)
+  assert.equal(book.of(bundled('openai'), 'nobody-knows'), {})
+})
+
+const rows: readonly (readonly [what: string, row: Record<string, unknown>, facts: ModelFacts])[] = [
+  [
+    'OpenRouter',
+    {
+      name: 'M',
+      context_length: 9,
+      top_provider: { context_length: 8, max_completion_tokens: null },
+      architecture: { input_modalities: ['text', 'image', 'file'] },
+      supported_parameters: ['tools', 'reasoning', 'max_tokens'],
+      expiration_date: '2026-12-31',
+    },
+    {
+      display_name: 'M',
+      context_window: 8,
+      images: true,
+      pdf: true,
+      audio: false,
+      tools: true,
+      thinking: true,
+      structured_output: false,
+      temperature: false,
+      retired: '2026-12-31',
+    },
+  ],
+  [
+    'Anthropic',
+    {
+      display_name: 'C',
+      max_input_tokens: 200_000,
+      max_tokens: 64_000,
+      capabilities: {
+        image_input: { supported: true },
+        pdf_input: { supported: false },
+        thinking: { supported: true },
+      },
+    },
+    { display_name: 'C', context_window: 200_000, max_output: 64_000, images: true, pdf: false, thinking: true },
+  ],
+  [
+    'Mistral',
+    { max_context_length: 131_072, capabilities: { vision: false, function_calling: true }, deprecation: null },
+    { context_window: 131_072, images: false, tools: true },
+  ],
+  ['Groq', { context_window: 8_192, max_completion_tokens: 4_096 }, { context_window: 8_192, max_output: 4_096 }],
+  [
+    'Gemini',
+    { inputTokenLimit: 5, outputTokenLimit: 6, thinking: true },
+    { context_window: 5, max_output: 6, thinking: true },
+  ],
+  [
+    'GitHub',
+    {
+      limits: { max_input_tokens: 7, max_output_tokens: null },
+      capabilities: [],
+      supported_input_modalities: ['text', 'audio'],
+    },
+    { context_window: 7, images: false, audio: true },
+  ],
+  ['vLLM', { id: 'm', max_model_len: 4_096 }, { context_window: 4_096 }],
+  ['a list of names', { id: 'm', object: 'model' }, {}],
+  ['nonsense', { context_length: '8', capabilities: 5, supported_parameters: {}, deprecation: 'never' }, {}],
+]
+
+for (const [what, row, facts] of rows)
+  test(`a row of ${what} states what it says and nothing else`, () => assert.equal(factsOfRow(row), facts))
+
+test.run()
