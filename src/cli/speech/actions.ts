@@ -20,7 +20,6 @@ import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
 import type { BookPart } from './book.ts'
 import type { BookState } from './book-files.ts'
 import { findPlayer, openPlayer } from './player.ts'
-import { requestLimit } from './request-limit.ts'
 import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
 import type { HeardWords } from './word-answer.ts'
 
