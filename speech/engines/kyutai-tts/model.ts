@@ -88,7 +88,7 @@ async function openFrom(
   await requireFinite(codec)
   const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
   const quantised = await opening.weightsOf(file, plan, divided)
-  const decoderPlan = { engine: 'kyutai-tts', folder, books: codebooks }
+  const decoderPlan = { folder, books: codebooks }
   const decoder = keep(await openDecoder(decoderSource, codec, decoderPlan, options.decoder))
   const backbone = backboneShape(configuration)
   const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')

@@ -1,40 +1,63 @@
 /** The codec's decoder as the loops of engines use it: whole frames in, samples out, here or in a process of its own. */
 import { type TensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
 import { openSession, type SessionOptions, type Tensors } from '../../../src/inference/session.ts'
-import { type Decoder, frameDecoder, openDecoderProcess as openProcess } from '../../blocks/frame-decoder.ts'
+import type { ChildModule } from '../../../src/process/child.ts'
+import {
+  type Decoder,
+  frameDecoder,
+  loadFromFile,
+  openDecoderProcess as openProcess,
+  serveDecoder,
+} from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { createStream, type Stream, type StreamParts } from '../../blocks/state-stream.ts'
 
 /** Which decoder to load. */
 export interface DecoderPlan {
-  /** The folder of the engine. */
-  readonly engine: string
   /** The model's folder. */
   readonly folder: string
 }
 
-/** An engine's decoders: how the process beside it opens the codec's file and loads one. */
+/** An engine's decoders: how one is loaded over the codec's file, here or in a process of its own. */
 export interface DecoderSource<Plan extends DecoderPlan, Frames> {
+  /** The module that calls `serveDecoderOf`. Its file has a name of its own, since a build puts all into one folder. */
+  readonly module: ChildModule
   openFile(plan: Plan): Promise<TensorFile>
   load(file: TensorFile, plan: Plan): Promise<Decoder<Frames>>
 }
 
-/** A plan on its way into the process, with the identity of the codec's file that the engine has checked. */
-export type CheckedPlan = DecoderPlan & { readonly identity: string }
+/** With the identity of the codec's file that the engine has checked. */
+type Checked<Plan> = Plan & { readonly identity: string }
 
 /** Loads a decoder over an open file, in this process or beside it. */
 export function openDecoder<Plan extends DecoderPlan, Frames>(
-  { load }: Pick<DecoderSource<Plan, Frames>, 'load'>,
+  source: DecoderSource<Plan, Frames>,
   file: TensorFile,
   plan: Plan,
   where: 'here' | 'process' = 'here',
 ): Promise<Decoder<Frames>> {
-  return where === 'process' ? openDecoderProcess({ ...plan, identity: file.identity }) : load(file, plan)
+  return where === 'process'
+    ? openDecoderProcess(source, { ...plan, identity: file.identity })
+    : source.load(file, plan)
 }
 
 /** A decoder in a process of its own. */
-export function openDecoderProcess<Frames>(plan: CheckedPlan): Promise<Decoder<Frames>> {
-  return openProcess({ beside: import.meta.url, name: '../../decoder-child' }, plan)
+export function openDecoderProcess<Plan extends DecoderPlan, Frames>(
+  { module }: DecoderSource<Plan, Frames>,
+  plan: Checked<Plan>,
+): Promise<Decoder<Frames>> {
+  return openProcess(module, plan)
+}
+
+/** The child's side: decodes for the engine's process. */
+export function serveDecoderOf<Plan extends DecoderPlan, Frames>({
+  openFile,
+  load,
+}: DecoderSource<Plan, Frames>): void {
+  serveDecoder(async (plan: Checked<Plan>) => {
+    const file = await openFile(plan)
+    return loadFromFile(file, plan.identity, () => load(file, plan))
+  })
 }
 
 /** A codec's graph with the weights and sizes that run it. */

@@ -46,6 +46,7 @@ export function loadDecoder(
 
 /** The decoder by the model's folder: its codec lies in the file of the language model. */
 export const decoderSource: DecoderSource<PocketDecoderPlan, Float32Array> = {
+  module: { beside: import.meta.url, name: './pocket-decoder-child' },
   openFile: ({ folder }) => openTensorFile(join(folder, 'model.safetensors')),
   async load(file, { folder, device, overrides }) {
     const geometry = readGeometry(file)

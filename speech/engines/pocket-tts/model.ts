@@ -80,7 +80,7 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
   const quantised = await opening.weightsOf(file, plan)
 
   const languageModel = languageModelShape(geometry, configuration)
-  const decoderPlan = { engine: 'pocket-tts', folder, device, overrides }
+  const decoderPlan = { folder, device, overrides }
   const decoder = keep(await openDecoder(decoderSource, file, decoderPlan, options.decoder))
   const sessions = {
     languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),

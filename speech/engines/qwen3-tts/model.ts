@@ -74,7 +74,6 @@ async function openFrom(opening: ModelOpening, options: QwenModelOptions): Promi
 
   const [talker, predictor] = [talkerShape(model), predictorShape(model)]
   const decoderPlan = {
-    engine: 'qwen3-tts',
     folder,
     ...(options.configuration && { configuration: options.configuration }),
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openDecoderProcess } from '../../../../speech/engines/neural/decoder.ts'
 import { readConfiguration } from '../../../../speech/engines/pocket-tts/configuration.ts'
-import { loadDecoder } from '../../../../speech/engines/pocket-tts/decoder.ts'
+import { decoderSource, loadDecoder } from '../../../../speech/engines/pocket-tts/decoder.ts'
 import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import { readGeometry } from '../../../../speech/engines/pocket-tts/geometry.ts'
 import type { AppError } from '../../../../src/errors.ts'
@@ -20,7 +20,7 @@ const test = suite('the decoder of pocket-tts in a process of its own')
 async function planOf(folder: string) {
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   await file.close()
-  return { engine: 'pocket-tts', folder, identity: file.identity, device: 'cpu', overrides: {} }
+  return { folder, identity: file.identity, device: 'cpu' as const, overrides: {} }
 }
 
 async function tinyModel(): Promise<string> {
@@ -37,7 +37,7 @@ test('two signals at the same time are decoded as in this process', async () => 
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   const geometry = readGeometry(file)
   const here = await loadDecoder(file, geometry, await readConfiguration(folder, geometry), 'cpu')
-  const beside = await openDecoderProcess(await planOf(folder))
+  const beside = await openDecoderProcess(decoderSource, await planOf(folder))
   const decode = async (decoder: typeof here) => {
     const signals = [decoder.open(), decoder.open()]
     const made: Float32Array[][] = [[], []]
@@ -83,7 +83,7 @@ test('a model that it cannot load, or that is another one by now, is named', asy
     [() => rmSync(join(folder, 'model.safetensors')), /model\.safetensors is missing/],
   ] as const) {
     await change()
-    const refusal = (await openDecoderProcess(plan).catch((thrown) => thrown)) as AppError
+    const refusal = (await openDecoderProcess(decoderSource, plan).catch((thrown) => thrown)) as AppError
     assert.is(refusal.code, 'unavailable')
     assert.match(refusal.message, says)
   }
@@ -94,7 +94,7 @@ const children = `/proc/${process.pid}/task/${process.pid}/children`
 if (!existsSync(children)) test.skip(name, () => undefined)
 else
   test(name, async () => {
-    const decoder = await openDecoderProcess(await planOf(await tinyModel()))
+    const decoder = await openDecoderProcess(decoderSource, await planOf(await tinyModel()))
     const signal = decoder.open()
     const before = (await signal.decode(latentsOf(2, 1))).slice()
     for (const pid of readFileSync(children, 'utf8').trim().split(' '))

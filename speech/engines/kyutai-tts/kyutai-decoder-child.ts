@@ -1,0 +1,5 @@
+/** The process in which the codec decodes beside the language model. */
+import { serveDecoderOf } from '../neural/decoder.ts'
+import { decoderSource } from './codec.ts'
+
+serveDecoderOf(decoderSource)
