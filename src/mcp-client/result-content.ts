@@ -69,8 +69,8 @@ function mediaOf(mimeType: unknown, data: unknown, uri: unknown): ContentPart | 
   const format = sounds.get(type)
   if (format !== undefined) return { type: 'input_audio', input_audio: { data, format } }
   if (type !== 'application/pdf') return undefined
-  const name = typeof uri === 'string' ? /([^/?#]{1,200})(?:[?#].*)?$/.exec(uri)?.[1] : undefined
-  return { type: 'file', file: { filename: name ?? 'file.pdf', file_data: dataUrl(type, data) } }
+  const name = typeof uri === 'string' ? uri.split(/[?#]/, 1)[0]!.split('/').at(-1)!.slice(-200) : ''
+  return { type: 'file', file: { filename: name || 'file.pdf', file_data: dataUrl(type, data) } }
 }
 
 function textPart(text: string): ContentPart {

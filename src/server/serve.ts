@@ -28,8 +28,8 @@ import { cutAnswers, lastEventsMs, openServiceTelemetry, tellOfDatabase } from '
 import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
-import { keepNewObjectsYoung } from './young-objects.ts'
 import { workersOf } from './worker-count.ts'
+import { keepNewObjectsYoung } from './young-objects.ts'
 
 /** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {

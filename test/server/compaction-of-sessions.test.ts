@@ -39,7 +39,8 @@ test('a summary replaces the earlier messages in what is sent; they stay in the 
   assert.ok(body.length.after < body.length.before)
   assert.equal(sent(all).length, 5, 'the first four messages and the wish')
   await say(all, 'five')
-  const [summary, ...rest] = sent(all)
+  const [opening, summary, ...rest] = sent(all)
+  assert.is(opening!.role, 'user')
   assert.match(summary!.content, /^Summary of the conversation so far.*\n\nThey spoke of one and two\.$/)
   assert.equal(
     rest.map(({ content }) => content.split(' ')[0]),
@@ -53,8 +54,10 @@ test('a summary replaces the earlier messages in what is sent; they stay in the 
   assert.match(sent(all)[0]!.content, 'Summary of the conversation so far')
   await say(all, 'six')
   assert.equal(
-    sent(all).map(({ content }) => content.split(' ')[0]),
-    ['Summary', 'five', '6', 'six'],
+    sent(all)
+      .slice(1)
+      .map(({ content }) => content.split(' ')[0]),
+    ['Summary', 'five', '7', 'six'],
   )
   assert.equal((await compact(all, { undo: true })).body, { replaces: 0 })
   await say(all, 'seven')

@@ -179,7 +179,9 @@ test('a provider that refuses for length is asked again with less, but not with 
   const answer = hearing()
   await withLibraries(
     (request, response) => {
-      const tooLong = { error: { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' } }
+      const tooLong = {
+        error: { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' },
+      }
       return request.body.length > 3_000 ? json(response, 400, tooLong) : answer(request, response)
     },
     async ({ openai, provider }) => {

@@ -227,32 +227,29 @@ test('settings that make no sense are told at the start, without their values, a
   await collector.close()
 })
 
-test.whole(
-  'without a collector nothing that sends to one is loaded',
-  async () => {
-    const bundle = fileURLToPath(new URL('./dist/bundle/', import.meta.resolve('#package')))
-    const exporters = readdirSync(bundle)
-      .filter((name) => name.endsWith('.js'))
-      .filter((name) => readFileSync(join(bundle, name), 'utf8').includes('ProtobufTraceSerializer'))
-    const collector = await openCollector()
-    for (const [environment, isLoaded] of [
-      [{}, false],
-      [{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, true],
-    ] as const) {
-      // NODE_DEBUG=esm names every module that is loaded.
-      const daemon = await spawnDaemon({ NODE_DEBUG: 'esm', ...environment })
-      await daemon.call('GET', '/metrics')
-      assert.is(await daemon.stop(), 0)
-      assert.match(daemon.output.stderr, /node_modules\/better-sqlite3\//)
-      assert.is(
-        exporters.some((name) => daemon.output.stderr.includes(name)),
-        isLoaded,
-      )
-      removeHome(daemon)
-    }
-    await collector.close()
-  },
-)
+test.whole('without a collector nothing that sends to one is loaded', async () => {
+  const bundle = fileURLToPath(new URL('./dist/bundle/', import.meta.resolve('#package')))
+  const exporters = readdirSync(bundle)
+    .filter((name) => name.endsWith('.js'))
+    .filter((name) => readFileSync(join(bundle, name), 'utf8').includes('ProtobufTraceSerializer'))
+  const collector = await openCollector()
+  for (const [environment, isLoaded] of [
+    [{}, false],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, true],
+  ] as const) {
+    // NODE_DEBUG=esm names every module that is loaded.
+    const daemon = await spawnDaemon({ NODE_DEBUG: 'esm', ...environment })
+    await daemon.call('GET', '/metrics')
+    assert.is(await daemon.stop(), 0)
+    assert.match(daemon.output.stderr, /node_modules\/better-sqlite3\//)
+    assert.is(
+      exporters.some((name) => daemon.output.stderr.includes(name)),
+      isLoaded,
+    )
+    removeHome(daemon)
+  }
+  await collector.close()
+})
 
 test.run()
 

@@ -28,11 +28,16 @@ export function scopeId({ personaId, userId }: Scope): Statement {
  * removed since the caller looked, and nothing may be stored under another user's.
  */
 export function* makeScope(scope: Scope): Work<ScopeRow> {
-  // The row that was waited for may have left with its memories meanwhile: then another look makes the next one.
-  const found = (yield* takeScope(scope)) ?? (yield* takeScope(scope))
-  if (!found) throw personaGone(scope)
-  return found
+  // A wipe may take away the row that was waited for: then another look makes the next one, and several wipes may come.
+  for (let look = 0; look < mostLooks; look++) {
+    const found = yield* takeScope(scope)
+    if (found) return found
+  }
+  throw personaGone(scope)
 }
+
+/** Looks for the row of a scope beside wipes of it. */
+const mostLooks = 5
 
 function* takeScope(scope: Scope): Work<ScopeRow | undefined> {
   const { personaId, userId } = scope

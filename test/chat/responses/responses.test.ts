@@ -78,7 +78,7 @@ test('what makes no sense is refused by the name of its field', () =>
   withResponses(async ({ responses }) => {
     const refer = { type: 'item_reference', id: 'msg_1' }
     for (const [body, param, words] of [
-      [{ conversation: 'conv_1', previous_response_id: 'resp_1', input: 'Hi' }, 'conversation', /not both/],
+      [{ conversation: 'conv_1', previous_response_id: 'resp_1', input: 'Hi' }, 'conversation', /Mutually exclusive/],
       [{ conversation: { id: 'conv_1' }, input: 'Hi' }, 'conversation', /not supported/],
       [{ previous_response_id: 7, input: 'Hi' }, 'previous_response_id', /must be/],
       [{ previous_response_id: 'x'.repeat(201), input: 'Hi' }, 'previous_response_id', /must be/],

@@ -177,7 +177,7 @@ test.whole('does not come back by a restore that had read the backup before', ()
       isFirst = false
       return staged
     }
-    const archive = { ...packages, stage }
+    const archive: PersonaArchive = Object.assign(Object.create(packages), { stage })
     const writer = createPackageWriter({ archive, producer: 'test', runInChild: (task) => performTask(packages, task) })
     const newId = () => randomUUID()
     const restoring = await createBackups({ archive, writer, store, files, memories, now: () => shop.clock.now, newId })

@@ -6,7 +6,7 @@ import { suite } from '../../helpers/suite.ts'
 const test = suite('a report of usage')
 
 const sums = {
-  ...{ requests: 1, failed: 2, input_tokens: 3, cached_tokens: 4, cache_write_tokens: 5, output_tokens: 6 },
+  ...{ requests: 1, failed: 2, input_tokens: 8, cached_tokens: 4, cache_write_tokens: 5, output_tokens: 6 },
   ...{ reasoning_tokens: 7, characters: 8, cost_nano: 9_000_000_000, unpriced: 10, estimated: 11 },
 }
 const zero = Object.fromEntries(Object.keys(sums).map((name) => [name, 0]))
@@ -18,12 +18,12 @@ test('has the sums of all groups, each with the names that are known', async () 
   ]
   const { rows, total } = await report(groups, ['user', 'key'])
   assert.equal(rows, [
-    { ...groups[0], cost_usd: '9', username: 'ada', key_name: 'laptop' },
-    { ...groups[1], cost_usd: '9' },
+    { ...groups[0], cost_usd: '9', cached_percent: 50, username: 'ada', key_name: 'laptop' },
+    { ...groups[1], cost_usd: '9', cached_percent: 50 },
   ])
   const twice = Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, 2 * value]))
-  assert.equal(total, { ...twice, cost_usd: '18' })
-  assert.equal(await report([], ['user']), { rows: [], total: { ...zero, cost_usd: '0' } })
+  assert.equal(total, { ...twice, cost_usd: '18', cached_percent: 50 })
+  assert.equal(await report([], ['user']), { rows: [], total: { ...zero, cost_usd: '0', cached_percent: 0 } })
   assert.equal((await report([sums], [])).rows, [])
 })
 

@@ -1,9 +1,8 @@
-import { AppError } from '../../../errors.ts'
-import { showModel } from '../../../operations/model-details.ts'
-import { note } from '../../terminal/output.ts'
-import type { Answer } from '../answer.ts'
-import { compactTalk } from './commands/keeping.ts'
-import type { Talk } from './talk.ts'
+import { AppError } from '../../../../errors.ts'
+import { showModel } from '../../../../operations/model-details.ts'
+import { note } from '../../../terminal/output.ts'
+import type { Talk } from '../talk.ts'
+import { compactTalk } from './keeping.ts'
 
 /** The share of the window from which a conversation counts as nearly full. */
 const nearlyFull = 0.8
@@ -14,7 +13,10 @@ const nearlyFull = 0.8
  */
 export function watchFullness(rule: 'ask' | 'auto' | 'off') {
   const windows = new Map<string, Promise<number | undefined>>()
-  return async (talk: Talk, { by, size }: Pick<Answer, 'by' | 'size'>): Promise<void> => {
+  return async (
+    talk: Talk,
+    { by, size }: { readonly by?: string | undefined; readonly size?: number },
+  ): Promise<void> => {
     if (rule === 'off' || by === undefined || size === undefined) return
     const model = by.replace(/^\w+: /, 'local:')
     const known = windows.get(model) ?? windowOf(talk, model)
