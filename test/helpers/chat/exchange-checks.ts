@@ -90,6 +90,9 @@ function writtenUnlessRefused(request: ChatRequest, target: Dialect, endpoint: s
 /** Anthropic has no mode for JSON without a schema: the system prompt asks for it. */
 const jsonWish = 'Answer with one JSON object and nothing else.'
 
+/** OpenAI's chat takes no result of a tool that is a picture alone: this text stands for it, and the picture behind it. */
+const resultBehind = '[The result follows as a message of the user.]'
+
 /** The parts of a request that every dialect has, as plain lists; neighbours of one side are joined. */
 function wordsOf(asked: ChatRequest): unknown {
   const { messages, tools = [] } = withTools(asked)
@@ -108,7 +111,9 @@ function wordsOf(asked: ChatRequest): unknown {
       .replace(jsonWish, ''),
     user: wordsBy('user').replaceAll(/From the result of .+? \([^)]*\):/g, ''),
     assistant: wordsBy('assistant'),
-    answers: messages.filter(({ role }) => role === 'tool').map(({ content }) => answerIn(textOf(content))),
+    answers: messages
+      .filter(({ role }) => role === 'tool')
+      .map(({ content }) => answerIn(textOf(content).replace(resultBehind, ''))),
     calls: calls.map(({ function: wire }) => [wire.name, argumentsIn(wire.arguments)]),
     tools: tools.flatMap((tool) => (tool.type === 'function' ? [[tool.function.name, schemaOf(tool)]] : [])),
   }
