@@ -121,7 +121,7 @@ export function attendMemory(graph: Graph, shape: AttentionShape, query: Value, 
 }
 
 /** Rotary position embedding of rows [rows, heads × headSize]. */
-export function rotate(
+function rotate(
   graph: Graph,
   { heads, rotation }: AttentionShape,
   { cosines, sines }: RotaryAngles,

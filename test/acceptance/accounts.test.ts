@@ -52,20 +52,6 @@ test('a damaged or lost database does not re-open the set-up: exit 78, with the 
   removeHome(healthy)
 })
 
-test('logins outlive a restart, and so does a logout', async () => {
-  const first = await spawnDaemon()
-  const { token: kept } = await register(first, 'ada')
-  const { token: ended } = await register(first, 'bob')
-  await first.call('POST', '/api/auth/logout', { token: ended })
-  assert.is(await first.stop(), 0)
-  assert.is(statSync(join(first.home, 'token-secret')).mode & 0o777, 0o600)
-  const second = await spawnDaemon({}, first.home)
-  assert.is((await second.call('GET', '/api/auth/me', { token: kept })).status, 200)
-  assert.is((await second.call('GET', '/api/auth/me', { token: ended })).status, 401)
-  await second.stop()
-  removeHome(second)
-})
-
 test('a secret is rotated without ending the logins', async () => {
   const first = await serveHere({ JWT_SECRET: goodSecret })
   const { token } = await register(first, 'ada')
@@ -96,20 +82,6 @@ test('production starts with a good secret alone', async () => {
   const daemon = await serveHere({ NODE_ENV: 'production', JWT_SECRET: goodSecret }, home)
   await daemon.stop()
   removeHome(daemon)
-})
-
-test('settings that make no sense are named at the start', async () => {
-  const home = temporaryFolder()
-  for (const environment of [
-    { JWT_EXPIRES_IN: 'soon' },
-    { TRUST_PROXY: 'everybody' },
-    { SINGLE_USER_MODE: 'perhaps' },
-  ]) {
-    const ended = await refused(environment, home)
-    assert.is(ended.code, 78)
-    assert.match(ended.message, new RegExp(Object.keys(environment)[0]!))
-  }
-  rmSync(home, { recursive: true, force: true })
 })
 
 test('the default administrator comes from the settings; its password is on no pipe, only in a file of its owner', async () => {

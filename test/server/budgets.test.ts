@@ -33,34 +33,6 @@ const inChosenTier: Answer = ({ body }, response) => {
   return json(response, 200, { ...completion('Hello there'), service_tier })
 }
 
-test('of fifty requests at once for which a budget has ten, ten are sent; the next when they have cost less', () => {
-  let free = () => {}
-  const refused = new Promise<void>((resolve) => {
-    free = resolve
-  })
-  const held: Answer = async (request, response) => {
-    await refused
-    await answers(request, response)
-  }
-  return withBudget(held, 0.5, {}, async ({ url, provider, limits }) => {
-    let refusals = 0
-    const statuses = await Promise.all(
-      Array.from({ length: 50 }, async () => {
-        // At most five tokens, each a cent.
-        const status = await ask(url, { max_tokens: 5 })
-        if (status === 429 && ++refusals === 40) free()
-        return status
-      }),
-    )
-    assert.is(provider.received.length, 10)
-    assert.is(statuses.filter((status) => status === 200).length, 10)
-    const [view] = await settled(limits)
-    assert.is(view?.budgets[0]?.spent_usd, '0.2')
-    assert.is(await ask(url, { max_tokens: 30 }), 200)
-    assert.is(await ask(url, { max_tokens: 30 }), 429)
-  })
-})
-
 test('several answers to one request are reserved as so many, and a service without a price as much as it may cost', () =>
   withBudget(inChosenTier, 0.1, {}, async ({ url, provider, limits }) => {
     // A dime pays for ten tokens.

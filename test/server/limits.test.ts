@@ -59,33 +59,6 @@ test('an administrator sets, shows, resets and removes limits; others see their 
     assert.is(user.username, 'ada')
   }))
 
-test('a change leaves limits that it does not name, where a PUT replaces all of them', () =>
-  withUsers(async ({ ada }) => {
-    const change = (body: object) => ada('POST', '/api/limits/all/change', body)
-    assert.is((await ada('PUT', '/api/limits/all', { rpm: 5, tpm: 100 })).status, 200)
-    const budgets = [{ amount_usd: 5, period: 'day' }]
-    const both = await Promise.all([change({ parallel: 2, rpm: null }), change({ budgets, tpd: 900 })])
-    assert.equal(pluck(both, 'status'), [200, 200])
-    const { body } = await change({ warn: 90, hard: true, timezone: 'europe/berlin' })
-    assert.equal([body.rpm, body.tpm, body.tpd, body.parallel, body.budgets.length], [undefined, 100, 900, 2, 1])
-    const [{ amount_usd, warn, hard, timezone }] = body.budgets
-    assert.equal([amount_usd, warn, hard, timezone], ['5', 90, true, 'Europe/Berlin'])
-    const wrong = [
-      { rpm: 0 },
-      { rpm: '60' },
-      { budgets: null },
-      { warn: 101 },
-      { hard: null },
-      { timezone: 'Nowhere' },
-      { budgets: [...budgets, ...budgets] },
-      { budgets: [], warn: 90 },
-      { more: 1 },
-    ]
-    for (const body of wrong) assert.is((await change(body)).status, 400, JSON.stringify(body))
-    assert.is((await ada('POST', '/api/limits/user:nobody/change', { rpm: 1 })).status, 404)
-    assert.equal((await ada('PUT', '/api/limits/all', { rpm: 6 })).body, { subject: 'all', rpm: 6, budgets: [] })
-  }))
-
 test('limits that make no sense are refused by their fields', () =>
   withUsers(async ({ ada }) => {
     const budget = (more: object) => ({ budgets: [{ amount_usd: 1, period: 'day', ...more }] })

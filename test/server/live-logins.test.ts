@@ -39,31 +39,6 @@ for (const [what, end] of endings) {
     }))
 }
 
-test('in the dialects the stream ends with an error as their clients know it', async () => {
-  await withStream('/v1/chat/completions', {}, async (daemon, stream, _, token) => {
-    await daemon.call('POST', '/api/auth/logout', { token })
-    const text = await stream.rest()
-    assert.match(text, /"error":\{"message":"The login has ended"/)
-    assert.not.match(text, /\[DONE\]/)
-  })
-  await withStream('/v1/messages', { max_tokens: 100 }, async (daemon, stream, _, token) => {
-    await daemon.call('POST', '/api/auth/logout', { token })
-    const text = await stream.rest()
-    assert.match(text, /event: error\ndata: .*The login has ended/)
-    assert.not.match(text, /message_stop/)
-  })
-})
-
-test('a stream goes on when another login ends', () =>
-  withStream('/api/chat', {}, async (daemon, stream) => {
-    const { token } = (
-      await daemon.call('POST', '/api/auth/login', { body: { username: 'ada', password: goodPassword } })
-    ).body
-    await daemon.call('POST', '/api/auth/logout', { token })
-    stream.finish()
-    assert.match(await stream.rest(), /\[DONE\]/)
-  }))
-
 test.run()
 
 interface OpenStream {

@@ -2,7 +2,6 @@
 import * as assert from 'uvu/assert'
 import { pluck } from '../helpers/pluck.ts'
 import { type As, withUsers } from '../helpers/program/user-daemon.ts'
-import { anyCharacter, fc } from '../helpers/properties.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('memories over HTTP')
@@ -253,31 +252,6 @@ test('no query is an error but one that is empty, too long or no text', () =>
     assert.is(operators[0].content, 'My cat is called Mog.')
   }))
 
-test.whole('no text, kept or asked, is ever an error of the index', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = `${await persona()}/memory`
-    const text = fc.oneof(
-      fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 }),
-      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
-      fc
-        .array(fc.constantFrom(...strange.filter(({ length }) => length < 100)), { minLength: 1, maxLength: 5 })
-        .map((all) => all.join(' ')),
-    )
-    await fc.assert(
-      fc.asyncProperty(text, text, async (content, query) => {
-        const added = await ada('POST', path, { content })
-        assert.ok([201, 400].includes(added.status), `${added.status}`)
-        if (added.status === 400) assert.is(content.trim(), '')
-        else assert.is(added.body.content, Buffer.from(content).toString().trim())
-        const found = await ada('POST', `${path}/search`, { query })
-        assert.is(found.status, query.trim() === '' ? 400 : 200, JSON.stringify(found.body))
-        if (found.status === 200) explains(found.body.results)
-      }),
-      { numRuns: 60, endOnFailure: true, includeErrorInReport: true },
-    )
-  }),
-)
-
 test('a full memory lets the least worth go, keeps what is pinned, and writes down what went and why', () =>
   withUsers(async ({ ada, persona }) => {
     const path = await persona({ memory_settings: { max_memories: 3 } })
@@ -309,19 +283,6 @@ test('a full memory lets the least worth go, keeps what is pinned, and writes do
     const gone = (await ada('POST', `${path}/memory/search`, { query: 'dull' })).body.results
     assert.is(gone[0].id, pinned.id)
     assert.not.ok(gone.some(({ id }: { id: string }) => id === dull.id))
-  }))
-
-test('without clean-up a full memory refuses and says what can be done', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = await persona({ memory_settings: { max_memories: 2, auto_cleanup: false } })
-    for (const content of ['one', 'two']) assert.is((await ada('POST', `${path}/memory`, { content })).status, 201)
-    const { status, body } = await ada('POST', `${path}/memory`, { content: 'three' })
-    assert.is(status, 400)
-    assert.match(body.error, 'full')
-    assert.match(body.details[0], 'max_memories')
-    assert.equal(await contents(ada, path), ['two', 'one'])
-    assert.is((await ada('POST', `${path}/memory`, { content: 'one' })).status, 201, 'what is there may be renewed')
-    assert.equal((await ada('GET', `${path}/memory/evictions`)).body, { evictions: [] })
   }))
 
 test('what has been here longer than its days is shown by no read, and the next write removes it with a record', () =>

@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
-import { openFastHome } from '../helpers/program/terminal.ts'
 import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -57,38 +56,6 @@ test('wrong prices are refused with every problem, and none of the change is mad
   assert.is((await ask(url, 'POST', '/refresh', { document: { prices: many } })).status, 413)
   assert.is((await ask(url, 'GET', '?source=operator')).body.total, 0)
   assert.is((await ask(url, 'GET', '?limit=5001')).status, 400)
-})
-
-test('an attempt is booked at the price that another process sets, within a second', async () => {
-  await using installation = openInstallation({ CUSTOM_API_KEY: 'k' })
-  using home = openFastHome({ AICHAT_HOME: installation.home, CUSTOM_API_KEY: 'k' })
-  await installation.app.plugins.install(pluginAt('http://127.0.0.1:9'))
-  // A service has its storage open.
-  await installation.app.accounts()
-  const { metering } = await installation.app.usage()
-  const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 }
-  const cost = async () => {
-    const call = metering.begin({ user: 'local' }, 'chat', () => ({ messages: [] }))
-    const attempt = await call.attempt({ plugin: 'custom', model: 'custom-model' })
-    attempt.reported({ usage })
-    call.end()
-    return attempt.ended('answered')
-  }
-  assert.is((await cost()).cost_usd, null)
-  const words = ['prices', 'set', 'custom-model', '--plugin', 'custom', '--input', '3', '--output', '15']
-  assert.is((await home.aichat(words)).code, 0)
-  const begun = performance.now()
-  while ((await cost()).cost_usd === null) {
-    assert.ok(performance.now() - begun < 30_000, 'the price was never seen')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  assert.equal(await cost(), {
-    cost_usd: '0.0105',
-    cost_nano: 10_500_000,
-    source: 'operator',
-    estimated: false,
-    tokens: { input: 1000, output: 500 },
-  })
 })
 
 test('a refresh streams the rows of its plugins', async () => {

@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { pluck } from '../helpers/pluck.ts'
 import { ownPostgresSuite } from '../helpers/postgres/suite.ts'
-import { removeHome, serveHere } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { type Client, type ClientAnswer, textOf, type WorkerDaemon, withWorkers } from './worker-daemon.ts'
@@ -138,23 +137,6 @@ test('a killed worker cuts its own stream alone, another one takes its place, an
     assert.is(booked[0]![0], booked[0]![1])
     assert.equal(await server().query('SELECT count(*) FROM process_lease', database), [['0']])
   })
-})
-
-test('of many that register at once at two services, one is the administrator', async () => {
-  const environment = { DATABASE_URL: await server().newMigrated(), JWT_SECRET: secret }
-  const services = await Promise.all([1, 2].map(() => serveHere(environment)))
-  try {
-    const register = async (at: number) => {
-      const body = { username: `user-${at}`, password: 'Passw0rd' }
-      return services[at % 2]!.call('POST', '/api/auth/register', { body })
-    }
-    const made = await Promise.all(Array.from({ length: 12 }, (_, at) => register(at)))
-    assert.equal([...new Set(made.map(({ status }) => status))], [201])
-    assert.is(made.filter(({ body }) => body.user.role === 'admin').length, 1)
-  } finally {
-    await Promise.all(services.map(({ stop }) => stop()))
-    for (const service of services) removeHome(service)
-  }
 })
 
 run()

@@ -10,7 +10,6 @@ import type { ServiceOptions } from '../../../speech/service.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { openSpeech, type SpeechServer } from '../../helpers/speech/speech-server.ts'
 import { suite } from '../../helpers/suite.ts'
-import { makeKyutaiModel, makeVoice } from './kyutai-tts/model.ts'
 import { makeQwenModel, type QwenSize, tinySize } from './qwen3-tts/model.ts'
 
 const test = suite('neural voices for OpenAI’s client library')
@@ -52,15 +51,6 @@ async function openQwen(variant: keyof typeof qwenModels): Promise<Scene> {
   return openScene('voxa-tts', { variant, modelsFolder })
 }
 
-async function openKyutai(): Promise<Scene> {
-  const modelsFolder = temporaryFolder()
-  await makeKyutaiModel(join(modelsFolder, 'kyutai/tts-1.6b-en_fr'))
-  await makeVoice(join(modelsFolder, 'kyutai/tts-1.6b-en_fr/voices/alba.safetensors'))
-  const heard = join(modelsFolder, 'kyutai/tts-voices/vctk/p225_023.wav.1e68beda@240.safetensors')
-  await makeVoice(heard, undefined, { seed: 9 })
-  return openScene('voxb-tts-1.6b', { modelsFolder })
-}
-
 /** A server for each model, that all tests of the model share. */
 const opened = new Map<string, Promise<Scene>>()
 test.after(async () => {
@@ -75,7 +65,6 @@ async function withScene(name: string, open: () => Promise<Scene>, work: (scene:
 
 const withQwen = (variant: keyof typeof qwenModels, work: (scene: Scene) => Promise<void>) =>
   withScene(variant, () => openQwen(variant), work)
-const withKyutai = (work: (scene: Scene) => Promise<void>) => withScene('kyutai', openKyutai, work)
 
 /** Fields of our servers beside those that the library knows. */
 type More = Readonly<Record<string, unknown>>
@@ -238,36 +227,6 @@ test('A: fifty requests and a killed engine', () =>
   withQwen('customvoice-1.7b', async (scene) => {
     await assertFlat(scene, ['ryan', 'vivian'])
     await assertLosesOneChunk(scene)
-  }))
-
-test('C: voices of the table and of the hub, with guidance, and audio as it is made', () =>
-  withKyutai(async (scene) => {
-    for (const voice of ['alba', 'alloy', 'vctk/p225_023.wav']) await heard(speak(scene, 'The other hour.', voice))
-    const seed = 7
-    const [weak, strong] = await Promise.all(
-      [1, 4].map((cfg_coef) => heard(speak(scene, 'The other hour.', 'alba', { seed, cfg_coef }))),
-    )
-    assert.is.not(weak!.compare(strong!), 0)
-    await heard(speak(scene, 'Il est tard, et voilà.', 'alba', { language: 'French' }))
-    await refused(scene, speak(scene, 'The hour.', 'alba', { cfg_coef: 11 }), 400, /cfg_coef/)
-    await refused(scene, speak(scene, 'The hour.', 'vctk/p999_023.wav'), 503, /could not be fetched/)
-    const whole = await heard(speak(scene, oneChunk, 'alba', { seed }))
-    const streamed = await speak(scene, oneChunk, 'alba', { seed, stream_format: 'audio' })
-    assert.is(streamed.headers.get('content-length'), null)
-    assert.is(
-      Buffer.from(await streamed.arrayBuffer())
-        .subarray(44)
-        .compare(whole.subarray(44)),
-      0,
-    )
-  }))
-
-test('C: a client that leaves ends its text, and the next one is heard', () =>
-  withKyutai(async (scene) => {
-    const { pid } = scene.service
-    await leave(scene).catch(() => undefined)
-    await heard(speak(scene, 'The hour.'))
-    assert.is(scene.service.pid, pid)
   }))
 
 test.run()

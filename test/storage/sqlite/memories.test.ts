@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { MemoryStore, NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
-import { rank } from '../../../src/personas/memory/ranking.ts'
-import { readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
@@ -64,10 +62,6 @@ function vectorOf(seed: number, dimension: number): Vector {
   const length = Math.hypot(...values)
   const space = { key: `s/${dimension}`, model: 's', dimension }
   return { space, values: values.map((value) => value / length) }
-}
-
-function cosine(a: Vector, b: Vector): number {
-  return a.values.reduce((sum, value, at) => sum + value * b.values[at]!, 0)
 }
 
 test('that were wiped are in no byte of the files any more, nor is what was said around them', () =>
@@ -152,33 +146,6 @@ test('go in the very transaction that stores too many, with a record of what wen
     assert.equal(await ids(store, mine), ['dear', 'new', 'pinned'])
     assert.equal([...(await store.evictions(mine, 10))].reverse(), evicted)
     assertAgreeing(db)
-  }))
-
-test('are refused whole by a full memory that may not clean up', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    const policy = { ...keepAll, maxMemories: 2 }
-    await store.add(mine, [memory('one', { id: '1' })], policy)
-    await rejects(store.add(mine, [memory('two'), memory('three')], policy), /may hold 2 memories/)
-    assert.equal(await ids(store, mine), ['1'])
-    assertAgreeing(db)
-  }))
-
-test('that are pinned are refused beyond the limit, and so is the pinning of one that is there', () =>
-  withShelf(async ({ store, scope }) => {
-    const mine = await scope('p')
-    const pinned = { metadata: { pinned: true } }
-    const policy = { ...keepAll, maxMemories: 1, cleanup: true }
-    // As an import leaves them: more than the limit.
-    await store.add(mine, [memory('one', { id: '1', ...pinned }), memory('two', { id: '2' })], keepAll)
-    await rejects(store.add(mine, [memory('two', pinned)], policy), /may hold 1 memory, and pinned ones/)
-    await rejects(store.add(mine, [memory('three')], policy), /may hold 1 memory, and pinned ones/)
-    assert.equal(await ids(store, mine), ['1', '2'])
-    await store.add(mine, [memory('one')], policy)
-    assert.equal(await ids(store, mine), ['1'])
-    await store.add(mine, [memory('two', { id: '2', ...pinned })], { ...policy, maxMemories: 2 })
-    await store.add(mine, [memory('one', pinned)], policy)
-    assert.equal(await ids(store, mine), ['1', '2'], 'what was pinned already may be renewed')
   }))
 
 test.whole('go in many short writes where many have to go, and never more than their number of rows in one', () =>
@@ -406,109 +373,6 @@ test('of the greatest length are written once each, and not again with every nei
     await store.add(mine, [memory('A short one', { timestamp: now + 5 })], keepAll)
     assert.ok(characters < 7_000, `${characters} characters were indexed`)
     assertAgreeing(db)
-  }))
-
-test('of many small scopes take little more room than their numbers', () =>
-  withShelf(async ({ folder, db, store, scope }) => {
-    // vec0 sets room for 1,024 vectors aside for each partition: 6 MB for the first memory of every scope.
-    for (let at = 0; at < 40; at++)
-      await store.add(await scope(`p${at}`), [memory('Thing', { vector: vectorOf(at, 1536) })], keepAll)
-    db.pragma('wal_checkpoint(TRUNCATE)')
-    const bytes = statSync(join(folder, 'aichat.db')).size
-    assert.ok(bytes < 40 * 1536 * 4 * 2 + 1_000_000, `${bytes} bytes`)
-    const schema = db.prepare<[], string>('SELECT group_concat(sql) FROM sqlite_schema').pluck().get()!
-    assert.not.match(schema, /using vec0/i, 'an ORDER BY over a distance scans all of a vec0 table')
-  }))
-
-test('are near by the cosine, whether all vectors are compared or those that their sketches choose', () =>
-  withShelf(async ({ store, scope }) => {
-    for (const [dimension, size, sure] of [
-      [16, 200, 20],
-      // Beyond half a million components the sketches choose; among them are the two that are nearer than chance.
-      [1536, 500, 2],
-    ] as const) {
-      const mine = await scope(`p${dimension}`)
-      const vectors = Array.from({ length: size }, (_, at) => vectorOf(at, dimension))
-      await store.add(
-        mine,
-        vectors.map((vector, at) => memory(`Thing ${at}`, { id: `${at}`, vector })),
-        keepAll,
-      )
-      const asked = {
-        ...vectors[0]!,
-        values: vectors[40]!.values.map((value, at) => value + 0.6 * vectors[170]!.values[at]!),
-      }
-      const length = Math.hypot(...asked.values)
-      const vector = { ...asked, values: asked.values.map((value) => value / length) }
-      const { candidates } = await store.search(mine, { terms: [], vector, candidates: 40 })
-      assert.is(candidates.length, 20)
-      for (const { entry, cosine: told } of candidates)
-        assert.ok(Math.abs(told! - cosine(vector, vectors[Number(entry.id)]!)) < 1e-4, `${entry.id}: ${told}`)
-      const nearest = [...candidates].sort((a, b) => b.cosine! - a.cosine!).map(({ entry }) => entry.id)
-      const all = vectors.map((each, at) => [cosine(vector, each), `${at}`] as const).sort(([a], [b]) => b - a)
-      assert.equal(
-        nearest.slice(0, sure),
-        all.slice(0, sure).map(([, id]) => id),
-      )
-    }
-  }))
-
-test('hold whatever dimension a space has, beside others, and are compared within their own', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    const dimensions = [1, 3, 8, 20, 1536]
-    await store.add(
-      mine,
-      dimensions.map((dimension) => memory(`Of ${dimension}`, { id: `${dimension}`, vector: vectorOf(1, dimension) })),
-      keepAll,
-    )
-    assertAgreeing(db)
-    for (const dimension of dimensions) {
-      const { candidates } = await store.search(mine, { terms: [], vector: vectorOf(1, dimension), candidates: 40 })
-      assert.equal(
-        candidates.map(({ entry }) => entry.id),
-        [`${dimension}`],
-      )
-      assert.ok(Math.abs(candidates[0]!.cosine! - 1) < 1e-5)
-    }
-  }))
-
-test('are counted by term within their scope alone, however many others there are', () =>
-  withShelf(async ({ store, scope }) => {
-    const scopes = await Promise.all(Array.from({ length: 30 }, (_, at) => scope(`p${at}`)))
-    for (const [at, each] of scopes.entries())
-      await store.add(
-        each,
-        Array.from({ length: 1 + (at % 3) }, (_, number) => memory(`Harbour ${at} ${number}`)),
-        keepAll,
-      )
-    for (const [at, each] of scopes.entries()) {
-      const { frequencies, candidates } = await store.search(each, { terms: ['harbour', '0'], candidates: 50 })
-      assert.is(frequencies[0], 1 + (at % 3))
-      for (const { entry } of candidates) assert.is(entry.persona_id, `p${at}`)
-      assert.is(candidates.length, 1 + (at % 3))
-    }
-  }))
-
-test('of a term that stands in thousands are found by a rarer one, and its count is about right', () =>
-  withShelf(async ({ store, scope }) => {
-    const mine = await scope('p')
-    for (let thousand = 0; thousand < 3; thousand++)
-      await store.add(
-        mine,
-        Array.from({ length: 1000 }, (_, at) =>
-          memory(`tea ${thousand === 0 && at === 5 ? 'in Valparaiso' : `cup${at} lot${thousand}`}`, {
-            timestamp: now + (thousand * 1000 + at) * day,
-          }),
-        ),
-        keepAll,
-      )
-    const query = readQuery('tea in Valparaiso')
-    const found = await store.search(mine, { terms: query.terms.map(({ term }) => term), candidates: 120 })
-    assert.ok(Math.abs(found.frequencies[0]! - 3000) < 30, `${found.frequencies}`)
-    assert.is(found.frequencies[1], 1)
-    const [best] = rank(found, { query, vectors: undefined, now })
-    assert.match(best!.candidate.entry.content, /Valparaiso/)
   }))
 
 async function ids(store: MemoryStore, scope: Scope): Promise<string[]> {

@@ -147,38 +147,4 @@ test('a write that is taken back leaves them right', () =>
     assertAsScanned(db, sketches, id, vectorOf(1, 64), 50)
   }))
 
-test('what is removed leaves the memory with it, before any search', () =>
-  withDatabase(async ({ db, scope }) => {
-    const mine = await scope('mine')
-    await spread(db, mine, 3, 20, 64)
-    const store = memoryStoreOf(db)
-    const sketches = sketchesOf(db)
-    assertAsScanned(db, sketches, scopeIdOf(db, mine), vectorOf(1, 64), 50)
-    const before = sketches.bytes()
-    assert.is(before, 60 * (8 + 2))
-    const { entries } = await store.list(mine, { limit: 1, offset: 0 })
-    await store.remove(mine, entries[0]!.id)
-    assert.is(sketches.bytes(), 40 * (8 + 2))
-    await store.wipe(mine, {})
-    assert.is(sketches.bytes(), 0)
-  }))
-
-test('take no more memory than they may, over all scopes, and spaces of one scope', () =>
-  withDatabase(async ({ db, scope }) => {
-    const scopes = [await scope('one'), await scope('two')]
-    for (const each of scopes) await spread(db, each, 4, 10, 64)
-    // Room for five blocks, as if each were full.
-    const most = 5 * 1024 * (8 + 2)
-    const sketches = createSketches(db, { bytes: most, readAtOnce: 3 })
-    for (let round = 0; round < 4; round++)
-      for (const each of scopes) {
-        assertAsScanned(db, sketches, scopeIdOf(db, each), vectorOf(round, 64), 30)
-        assert.ok(sketches.bytes() <= most)
-      }
-    const again = memoriesOf(0, 10, 64).map((memory) => ({ ...memory, vector: vectorOf(memory.timestamp, 96) }))
-    await memoryStoreOf(db).add(scopes[0]!, again, keepAll)
-    for (const dimension of [96, 64, 96])
-      assertAsScanned(db, sketches, scopeIdOf(db, scopes[0]!), vectorOf(3, dimension), 30)
-  }))
-
 test.run()

@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createKyutaiEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import type { NewTensor } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { tokenizerModel } from '../pocket-tts/model.ts'
-import { type Content, edit, quantisedIn, rewrite, spoiltModels } from '../spoilt-model.ts'
+import { type Content, edit, rewrite, spoiltModels } from '../spoilt-model.ts'
 import { files, makeKyutaiModel } from './model.ts'
 
 const test = suite('the files of a Kyutai TTS model')
@@ -138,19 +137,6 @@ test('a configuration that contradicts itself or the weights, or is of another m
   await assertNamed(folder, /re-samples by 4,3, mimi-config\.json says 4,4/)
   writeFileSync(join(folder, 'config.json'), '{')
   await assertNamed(folder, /config\.json is not JSON/)
-})
-
-test('quantised weights are made once, and again for other weights', async () => {
-  const folder = await copyOfModel()
-  const cache = temporaryFolder()
-  assert.is(await load(folder, cache), undefined)
-  const first = await quantisedIn(cache)
-  assert.is(first.length, 1)
-  assert.is(await load(folder, cache), undefined)
-  assert.equal(await quantisedIn(cache), first)
-  await rewrite(join(folder, files.model), (tensor) => [tensor])
-  assert.is(await load(folder, cache), undefined)
-  assert.is((await quantisedIn(cache)).length, 2)
 })
 
 test.run()

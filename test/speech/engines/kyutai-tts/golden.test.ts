@@ -110,25 +110,6 @@ for (const golden of models) {
       assert.equal(made.words, golden.generation.transcript)
     }))
 
-  test(`${golden.name}: one pass over all steps gives what the passes through the cache gave`, () =>
-    withModel(golden, async (model) => {
-      const { rows, hidden } = await generate(model, golden)
-      const { context, dim: width } = model.configuration.model
-      // Within the window of attention; behind it both forget the same.
-      for (const count of [context, rows.length]) {
-        const all = (name: string): TensorData => ({
-          type: 'float32',
-          shape: [count, width],
-          data: joined(rows.slice(0, count).map((row) => row[name]!)),
-        })
-        const { backbone } = model.openStreams()
-        const memory = await memoryOf(model, golden)
-        const inputs = { audio: all('audio'), main: all('main'), second: all('second') }
-        const outputs = await backbone.run({ ...inputs, ...memory }, count)
-        close(`hidden of ${count}`, numbers(outputs['hidden']), joined(hidden.slice(0, count)), limits.values)
-      }
-    }))
-
   test(`${golden.name}: with fewer codebooks the first ones begin alike, and the others stay silent`, () =>
     withModel(
       golden,
