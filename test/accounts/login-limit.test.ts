@@ -42,22 +42,6 @@ test('failures older than the window do not count', async () => {
   assert.is((await limit.allowance('a')).left, 4)
 })
 
-test('a setting allows more failures, and a lowered one counts those of before', async () => {
-  const { limit, fail, clock, rule } = await open()
-  rule.most = 30
-  for (let count = 0; count < 29; count++) {
-    await fail('a', `user${count}`)
-    clock.now += 1000
-  }
-  assert.equal(await limit.allowance('a'), { most: 30, left: 1, resetSeconds: 871 })
-  rule.most = 3
-  const refused = await refusal(limit.reserve('a'))
-  // The third last was three seconds ago.
-  assert.is(refused.retryAfter, 897)
-  clock.now += windowMs - 3000
-  ;(await limit.reserve('a')).withdraw()
-})
-
 test('an unlocked address counts anew in every process, by itself and by a user who failed there', async () => {
   const { limit, other, fail } = await open()
   for (const address of ['a', 'b']) {

@@ -4,7 +4,7 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { failureOf, openLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
-import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -152,36 +152,6 @@ test.whole('a daemon that stops, or is killed, leaves it failed, and of an answe
   } finally {
     await daemon.stop('SIGKILL')
     await provider.close()
-  }
-})
-
-test.whole('another daemon of the same data folder polls and cancels it, and says where its events are', async () => {
-  const waiting: ServerResponse[] = []
-  const provider = await openStandIn((_, response) => void waiting.push(response))
-  const first = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456' })
-  const second = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456' }, first.home)
-  try {
-    const { body } = await first.call('POST', '/api/auth/register', { body: { username: 'ada', password: 'Passw0rd' } })
-    const { token } = body as { token: string }
-    await first.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
-    await first.call('POST', '/api/plugins/activate/custom', { token })
-    const [here, there] = [first, second].map(
-      ({ url }) => new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 }),
-    ) as [OpenAI, OpenAI]
-    const { id } = await here.responses.create({ model, input: 'One', background: true })
-    await requests(provider, 1)
-    const refused = await failureOf(() => there.responses.retrieve(id, { stream: true }))
-    assert.match(refused.message, /Another process makes this response/)
-    assert.is((await there.responses.cancel(id)).status, 'cancelled')
-    for (const response of waiting)
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer.join(''))
-    for (const client of [here, there]) {
-      while ((await client.responses.retrieve(id)).status !== 'cancelled') await pause()
-    }
-  } finally {
-    for (const daemon of [first, second]) await daemon.stop('SIGKILL')
-    await provider.close()
-    removeHome(first)
   }
 })
 

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { openLibraries } from '../helpers/program/client-libraries.ts'
 import { withDaemon } from '../helpers/program/daemon.ts'
@@ -267,5 +268,5 @@ async function held(body: string, answer: () => void | Promise<void>): Promise<v
 }
 
 async function reached(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => isSo())
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { goodPassword, type TestDaemon, withDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
@@ -35,7 +36,7 @@ for (const [what, end] of endings) {
       const text = await stream.rest()
       assert.match(text, /event: error\ndata: .*The login has ended/)
       assert.not.match(text, /\[DONE\]/)
-      while (!stream.provider.received[0]!.cancelled) await new Promise((resolve) => setTimeout(resolve, 10))
+      await until(() => stream.provider.received[0]!.cancelled)
     }))
 }
 

@@ -4,6 +4,7 @@ import type { Responses } from '../../../src/chat/responses/responses.ts'
 import type { Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
 import { AppError } from '../../../src/errors.ts'
 import { closing } from '../../helpers/disposal.ts'
+import { until } from '../../helpers/eventually.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 import { ada, type KeptResponses, response, textsOf, withResponses } from './kept.ts'
@@ -65,7 +66,7 @@ test('one that another process cancels or removes is left by its own, which tell
     await other.remove(ada, 'resp_3')
     await rejects(background.find(ada, 'resp_3'), 'not_found', /resp_3/)
     await left(removed)
-    while (background.runs('resp_3')) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => !background.runs('resp_3'))
   }))
 
 test('a failure, an answer without an end, the end of its login and of the process leave it failed', () =>
@@ -117,7 +118,7 @@ interface Work {
 
 /** Resolves when the provider of an answer is left. */
 async function left(work: Work): Promise<void> {
-  while (!work.signal().aborted) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => work.signal().aborted)
 }
 
 interface Parts extends KeptResponses {

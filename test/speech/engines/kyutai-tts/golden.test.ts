@@ -110,21 +110,6 @@ for (const golden of models) {
       assert.equal(made.words, golden.generation.transcript)
     }))
 
-  test(`${golden.name}: with fewer codebooks the first ones begin alike, and the others stay silent`, () =>
-    withModel(
-      golden,
-      async (model) => {
-        const made = await generate(model, golden)
-        const books = model.configuration.model.n_q
-        const first = golden.integers('dep_argmax').slice(0, 4)
-        assert.equal(made.depthChosen.slice(0, 4), first)
-        const last = made.inputs.slice(-books)
-        assert.ok(last.slice(4).every((code) => code === -1))
-        assert.is(made.frames.length % 5, 0)
-      },
-      { codebooks: 4 },
-    ))
-
   test(`${golden.name}: the codec has the numbers of the reference, in one call and frame by frame`, async () => {
     const configuration = await readConfiguration(golden.folder)
     await using file = closing(await openCodecFile(golden.folder, configuration))
