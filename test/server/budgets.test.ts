@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { writeWav } from '../../speech/audio/wav.ts'
 import type { LimitArea } from '../../src/usage/limits/area.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { type ClientLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -204,12 +205,11 @@ async function setPrice(url: string, plugin: string): Promise<void> {
 }
 
 /** The limits once no attempt waits for the ledger. */
-async function settled(limits: LimitArea) {
-  for (;;) {
+function settled(limits: LimitArea) {
+  return eventually(async () => {
     const views = await limits.list()
-    if (views.every(({ budgets }) => budgets.every(({ reserved_usd }) => reserved_usd === '0'))) return views
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+    return views.every(({ budgets }) => budgets.every(({ reserved_usd }) => reserved_usd === '0')) ? views : undefined
+  })
 }
 
 function post(body: unknown): RequestInit {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { type As, openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, json } from '../helpers/providers/fake-provider.ts'
@@ -195,8 +196,4 @@ async function search(as: As, path: string, query: string): Promise<Outcome> {
   const { status, body } = await as('POST', `${path}/memory/search`, { query })
   assert.is(status, 200, JSON.stringify(body))
   return body
-}
-
-async function until(done: () => Promise<boolean>): Promise<void> {
-  while (!(await done())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
