@@ -23,10 +23,16 @@ export function isCompaction({ answer }: SavedMessage): boolean {
 
 /** The messages that a conversation goes on with: those behind the last summary, and it in place of the others. */
 export function compacted(history: readonly SavedMessage[]): readonly SavedMessage[] {
+  return compactedEnd(history, 0)!
+}
+
+/** The same from the messages behind the first `before` alone; undefined where it goes on with some of these. */
+export function compactedEnd(history: readonly SavedMessage[], before: number): readonly SavedMessage[] | undefined {
   const last = history.findLast(isCompaction)
+  const replaces = last?.answer?.compacts ?? 0
+  if (replaces < before) return undefined
   if (!last) return history
-  const spoken = history.map((saved, at) => ({ saved, at })).filter(({ saved }) => !isCompaction(saved))
-  const replaces = last.answer!.compacts!
+  const spoken = history.map((saved, at) => ({ saved, at: at + before })).filter(({ saved }) => !isCompaction(saved))
   const rest = spoken.filter(({ at }) => at >= replaces).map(({ saved }) => saved)
   if (replaces === 0) return rest
   const content = `Summary of the conversation so far, in place of its first ${replaces} messages:\n\n${textOf(last.message.content)}`
