@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { type Persona, type PersonaChange, type PersonaStore, type Personas, requireOwn } from './persona.ts'
+import { type OpenedPersona, type Persona, type PersonaChange, type PersonaStore, type Personas, requireOwn } from './persona.ts'
 
 export interface PersonasParts {
   readonly store: PersonaStore
@@ -33,6 +33,7 @@ export function createPersonas({
       return persona
     },
     get,
+    open: (owner, idOrName) => chosen(owner, idOrName, store.reopen(owner, idOrName)),
     list: (owner) => store.list(owner),
     async update(owner, located, change) {
       const model = change.embedding_model
@@ -55,19 +56,33 @@ export function createPersonas({
   }
 
   async function get(owner: string, idOrName: string): Promise<Persona> {
-    const byId = await store.find(idOrName)
-    if (byId) return requireOwn(byId, owner, idOrName)
-    const all = await store.list(owner)
-    const exact = all.filter(({ name }) => name === idOrName)
-    // Names that came from files of a Mac write é as two characters, and keyboards as one: they look the same.
-    const written = idOrName.normalize()
-    const named = exact.length > 0 ? exact : all.filter(({ name }) => name.normalize() === written)
+    return (await chosen(owner, idOrName, store.open(owner, idOrName))).persona
+  }
+
+  /** The one of those found that is meant. */
+  async function chosen(
+    owner: string,
+    idOrName: string,
+    opening: Promise<readonly OpenedPersona[]>,
+  ): Promise<OpenedPersona> {
+    const found = await opening
+    const byId = found.find(({ persona }) => persona.id === idOrName)
+    const named = byId ? [byId] : found.length > 0 ? found : await openLookalike(owner, idOrName)
     if (named.length > 1) {
       throw new AppError('invalid', `${named.length} of your personas are named "${idOrName}"`, {
-        details: named.map(({ id }) => `use the id ${id}`),
+        details: named.map(({ persona }) => `use the id ${persona.id}`),
       })
     }
-    return requireOwn(named[0], owner, idOrName)
+    requireOwn(named[0]?.persona, owner, idOrName)
+    return named[0]!
+  }
+
+  /** Names that came from files of a Mac write é as two characters, and keyboards as one: they look the same. */
+  async function openLookalike(owner: string, name: string): Promise<readonly OpenedPersona[]> {
+    const written = name.normalize()
+    const all = await store.list(owner)
+    const alike = all.filter((each) => each.name.normalize() === written)
+    return (await Promise.all(alike.map(({ id }) => store.open(owner, id)))).flat()
   }
 }
 
