@@ -375,18 +375,15 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     }),
     backups: once(async () => {
       const { openBackups } = await import('./backups.ts')
-      return closing(
-        openBackups({
-          settings,
-          storage: storageSettings,
-          ownPorts,
-          secret: async (name) => sources.find((source) => source.has(name))?.get(name),
-          keyNames() {
-            const names = [...plugins.list().flatMap(allNamesOf), ...secrets.names()]
-            return [...new Set(names)].filter((name) => keys.originOf(name) !== undefined).sort()
-          },
-        }),
-      )
+      return openBackups({
+        settings,
+        storage: storageSettings,
+        secret: async (name) => sources.find((source) => source.has(name))?.get(name),
+        keyNames() {
+          const names = [...plugins.list().flatMap(allNamesOf), ...secrets.names()]
+          return [...new Set(names)].filter((name) => keys.originOf(name) !== undefined).sort()
+        },
+      })
     }),
     toolServers: once(async () => {
       const { openToolServers } = await import('./tool-servers.ts')
