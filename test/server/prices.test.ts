@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
-import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('prices over HTTP')
@@ -54,7 +53,6 @@ test('wrong prices are refused with every problem, and none of the change is mad
   assert.is((await ask(url, 'PUT', '', { prices: [price, { ...price, plugin: 'none' }] })).status, 404)
   const many = Array.from({ length: 100_000 }, (_, at) => ({ plugin: 'a', model: `m${at}`, rates: { input: '1' } }))
   assert.is((await ask(url, 'PUT', '', { prices: many })).status, 413)
-  assert.is((await ask(url, 'POST', '/refresh', { document: { prices: many } })).status, 413)
   assert.is((await ask(url, 'GET', '?source=operator')).body.total, 0)
   assert.is((await ask(url, 'GET', '?limit=5001')).status, 400)
 })
@@ -89,25 +87,6 @@ test('an attempt is booked at the price that another process sets, within a seco
     estimated: false,
     tokens: { input: 1000, output: 500 },
   })
-})
-
-test('a refresh streams the rows of its plugins', async () => {
-  await using provider = await openStandIn((_, response) =>
-    json(response, 200, { data: [{ id: 'a', pricing: { prompt: '0.000001', completion: '0' } }] }),
-  )
-  await using installation = openInstallation({ CUSTOM_API_KEY: 'k' })
-  await installation.app.plugins.install(pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } }))
-  const url = await installation.serve()
-  const response = await fetch(`${url}/api/prices/refresh`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ plugins: ['custom'], stream: true }),
-  })
-  const text = await response.text()
-  assert.match(text, /"total":1/)
-  assert.match(text, /"row":\{"plugin":"custom","before":0,"after":1,"added":\["a"\]/)
-  assert.is((await ask(url, 'GET', '?plugin=custom')).body.prices[0].source, 'refreshed')
-  assert.is((await ask(url, 'POST', '/refresh', { plugins: ['none'] })).status, 404)
 })
 
 test.run()
