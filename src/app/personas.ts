@@ -137,7 +137,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     clock,
   })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
-    state: async (persona) => (await packages()).adaptation.state(persona),
+    state: async (...asked) => (await packages()).adaptation.state(...asked),
     observe: async (persona, observation) => (await packages()).adaptation.observe(persona, observation),
     settingsChanged: async (before, after) => (await packages()).adaptation.settingsChanged(before, after),
   }

@@ -196,6 +196,15 @@ export function viewOf(persona: Persona): PersonaView {
   }
 }
 
+/** A persona as a chat opens it, with marks by which what else it needs is read anew only after a change. */
+export interface OpenedPersona {
+  readonly persona: Persona
+  /** Counts the changes of its lore; 0 without one. */
+  readonly lore: number
+  /** The hash at the end of its log of adaptation; '' where it has learned nothing. */
+  readonly learned: string
+}
+
 /** Stores personas. `owner` is a user's id or `local`. Every write is one durable transaction. */
 export interface PersonaStore {
   /** Writes a new persona or all fields of an existing one with the same id and owner. */
@@ -207,6 +216,8 @@ export interface PersonaStore {
   update(id: string, owner: string, change: (persona: Persona) => Persona): Promise<Persona | undefined>
   /** The persona of any owner: the caller compares `user_id`. */
   find(id: string): Promise<Persona | undefined>
+  /** The persona of an id, of any owner, and those of the owner with exactly this name, by one statement. */
+  open(owner: string, idOrName: string): Promise<readonly OpenedPersona[]>
   /** All personas of one owner, oldest first. */
   list(owner: string): Promise<readonly Persona[]>
   /** Removes the persona with its memories, vectors, state and log, overwritten on disk; false when it was absent. */
@@ -218,6 +229,8 @@ export interface Personas {
   create(owner: string, input: PersonaInput): Promise<Persona>
   /** By id, or by name where exactly one persona of the owner has it. */
   get(owner: string, idOrName: string): Promise<Persona>
+  /** The same for a chat. */
+  open(owner: string, idOrName: string): Promise<OpenedPersona>
   list(owner: string): Promise<readonly Persona[]>
   /** Changes a persona that `get` has found, in one transaction on its newest state. */
   update(owner: string, located: Persona, change: PersonaChange): Promise<Persona>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { type Persona, type PersonaChange, type PersonaStore, type Personas, requireOwn } from './persona.ts'
+import { type OpenedPersona, type Persona, type PersonaChange, type PersonaStore, type Personas, requireOwn } from './persona.ts'
 
 export interface PersonasParts {
   readonly store: PersonaStore
@@ -32,7 +32,8 @@ export function createPersonas({
       await store.save(persona)
       return persona
     },
-    get,
+    get: async (owner, idOrName) => (await open(owner, idOrName)).persona,
+    open,
     list: (owner) => store.list(owner),
     async update(owner, located, change) {
       const model = change.embedding_model
@@ -54,20 +55,25 @@ export function createPersonas({
     },
   }
 
-  async function get(owner: string, idOrName: string): Promise<Persona> {
-    const byId = await store.find(idOrName)
-    if (byId) return requireOwn(byId, owner, idOrName)
-    const all = await store.list(owner)
-    const exact = all.filter(({ name }) => name === idOrName)
-    // Names that came from files of a Mac write é as two characters, and keyboards as one: they look the same.
-    const written = idOrName.normalize()
-    const named = exact.length > 0 ? exact : all.filter(({ name }) => name.normalize() === written)
+  async function open(owner: string, idOrName: string): Promise<OpenedPersona> {
+    const found = await store.open(owner, idOrName)
+    const byId = found.find(({ persona }) => persona.id === idOrName)
+    const named = byId ? [byId] : found.length > 0 ? found : await openLookalike(owner, idOrName)
     if (named.length > 1) {
       throw new AppError('invalid', `${named.length} of your personas are named "${idOrName}"`, {
-        details: named.map(({ id }) => `use the id ${id}`),
+        details: named.map(({ persona }) => `use the id ${persona.id}`),
       })
     }
-    return requireOwn(named[0], owner, idOrName)
+    requireOwn(named[0]?.persona, owner, idOrName)
+    return named[0]!
+  }
+
+  /** Names that came from files of a Mac write é as two characters, and keyboards as one: they look the same. */
+  async function openLookalike(owner: string, name: string): Promise<readonly OpenedPersona[]> {
+    const written = name.normalize()
+    const all = await store.list(owner)
+    const alike = all.filter((each) => each.name.normalize() === written)
+    return (await Promise.all(alike.map(({ id }) => store.open(owner, id)))).flat()
   }
 }
 

@@ -30,7 +30,8 @@ export interface Observation {
 }
 
 export interface Adaptation {
-  state(persona: Persona): Promise<PersonaState>
+  /** @param hash of the end of the log, where the caller has just read it: a state that is kept for it is not read again */
+  state(persona: Persona, hash?: string): Promise<PersonaState>
   /** Newest first. */
   log(
     persona: Persona,
@@ -53,13 +54,22 @@ export interface AdaptationParts {
   readonly newId: () => string
 }
 
+/** The most personas whose state is kept in memory: those that are talked to. */
+const mostKept = 64
+
 /** Adaptation: every step is logged and can be undone. */
 export function createAdaptation({ store, now, newId }: AdaptationParts): Adaptation {
+  /** By persona, the one that was asked for last at the end. */
+  const kept = new Map<string, Awaited<ReturnType<AdaptationStore['read']>>>()
   return { state, log, adapt, observe, settingsChanged }
 
-  async function state(persona: Persona): Promise<PersonaState> {
-    const { learned, head } = await store.read(scopeOf(persona))
-    return viewState(persona, learned, head, now())
+  async function state(persona: Persona, hash?: string): Promise<PersonaState> {
+    const known = kept.get(persona.id)
+    const found = known && known.head.hash === hash ? known : await store.read(scopeOf(persona))
+    kept.delete(persona.id)
+    kept.set(persona.id, found)
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
+    return viewState(persona, found.learned, found.head, now())
   }
 
   async function log(persona: Persona, page: { readonly limit: number; readonly offset: number }) {

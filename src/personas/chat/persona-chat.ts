@@ -8,7 +8,7 @@ import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit, SearchOutcome } from '../memory/memories.ts'
 import { isAnswer, type MemoryEntry, type MemoryInput, maxContentLength, wellFormed } from '../memory/memory.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
-import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
+import { memorySettingsOf, type OpenedPersona, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
 import { compacted } from './compaction.ts'
 import { type Conversation, type SavedMessage, sentMessages, spokenMessages, withoutToolCalls } from './conversation.ts'
@@ -81,12 +81,12 @@ export interface PersonaChat {
 }
 
 export interface PersonaChatParts {
-  readonly personas: Pick<Personas, 'get'>
+  readonly personas: Pick<Personas, 'open'>
   readonly memories: Pick<Memories, 'search' | 'store'>
   readonly lorebooks: Lorebooks
   readonly conversations: Pick<Conversations, 'get' | 'messages' | 'withFiles' | 'add' | 'keep' | 'recordMemories'>
   /** The persona's learned state as text for the model; '' for none. */
-  readonly learned: (persona: Persona) => Promise<string>
+  readonly learned: (opened: OpenedPersona) => Promise<string>
   /** Receives a user message that follows an answer. */
   readonly observe: (persona: Persona, text: string) => Promise<void>
   /** Throws `unavailable` where a persona's memories are embedded on another machine. */
@@ -138,7 +138,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const turn = toolTurn ? withoutToolCalls(request.messages) : request.messages
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id
-      const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
+      const opened = name === undefined ? undefined : await parts.personas.open(owner, name)
+      const persona = opened?.persona
       if (conversation) allow?.(conversation.persona_id)
       if (persona) allow?.(persona.id)
       const saved = conversation ? await historyOf(conversation, request.messages) : noHistory
@@ -158,8 +159,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           throw reason
         })
       const { hits, cut } = hasMemory ? await within(span, 'search_memory', searchFacts, search) : nothingFound
-      const lore = persona && memory !== false ? await calledLore(persona, [...before, ...turn]) : []
-      const { system, notes } = persona ? await promptsOf(persona, hits, lore) : { system: '', notes: '' }
+      const lore = opened && memory !== false ? await calledLore(opened, [...before, ...turn]) : []
+      const { system, notes } = opened ? await promptsOf(opened, hits, lore) : { system: '', notes: '' }
       const work = { user: owner, isOver: () => keep === undefined && signal?.aborted === true }
       const keeping = hasMemory ? await inTurns(keepingSteps(wellFormed(text), parts.redact, end), work) : undefined
       // System prompts stand first, where every model expects them.
@@ -256,10 +257,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   }
 
   /** The lore that the last messages call for. */
-  function calledLore(persona: Persona, messages: readonly Message[]): Promise<readonly MemoryEntry[]> {
+  function calledLore({ persona, lore }: OpenedPersona, messages: readonly Message[]): Promise<readonly MemoryEntry[]> {
     const spoken = messages.filter(({ role }) => role === 'user' || role === 'assistant')
     return parts.lorebooks.called(
       persona,
+      lore,
       spoken.slice(-loreLimits.depth).map(({ content }) => textOf(content)),
     )
   }
@@ -269,11 +271,12 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
    * have all of it in the system prompt.
    */
   async function promptsOf(
-    persona: Persona,
+    opened: OpenedPersona,
     hits: readonly SearchHit[],
     lore: readonly MemoryEntry[],
   ): Promise<{ readonly system: string; readonly notes: string }> {
-    const learned = await parts.learned(persona)
+    const learned = await parts.learned(opened)
+    const { persona } = opened
     const { system_prompt: own = '' } = persona
     const found = memoryPrompt(hits)
     if (memorySettingsOf(persona).placement === 'system')

@@ -7,13 +7,14 @@ import type { MemoryEntry, MemoryStore } from './memory.ts'
 export interface Lorebooks {
   /**
    * The memories with a key that occurs in a conversation, and the constant ones, in the order of a prompt.
+   * @param version counts the changes of the persona's lore, see `OpenedPersona`
    * @param messages its texts, the last one last
    */
-  called(persona: Persona, messages: readonly string[]): Promise<readonly MemoryEntry[]>
+  called(persona: Persona, version: number, messages: readonly string[]): Promise<readonly MemoryEntry[]>
 }
 
 export interface LorebooksParts {
-  readonly store: Pick<MemoryStore, 'lore' | 'loreVersion' | 'get'>
+  readonly store: Pick<MemoryStore, 'lore' | 'get'>
   readonly clock: () => number
 }
 
@@ -34,8 +35,7 @@ export function createLorebooks({ store, clock }: LorebooksParts): Lorebooks {
   const kept = new Map<string, { readonly version: number; readonly index: LoreIndex }>()
 
   return {
-    async called(persona, messages) {
-      const version = await store.loreVersion(scopeOf(persona))
+    async called(persona, version, messages) {
       if (version === 0) return []
       const index = await indexOf(persona, version)
       const found = index.match(messages, mostCharacters)

@@ -290,11 +290,6 @@ export interface MemoryStore {
    * empty before the end.
    */
   pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number): Promise<PendingPage>
-  /**
-   * Tells whether memories with keys (see lore.ts) have changed: another number after each change, and 0 where there was
-   * none yet.
-   */
-  loreVersion(scope: Scope): Promise<number>
   /** Memories with keys, in the order in which they were stored, from the `next` of the page before (0 at first). */
   lore(scope: Scope, unexpired: Unexpired, from: number, limit: number): Promise<PendingPage>
   /** Sets the vectors of memories; those that were removed or have another text meanwhile are ignored. */

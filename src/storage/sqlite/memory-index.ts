@@ -37,6 +37,7 @@ export function createMemoryIndex(db: Database): MemoryIndex {
   ]
   const insertTerms = db.prepare('INSERT INTO memory_terms (memory_id, terms, about, context) VALUES (?, ?, ?, ?)')
   const setTerms = db.prepare('UPDATE memory_terms SET terms = ?, about = ?, context = ? WHERE memory_id = ?')
+  const setContext = db.prepare('UPDATE memory_terms SET context = ? WHERE memory_id = ?')
   // The index reads the terms of a removed row through its view: it is unindexed before its terms go, and indexed after they came.
   const index = db.prepare(
     `INSERT INTO memory_text (rowid, content, about, context)
@@ -57,7 +58,9 @@ export function createMemoryIndex(db: Database): MemoryIndex {
           const { terms, about, context } = fresh
           if (old) {
             unindex.run(number)
-            setTerms.run(terms, about, context, number)
+            // Of those around a changed memory, the context alone is another one.
+            if (old.terms === terms && old.about === about) setContext.run(context, number)
+            else setTerms.run(terms, about, context, number)
           } else insertTerms.run(number, terms, about, context)
           index.run(number)
         }

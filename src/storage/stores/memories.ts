@@ -19,7 +19,6 @@ import {
   getMemory,
   listMemories,
   loreMemories,
-  loreVersion,
   memoryCategories,
   pendingMemories,
 } from './memory-read.ts'
@@ -96,7 +95,6 @@ export function createMemoryStore(db: StoreDatabase, parts: MemoryParts): Memory
     clear: parts.removeHidden,
     search: parts.search,
     pending: async (scope, spaceKey, from, limit) => db.read(pendingMemories(scope, spaceKey, from, limit)),
-    loreVersion: async (scope) => db.read(loreVersion(scope)),
     lore: async (scope, unexpired, from, limit) => db.read(loreMemories(scope, unexpired, from, limit)),
     putVectors: (scope, embedded) => writing((index) => putEmbedded(index, scope, embedded)),
     claimEmbedding: (scope, claim) => claimEmbedding(db, scope, claim),

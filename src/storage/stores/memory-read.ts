@@ -92,14 +92,6 @@ export function* pendingMemories(
   return (seen < pendingAtOnce && !isFull) || end === null ? { entries } : { entries, next: end + 1 }
 }
 
-/** A number that rises with every change of the scope's lorebook; 0 without one. */
-export function* loreVersion({ personaId, userId }: Scope): Work<number> {
-  const found = yield* row<{ lore: number }>(
-    sql`SELECT lore FROM memory_scope WHERE persona_id = ${personaId} AND user_id = ${userId}`,
-  )
-  return found?.lore ?? 0
-}
-
 /** A memory with keys, which comes into prompts by them, by the index of these. */
 const loreTable = word('memory INDEXED BY memory_lore', 'memory')
 const isLore = word("json_type(metadata, '$.keys') = 'array'", 'is_lore')

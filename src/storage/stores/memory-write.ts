@@ -283,7 +283,9 @@ function oldOf({ terms, about, context }: Surrounded): IndexedText | undefined {
 /** Writes the index and the length of the scope's terms anew. */
 function* writeTerms(index: MemoryIndex, scopeId: number, changes: readonly TermsChange[]): Work<void> {
   if (changes.length === 0) return
-  const gained = changes.reduce((sum, { old, fresh }) => sum + lengthOf(fresh) - lengthOf(old), 0)
+  const gained = changes
+    .filter(({ old, fresh }) => old?.terms !== fresh?.terms)
+    .reduce((sum, { old, fresh }) => sum + lengthOf(fresh) - lengthOf(old), 0)
   yield* together(
     index.write(scopeId, changes),
     ...(gained === 0

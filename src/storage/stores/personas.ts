@@ -1,7 +1,7 @@
 import { withoutFields } from '../../personas/fields.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Extent, Revision } from '../../personas/package/archive.ts'
-import type { Persona, PersonaStore } from '../../personas/persona.ts'
+import type { OpenedPersona, Persona, PersonaStore } from '../../personas/persona.ts'
 import { among, lock, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { StoredLimits } from '../shared/limits.ts'
@@ -24,6 +24,19 @@ export function createPersonaStore(db: StoreDatabase, limits?: StoredLimits): Pe
         return after
       }),
     find: async (id) => db.read(findPersona(id)),
+    async open(owner, idOrName) {
+      const found = await db.read(
+        rows<PersonaRow & Pick<OpenedPersona, 'lore' | 'learned'>>(
+          sql`SELECT persona.*, coalesce(lore, 0) AS lore, coalesce(hash, '') AS learned FROM persona
+              LEFT JOIN memory_scope ON memory_scope.persona_id = persona.id AND memory_scope.user_id = persona.user_id
+              LEFT JOIN persona_state ON persona_state.persona_id = persona.id
+              WHERE (persona.id = ${idOrName} AND persona.user_id NOT LIKE '~%')
+                OR (persona.user_id = ${owner} AND name = ${idOrName})
+              ORDER BY created_at, id`,
+        ),
+      )
+      return found.map((each) => ({ persona: personaOf(each), lore: each.lore, learned: each.learned }))
+    },
     async list(owner) {
       const found = await db.read(
         rows<PersonaRow>(sql`SELECT * FROM persona WHERE user_id = ${owner} ORDER BY created_at, id`),

@@ -74,9 +74,8 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
   return {
     take(names, tokens): MaybePromise<Grant> {
       parts.look()
-      const subjects = names.flatMap((name) => holdingOf(name) ?? [])
-      if (subjects.every((each) => each.covers(tokens, now())))
-        return grant(subjects.map((each) => [each, each.take(tokens, time())]))
+      const leased = fromLeases(names, tokens)
+      if (leased) return leased
       return new Promise((resolve, reject) => {
         const request = { subjects: names, tokens, resolve, reject }
         if (parts.isAway()) return countAlone(request, undefined)
@@ -117,6 +116,13 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
       holdings.set(subject, found)
     }
     return found
+  }
+
+  /** Counts a request in the leases of its subjects; undefined where one of them lacks what it needs. */
+  function fromLeases(names: readonly string[], tokens: number): Grant | undefined {
+    const subjects = names.flatMap((name) => holdingOf(name) ?? [])
+    if (!subjects.every((each) => each.covers(tokens, now()))) return undefined
+    return grant(subjects.map((each) => [each, each.take(tokens, time())]))
   }
 
   /** The time by the database's clock, as far as it is known. */
@@ -164,8 +170,15 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
   /** Asks the storage, one question at a time, until no request waits. */
   function pump(): void {
     asking ??= (async () => {
-      do await ask()
-      while (waiting.length > 0)
+      do {
+        await ask()
+        // Those that came meanwhile are counted in the leases that the answer brought, as far as these reach.
+        waiting = waiting.filter(({ subjects, tokens, resolve }) => {
+          const leased = fromLeases(subjects, tokens)
+          if (leased) resolve(leased)
+          return !leased
+        })
+      } while (waiting.length > 0)
       asking = undefined
       if (due.size > 0) wake(hasFailed ? retryMs : [...due].some(({ hasMoved }) => hasMoved) ? 0 : returnMs)
       for (const { leasedUntil } of leasing) wake(leasedUntil! - now())

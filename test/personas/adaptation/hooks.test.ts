@@ -14,11 +14,12 @@ hooks('observe feedback on the manner of answers, and tell the model after enoug
   const persona: Persona = { ...stocked, mutation_settings: { enabled: true, auto_adapt: true, sensitivity: 'medium' } }
   const { learned, observe } = chatHooks(shop.adaptation)
   shop.db.exec('DELETE FROM adaptation; DELETE FROM persona_state')
-  assert.is(await learned(persona), '')
+  const open = async () => (await personaStoreOf(shop.db).open('u1', persona.id))[0]!
+  assert.is(await learned(await open()), '')
   await observe(persona, 'What is the capital of France?')
   assert.is((await shop.adaptation.state(persona)).records, 0)
   for (const text of ['Too long.', 'Shorter, please!', 'Be brief.']) await observe(persona, text)
-  assert.match(await learned(persona), /^Learned from this user.*\n- prefers slightly: shorter answers \(-0\.09\)$/)
+  assert.match(await learned(await open()), /^Learned from this user.*\n- prefers slightly: shorter answers \(-0\.09\)$/)
   shop.close()
 })
 

@@ -34,6 +34,25 @@ export const personaRules: readonly Rule[] = [
   },
   {
     store: 'personas',
+    topic: 'scopes',
+    says: 'a chat opens a persona by its id, of any owner, or by its exact name, of its owner',
+    async holds(place) {
+      const { personas } = await place.open()
+      const [one, other] = [persona('p', 'ada', { name: 'Nova' }), persona('q', 'ada', { name: 'nova' })]
+      for (const each of [one, other, persona('r', 'eve', { name: 'Nova' })]) await personas.save(each)
+      assert.equal(await personas.open('ada', 'Nova'), [{ persona: one, lore: 0, learned: '' }])
+      assert.equal(await personas.open('ada', 'q'), [{ persona: other, lore: 0, learned: '' }])
+      assert.equal(
+        (await personas.open('ada', 'r')).map(({ persona: { user_id } }) => user_id),
+        ['eve'],
+      )
+      assert.equal(await personas.open('ada', 'NOVA'), [])
+      await personas.remove('p', 'ada')
+      assert.equal(await personas.open('ada', 'p'), [])
+    },
+  },
+  {
+    store: 'personas',
     topic: 'order',
     says: 'personas are listed oldest first',
     async holds(place) {
