@@ -15,7 +15,7 @@ _aichat() {
     --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --system | --default | --description | --type | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --memory-placement | --extract | --extract-confidence | --mutation | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | --since | --turns | --older-than | -i | --language | --instruct | --seed | --voice | --cfg-coef | --timestamps | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --codebooks | --workers | --tls-cert | --tls-key | --shell | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --actor | --action | --until | --by | --to) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|search' | 'session|undo' | 'session|compact' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|service' | 'service|status' | 'service|reload' | 'service|unit' | '|connect' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|unlock' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|audit' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|backup' | 'backup|create' | 'backup|list' | 'backup|verify' | 'backup|restore' | 'backup|remove' | '|db' | 'db|status' | 'db|check' | 'db|migrate' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|search' | 'session|undo' | 'session|compact' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|service' | 'service|status' | 'service|reload' | 'service|unit' | '|connect' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|unlock' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|audit' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|backup' | 'backup|create' | 'backup|list' | 'backup|verify' | 'backup|restore' | 'backup|remove' | '|db' | 'db|status' | 'db|check' | 'db|migrate' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       *'|-'*) ;;
       *)
         # The word as it was typed, without its quoting.
@@ -222,7 +222,7 @@ _aichat() {
     rest=''
     ;;
   'prices')
-    commands='list set unset refresh'
+    commands='list set unset'
     flags='-h --help'
     kinds=()
     rest=''
@@ -244,12 +244,6 @@ _aichat() {
     flags='--plugin --valid-from -h --help'
     kinds=()
     rest=''
-    ;;
-  'prices refresh')
-    commands=''
-    flags='--all --from --dry-run --force --strict -h --help'
-    kinds=('plugins')
-    rest='plugins'
     ;;
   'persona')
     commands='list show create update remove memory state adapt undo backup restore export import verify'
@@ -409,7 +403,7 @@ _aichat() {
     ;;
   'persona import')
     commands=''
-    flags='--mode --into -m --model --name --after --with-answers --dry-run --passphrase-stdin -h --help'
+    flags='--mode --into -m --model --name --after --dry-run --passphrase-stdin -h --help'
     kinds=()
     rest=''
     ;;
@@ -595,7 +589,7 @@ _aichat() {
     ;;
   'service unit')
     commands=''
-    flags='--socket -h --help'
+    flags='-h --help'
     kinds=()
     rest=''
     ;;

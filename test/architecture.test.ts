@@ -54,7 +54,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/formats/json-schema-child.ts'],
   'ajv-formats': ['src/formats/json-schema-child.ts'],
   'age-encryption': ['src/formats/age-child.ts'],
-  aws4fetch: ['src/backup/s3-target.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
   'better-sqlite3': [
     'src/storage/sqlite/connection.ts',
@@ -77,7 +76,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
-  listhen: ['src/server/listen.ts'],
   'markdown-it': ['src/cli/markdown/parse.ts', 'src/console/components/markdown-tokens.tsx'],
   'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
@@ -235,7 +233,7 @@ test('every dependency has a place, and every place a dependency', () => {
       (name) => `@opentelemetry/${name}`,
     ),
     ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
-    ...'ipaddr.js jose ky linkedom listhen'.split(' '),
+    ...'ipaddr.js jose ky linkedom'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]
