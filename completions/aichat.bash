@@ -589,7 +589,7 @@ _aichat() {
     ;;
   'service unit')
     commands=''
-    flags='-h --help'
+    flags='--socket -h --help'
     kinds=()
     rest=''
     ;;

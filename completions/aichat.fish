@@ -554,6 +554,7 @@ complete -c aichat -n '__aichat_at \'service\'' -f -a unit -d 'print a hardened 
 complete -c aichat -n '__aichat_at \'service\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'service status\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'service reload\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'service unit\'' -l socket -d 'print the unit of its socket: a low port, and no refused connection at a restart'
 complete -c aichat -n '__aichat_at \'service unit\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'connect\'' -s m -l model -x -a '(aichat --timeout 1s __complete models (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the model; given several times all are offered, the first to start with'
 complete -c aichat -n '__aichat_at \'connect\'' -s p -l persona -x -a '(aichat --timeout 1s __complete personas (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'this persona in place of a model; the key reaches her alone'
