@@ -403,7 +403,7 @@ _aichat() {
     ;;
   'persona import')
     commands=''
-    flags='--mode --into -m --model --name --after --dry-run --passphrase-stdin -h --help'
+    flags='--mode --into -m --model --name --after --with-answers --dry-run --passphrase-stdin -h --help'
     kinds=()
     rest=''
     ;;
