@@ -133,7 +133,7 @@ export const compactCommand: TalkCommand = {
 }
 
 /** Has the conversation summarised, or takes the summary back, and says what was done. */
-export async function compactTalk({ cli, record, options: { model } }: Talk, undo = false): Promise<void> {
+async function compactTalk({ cli, record, options: { model } }: Talk, undo = false): Promise<void> {
   const done = await cli.ask(compactSession, { id: record.session, undo, ...given({ model }) })
   if (done.summary !== undefined) say(cli, done.summary)
   note(cli, compactionText(done))
