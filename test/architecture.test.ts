@@ -54,7 +54,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/formats/json-schema-child.ts'],
   'ajv-formats': ['src/formats/json-schema-child.ts'],
   'age-encryption': ['src/formats/age-child.ts'],
-  aws4fetch: ['src/backup/s3-target.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
   'better-sqlite3': [
     'src/storage/sqlite/connection.ts',

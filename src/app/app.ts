@@ -34,6 +34,7 @@ import type { StorageUse } from '../storage/shared/storage-use.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
+import type { Prices } from '../usage/prices/prices.ts'
 import type { Chat } from './chat.ts'
 import type { Crew, WorkerPlace } from './crew.ts'
 import { environmentSecrets } from './environment-secrets.ts'
@@ -41,7 +42,6 @@ import type { Models } from './models.ts'
 import { packageFolder } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
-import type { PriceArea } from './prices.ts'
 import type { createReloader, Reloader } from './reload.ts'
 import type { ResponseArea } from './responses.ts'
 import type { OwnRecord } from './service-record.ts'
@@ -97,7 +97,7 @@ export interface App {
   /** The MCP servers with tools for chats. */
   toolServers(): Promise<ToolServers>
   /** The prices of models. */
-  prices(): Promise<PriceArea>
+  prices(): Promise<Prices>
   /** The ledger of usage, prices and limits. */
   usage(): Promise<UsageArea>
   /** The database that instances share; undefined for the one of the data folder. */
@@ -291,14 +291,14 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   const shippedFile = join(packageFolder('src'), 'usage', 'prices', 'shipped.json')
   const prices: App['prices'] = once(async () => {
     const [stores, { openPrices }] = await Promise.all([storage(), import('./prices.ts')])
-    return openPrices({ storage: stores, plugins, models, shippedFile, now, warn })
+    return openPrices({ storage: stores, shippedFile, now, warn })
   })
   const usage: App['usage'] = once(async () => {
     // A command on an installation without a database makes none to note a chat. Where there is one, limits and prices of
     // the operator may stand in it.
     const isFirst = options.service !== true && (await isNew())
     const [{ openUsage }] = await Promise.all([import('./usage.ts'), isFirst ? undefined : storage()])
-    const list = isFirst ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
+    const list = isFirst ? (await import('./prices.ts')).openShippedPrices(shippedFile) : await prices()
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
     return closing(
@@ -380,18 +380,15 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     }),
     backups: once(async () => {
       const { openBackups } = await import('./backups.ts')
-      return closing(
-        openBackups({
-          settings,
-          storage: storageSettings,
-          ownPorts,
-          secret: async (name) => sources.find((source) => source.has(name))?.get(name),
-          keyNames() {
-            const names = [...plugins.list().flatMap(allNamesOf), ...secrets.names()]
-            return [...new Set(names)].filter((name) => keys.originOf(name) !== undefined).sort()
-          },
-        }),
-      )
+      return openBackups({
+        settings,
+        storage: storageSettings,
+        secret: async (name) => sources.find((source) => source.has(name))?.get(name),
+        keyNames() {
+          const names = [...plugins.list().flatMap(allNamesOf), ...secrets.names()]
+          return [...new Set(names)].filter((name) => keys.originOf(name) !== undefined).sort()
+        },
+      })
     }),
     toolServers: once(async () => {
       const { openToolServers } = await import('./tool-servers.ts')

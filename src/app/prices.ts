@@ -1,23 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { PluginHost } from '../plugins/host.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Price } from '../usage/prices/price.ts'
 import { type PriceFile, priceOf } from '../usage/prices/price-file.ts'
 import { createPrices, type Prices, type ShippedPrices, shippedPriceList } from '../usage/prices/prices.ts'
-import { createPriceRefresh, type PriceRefresh } from '../usage/prices/refresh.ts'
 import type { PriceList } from '../usage/usage.ts'
-import type { Models } from './models.ts'
-
-/** The prices of models, and their refresh. */
-export interface PriceArea {
-  readonly prices: Prices
-  refresh(): Promise<PriceRefresh>
-}
 
 export interface PriceAreaParts {
   readonly storage: Pick<Storage, 'prices' | 'changes' | 'shared'>
-  readonly plugins: PluginHost
-  readonly models: () => Promise<Models>
   /** The path of the shipped price file. */
   readonly shippedFile: string
   /** Milliseconds, monotonic. */
@@ -27,15 +16,8 @@ export interface PriceAreaParts {
 }
 
 /** The part of the composition root that deals with prices. */
-export async function openPrices({
-  storage,
-  plugins,
-  models,
-  shippedFile,
-  now,
-  warn,
-}: PriceAreaParts): Promise<PriceArea> {
-  const prices = await createPrices({
+export function openPrices({ storage, shippedFile, now, warn }: PriceAreaParts): Promise<Prices> {
+  return createPrices({
     store: storage.prices,
     mark: () => storage.changes.mark('prices'),
     onChange: (listener) => storage.shared?.onChange('prices', listener),
@@ -44,10 +26,6 @@ export async function openPrices({
     clock: Date.now,
     warn,
   })
-  return {
-    prices,
-    refresh: async () => createPriceRefresh({ listing: (await models()).listing, host: plugins, prices }),
-  }
 }
 
 /** The shipped prices alone, for a command on an installation that keeps nothing yet. */

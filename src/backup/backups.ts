@@ -56,34 +56,30 @@ export interface Backups {
   /** Throws `busy` while one is made already, `not_found` before there is a database, and `io` where the disk is full. */
   create(options?: CreateOptions): Promise<KeptBackup>
   /** The newest first. */
-  list(signal?: AbortSignal): Promise<readonly KeptBackup[]>
+  list(): Promise<readonly KeptBackup[]>
   /** Reads all of a backup. Throws a FileError or `configuration` for one that is damaged. */
   verify(source: BackupSource, options?: OpenOptions): Promise<VerifiedBackup>
   /** Throws `not_found`. */
-  remove(name: string, signal?: AbortSignal): Promise<KeptBackup>
+  remove(name: string): Promise<KeptBackup>
   /** Removes scheduled backups but for the newest `keep`; gives the removed ones. */
-  prune(keep: number, signal?: AbortSignal): Promise<readonly KeptBackup[]>
+  prune(keep: number): Promise<readonly KeptBackup[]>
   /**
    * Verifies a backup and replaces all data by it, or nothing; the earlier data is kept aside. Throws `busy` while a
    * process has the database open, and as `verify`.
    */
   restore(source: BackupSource, options?: RestoreOptions): Promise<Restored>
-  /** Whether there may be any, without asking another machine. */
+  /** Whether there may be any. */
   mayExist(): Promise<boolean>
   /** The paths with the data from before restores. */
   beforeRestores(): readonly string[]
   /** Removes data from before restores that was kept for its time; gives the removed paths. `create` and `restore` do so, too. */
   removeBeforeRestores(): readonly string[]
-  close(): Promise<void>
 }
 
 export interface BackupParts {
   readonly storage: StorageSettings
   readonly places: Places
-  readonly target: () => Promise<BackupTarget>
-  readonly place: string
-  /** Whether that place is on another machine. */
-  readonly isRemote: boolean
+  readonly target: BackupTarget
   /** Days for which data from before a restore is kept. */
   readonly daysBeforeRestore: number
   readonly program: string
@@ -95,17 +91,8 @@ export interface BackupParts {
 }
 
 export function createBackups(parts: BackupParts): Backups {
-  const { storage, places, clock, newId } = parts
-  let opened: Promise<BackupTarget> | undefined
+  const { storage, places, target, clock, newId } = parts
   let isMaking = false
-  const target = () => {
-    opened ??= parts.target()
-    // A missing key may be stored meanwhile.
-    opened.catch(() => {
-      opened = undefined
-    })
-    return opened
-  }
   /** Gives work a folder of its own on the disk of the data, and removes it after, or at the next one if this process is killed. */
   const inFolder = async <R>(work: (folder: string) => Promise<R>): Promise<R> => {
     const wasThere = existsSync(places.data)
@@ -123,12 +110,11 @@ export function createBackups(parts: BackupParts): Backups {
   }
 
   return {
-    place: parts.place,
+    place: target.folder,
     async create({ onStep = () => {}, signal, scheduled = false, passphrase } = {}) {
       if (isMaking) throw new AppError('busy', 'A backup is being made already', { retryAfter: 30 })
       isMaking = true
       try {
-        const to = await target()
         const secret = passphrase ?? (await parts.passphrase())
         return await inFolder(async (work) => {
           const at = clock()
@@ -140,9 +126,10 @@ export function createBackups(parts: BackupParts): Backups {
             rmSync(archiveIn(work))
           }
           const name = newName(at, { scheduled, encrypted: secret !== undefined })
-          await to.put(file, name, (share) => onStep({ doing: 'sending', share }), signal)
-          const kept = (await to.list(signal)).find((one) => one.name === name)
-          if (!kept) throw new AppError('io', `The backup ${name} is not in ${to.shown} although it was written there`)
+          await target.put(file, name)
+          const kept = (await target.list()).find((one) => one.name === name)
+          if (!kept)
+            throw new AppError('io', `The backup ${name} is not in ${target.folder} although it was written there`)
           removeBeforeRestores()
           return kept
         })
@@ -150,23 +137,21 @@ export function createBackups(parts: BackupParts): Backups {
         isMaking = false
       }
     },
-    list: async (signal) => (await target()).list(signal),
+    list: target.list,
     verify: (source, options = {}) =>
       inFolder(async (work) => {
         const { manifest } = await unpacked(source, work, options)
         return viewOf('name' in source ? source.name : source.file, manifest)
       }),
-    async remove(name, signal) {
-      const to = await target()
-      const kept = (await to.list(signal)).find((one) => one.name === name)
-      if (!kept || !(await to.remove(name, signal)))
-        throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${to.shown}`)
+    async remove(name) {
+      const kept = (await target.list()).find((one) => one.name === name)
+      if (!kept || !target.remove(name))
+        throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${target.folder}`)
       return kept
     },
-    async prune(keep, signal) {
-      const to = await target()
-      const old = (await to.list(signal)).filter(({ scheduled }) => scheduled).slice(keep)
-      for (const { name } of old) await to.remove(name, signal)
+    async prune(keep) {
+      const old = (await target.list()).filter(({ scheduled }) => scheduled).slice(keep)
+      for (const { name } of old) target.remove(name)
       return old
     },
     restore: (source, options = {}) =>
@@ -178,18 +163,14 @@ export function createBackups(parts: BackupParts): Backups {
         return restoreFrom({ storage, places, manifest, folder, at: clock(), asBackedUp: options.asBackedUp === true })
       }),
     async mayExist() {
-      if (parts.isRemote) return true
       // A folder that cannot be read may hold some.
-      return (await target())
+      return target
         .list()
         .then((kept) => kept.length > 0)
         .catch(() => true)
     },
     beforeRestores: () => keptFromBefore(places).map(({ path }) => path),
     removeBeforeRestores,
-    async close() {
-      await (await opened?.catch(() => undefined))?.close()
-    },
   }
 
   function removeBeforeRestores(): readonly string[] {
@@ -202,7 +183,7 @@ export function createBackups(parts: BackupParts): Backups {
     work: string,
     { passphrase, onStep = () => {}, signal }: OpenOptions,
   ): Promise<{ readonly manifest: Manifest; readonly folder: string }> {
-    const file = await fileOf(source, work, onStep, signal)
+    const file = fileOf(source)
     const archive = fileKindOf(file) === 'age' ? join(work, 'decrypted.tar.gz') : file
     if (archive !== file) await decrypted(file, archive, passphrase ?? (await parts.passphrase()), signal)
     const folder = join(work, 'parts')
@@ -210,12 +191,7 @@ export function createBackups(parts: BackupParts): Backups {
     return { manifest: await inChild('open', { storage, archive, folder }, onStep, signal), folder }
   }
 
-  async function fileOf(
-    source: BackupSource,
-    work: string,
-    onStep: (step: Step) => void,
-    signal: AbortSignal | undefined,
-  ): Promise<string> {
+  function fileOf(source: BackupSource): string {
     if ('file' in source) {
       if (!existsSync(source.file)) throw new AppError('no_input', `Cannot read ${source.file}: file not found`)
       if (!statSync(source.file).isFile()) throw new AppError('no_input', `Cannot read ${source.file}: it is no file`)
@@ -223,8 +199,8 @@ export function createBackups(parts: BackupParts): Backups {
     }
     const { name } = source
     if (!isBackupName(name))
-      throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${parts.place}`)
-    return (await target()).fetch(name, join(work, 'fetched'), (share) => onStep({ doing: 'fetching', share }), signal)
+      throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${target.folder}`)
+    return target.fileOf(name)
   }
 }
 

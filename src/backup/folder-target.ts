@@ -12,7 +12,7 @@ const unfinished = /^\.aichat-backup\.(pid\d+-\d+)\./
 /** Keeps backups in a folder, readable by their owner alone. The folder is made, the one that holds it is not: a disk may be absent. */
 export function folderTarget(folder: string, options: { readonly makeParents: boolean }): BackupTarget {
   return {
-    shown: folder,
+    folder,
     async list() {
       const names = await readdir(folder).catch((reason: NodeJS.ErrnoException) => {
         if (reason.code === 'ENOENT') return []
@@ -45,18 +45,17 @@ export function folderTarget(folder: string, options: { readonly makeParents: bo
       await handle.sync().catch(() => undefined)
       await handle.close()
     },
-    async fetch(name) {
+    fileOf(name) {
       const path = join(folder, name)
       if (!existsSync(path)) throw new AppError('not_found', `Backup "${name}" not found in ${folder}`)
       return path
     },
-    async remove(name) {
+    remove(name) {
       const path = join(folder, name)
       const there = existsSync(path)
       rmSync(path, { force: true })
       return there
     },
-    close: async () => {},
   }
 }
 

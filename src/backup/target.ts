@@ -13,17 +13,15 @@ export interface KeptBackup {
 
 /** The place where backups are kept. */
 export interface BackupTarget {
-  /** The folder or the address, for messages. */
-  readonly shown: string
+  readonly folder: string
   /** The newest first; other files are left out. */
-  list(signal?: AbortSignal): Promise<readonly KeptBackup[]>
-  /** Keeps a file, which may be moved: whole or not at all. */
-  put(file: string, name: string, onProgress: (share: number) => void, signal?: AbortSignal): Promise<void>
-  /** Gives a backup as a file: its own, or a new one at `to`. Throws `not_found`. */
-  fetch(name: string, to: string, onProgress: (share: number) => void, signal?: AbortSignal): Promise<string>
+  list(): Promise<readonly KeptBackup[]>
+  /** Keeps a copy of a file: whole or not at all. */
+  put(file: string, name: string): Promise<void>
+  /** The path of a backup. Throws `not_found`. */
+  fileOf(name: string): string
   /** True when it was there. */
-  remove(name: string, signal?: AbortSignal): Promise<boolean>
-  close(): Promise<void>
+  remove(name: string): boolean
 }
 
 const pattern = /^aichat-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{4}(-auto)?\.tar\.gz(\.age)?$/

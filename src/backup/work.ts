@@ -44,7 +44,7 @@ export interface OpenTask {
 
 /** How far a task is. */
 export interface Step {
-  readonly doing: 'copying the database' | 'packing' | 'unpacking' | 'reading the database' | 'sending' | 'fetching'
+  readonly doing: 'copying the database' | 'packing' | 'unpacking' | 'reading the database'
   readonly share: number
 }
 

@@ -51,9 +51,9 @@ export const listFullBackups = defineOperation({
   failures: [503],
   input: z.object({}),
   output: z.object({ place: z.string(), backups: z.array(kept).max(100_000) }),
-  run: async ({ app, signal }) => {
+  run: async ({ app }) => {
     const backups = await app.backups()
-    return { place: backups.place, backups: await backups.list(signal) }
+    return { place: backups.place, backups: await backups.list() }
   },
 })
 
@@ -79,7 +79,7 @@ export const removeBackup = defineOperation({
   failures: [503],
   input: z.object({ name }),
   output: kept,
-  run: async ({ app, signal }, { name }) => (await app.backups()).remove(name, signal),
+  run: async ({ app }, { name }) => (await app.backups()).remove(name),
 })
 
 export const backupOperations = [createBackup, listFullBackups, verifyBackup, removeBackup]

@@ -142,7 +142,7 @@ async function pluginDetails(app: App, row: Row, plugin: string): Promise<z.outp
   const view = app.plugins.get(plugin)
   const facts = objectOf(view.models?.[row.id])
   const source = app.facts.windowSource(view, row.id)
-  const { prices } = await app.prices()
+  const prices = await app.prices()
   const price = prices.priceFor(plugin, row.id)
   const { input, output, cached } = price?.rates ?? {}
   return {

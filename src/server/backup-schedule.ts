@@ -37,13 +37,13 @@ export function scheduleBackups(app: App, log: Pick<Log, 'info' | 'error'>, soon
   async function look(): Promise<void> {
     try {
       const backups = await app.backups()
-      const newest = (await backups.list(stopping.signal)).find(({ scheduled }) => scheduled)
+      const newest = (await backups.list()).find(({ scheduled }) => scheduled)
       // Also where the newest seems to come from the future: the clock went back.
       const wait = newest ? everyMs - Math.abs(Date.now() - newest.created_at) : 0
       if (wait > 0) return sleep(Math.min(wait, longestSleep))
       const began = performance.now()
       const { name, bytes } = await backups.create({ scheduled: true, signal: stopping.signal })
-      const removed = await backups.prune(keep, stopping.signal)
+      const removed = await backups.prune(keep)
       log.info('backed up', {
         backup: name,
         bytes,

@@ -125,11 +125,8 @@ export interface BackupSettings {
   readonly keep: number
   /** Days for which the data from before a restore is kept. */
   readonly daysBeforeRestore: number
-  /** A folder or `s3://BUCKET/PREFIX`; undefined for the folder in the data folder. */
+  /** Undefined for the folder in the data folder. */
   readonly target: string | undefined
-  /** The address of an S3 service other than Amazon's. */
-  readonly s3Endpoint: string | undefined
-  readonly s3Region: string
 }
 
 export interface Paths {
@@ -314,14 +311,8 @@ export const settingNames = {
   'backup.target': {
     variable: 'AICHAT_BACKUP_TARGET',
     fallback: '',
-    what: 'where backups of everything are kept: a folder, or s3://BUCKET/PREFIX',
+    what: 'folder in which backups of everything are kept',
   },
-  'backup.s3_endpoint': {
-    variable: 'AWS_ENDPOINT_URL_S3',
-    fallback: '',
-    what: "address of the S3 service, where it is not Amazon's",
-  },
-  'backup.s3_region': { variable: 'AWS_REGION', fallback: 'us-east-1', what: 'region of the S3 bucket' },
   'database.grace': {
     variable: 'AICHAT_DB_GRACE',
     fallback: '30',
@@ -701,11 +692,8 @@ function backup(value: (name: SettingName) => string, problems: string[]): Backu
   if (text !== '' && (every === undefined || every < shortestEvery))
     problems.push(`${label('backup.every')} must be a duration from 1m, such as 1d or 6h, not "${text}"`)
   const target = value('backup.target').trim()
-  if (target !== '' && !isAbsolute(target) && !/^s3:\/\/[a-z0-9][a-z0-9.-]+(?:\/|$)/.test(target))
-    problems.push(`${label('backup.target')} must be an absolute folder or s3://BUCKET/PREFIX, not "${target}"`)
-  const region = value('backup.s3_region').trim()
-  if (!/^[a-z0-9-]{1,50}$/.test(region))
-    problems.push(`${label('backup.s3_region')} must be the name of a region, not "${region}"`)
+  if (target !== '' && !isAbsolute(target))
+    problems.push(`${label('backup.target')} must be an absolute folder, not "${target}"`)
   return {
     every,
     keep: count(value('backup.keep'), 'backup.keep', problems),
@@ -717,8 +705,6 @@ function backup(value: (name: SettingName) => string, problems: string[]): Backu
       longestBeforeRestore,
     ),
     target: target || undefined,
-    s3Endpoint: value('backup.s3_endpoint').trim() || undefined,
-    s3Region: region,
   }
 }
 

@@ -6,15 +6,12 @@ import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { partOf, readArchive, writeArchive } from '../../src/backup/archive.ts'
 import { databasePart } from '../../src/backup/manifest.ts'
-import { newName } from '../../src/backup/target.ts'
-import { closing } from '../helpers/disposal.ts'
 import { until } from '../helpers/eventually.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { serveHere } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
 import { lackChanges } from '../helpers/storage/earlier.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'
-import { openS3, s3Keys } from './s3-server.ts'
 
 const test = suite('backups of everything')
 
@@ -293,42 +290,6 @@ test.whole('an encrypted backup needs its passphrase, from stdin or from the sec
     assert.is((await aichat(['--local', 'backup', 'verify'], { environment })).code, 0)
   }),
 )
-
-test('backups in a bucket of S3 are signed, listed over pages, verified, restored and removed', async () => {
-  await using s3 = closing(await openS3('bucket'))
-  const environment = {
-    ...s3Keys,
-    AICHAT_BACKUP_TARGET: 's3://bucket/of the-home'.replace(' ', '-'),
-    AWS_ENDPOINT_URL_S3: s3.url,
-    AWS_REGION: 'eu-test-1',
-  }
-  await withHome(async ({ aichat, run, folder }) => {
-    s3.fail(503, 1)
-    const first = await run('backup create')
-    const others = [1, 2].map((seconds) => newName(Date.now() + seconds * 1000, { scheduled: false, encrypted: false }))
-    for (const name of others) s3.objects.set(`of-the-home/${name}`, s3.objects.get(`of-the-home/${first}`)!)
-    const names = [first, ...others]
-    s3.objects.set('of-the-home/other.txt', Buffer.from('not ours'))
-    assert.equal(
-      JSON.parse(await run('backup list --json'))
-        .backups.map(({ name }: { name: string }) => name)
-        .sort(),
-      names.sort(),
-    )
-    await run(`backup verify ${names[0]}`)
-    await run(`backup restore ${names[1]} --yes`)
-    await run(`backup remove ${names[2]}`)
-    assert.equal(
-      [...s3.objects.keys()].sort(),
-      [...names.slice(0, 2).map((name) => `of-the-home/${name}`), 'of-the-home/other.txt'].sort(),
-    )
-    assert.equal(s3.refused, [])
-    const wrong = await aichat(['--local', 'backup', 'list'], {
-      environment: { ...environment, AWS_SECRET_ACCESS_KEY: 'wrong', AICHAT_HOME: folder },
-    })
-    assert.equal([wrong.code, s3.refused], [77, ['another signature']])
-  }, environment)
-})
 
 test('doctor opens the newest backup and says its age, and fails without one', () =>
   withHome(async ({ aichat, run, placeBackup }) => {

@@ -25,7 +25,7 @@ test('is made where it may be, but for its parents where a disk may be absent', 
     const folder = join(root, place)
     const target = folderTarget(folder, { makeParents })
     assert.equal(await target.list(), [])
-    const put = target.put(file, name, () => {})
+    const put = target.put(file, name)
     if (!isMade) await rejects(put, 'configuration', /absent is not there/)
     else await put
     assert.is(existsSync(folder), isMade)
@@ -34,7 +34,7 @@ test('is made where it may be, but for its parents where a disk may be absent', 
       [readFileSync(join(folder, name), 'utf8'), statSync(join(folder, name)).mode & 0o777],
       ['bytes', 0o600],
     )
-    assert.equal([await target.remove(name), await target.remove(name)], [true, false])
+    assert.equal([target.remove(name), target.remove(name)], [true, false])
   }
 })
 
@@ -43,15 +43,11 @@ test('forgets the unfinished copies of processes that are gone', async () => {
   const left = join(folder, `.aichat-backup.pid999999999-1.${name}`)
   for (const path of [left, join(folder, 'made'), join(folder, 'notes.txt')]) writeFileSync(path, 'x')
   const target = folderTarget(folder, { makeParents: false })
-  await target.put(join(folder, 'made'), name, () => {})
+  await target.put(join(folder, 'made'), name)
   assert.is(existsSync(left), false)
   assert.equal(pluck(await target.list(), 'name'), [name])
-  assert.is(await target.fetch(name, folder, () => {}), join(folder, name))
-  await rejects(
-    target.fetch('none', folder, () => {}),
-    'not_found',
-    /"none" not found/,
-  )
+  assert.is(target.fileOf(name), join(folder, name))
+  assert.throws(() => target.fileOf('none'), /"none" not found/)
 })
 
 test.run()

@@ -47,7 +47,7 @@ const passedOver = ['src/console', 'src/word-vectors']
 
 /** Where the tests of a room are beside the folder that mirrors it, the first of them first: what connects others is seen through them. */
 const testedIn: Readonly<Record<string, readonly string[]>> = {
-  'src/chat': ['test/server/completions.test.js', 'test/server'],
+  'src/chat': ['test/server'],
   'src/formats': ['test/personas/card', 'test/personas/package', 'test/chat', 'test/server'],
   'src/server': ['test/acceptance/serve.test.js'],
   'src/app': ['test/operations', 'test/server', 'test/cli/chat'],

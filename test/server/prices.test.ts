@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
-import { json, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { openFastHome } from '../helpers/program/terminal.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('prices over HTTP')
@@ -53,28 +53,40 @@ test('wrong prices are refused with every problem, and none of the change is mad
   assert.is((await ask(url, 'PUT', '', { prices: [price, { ...price, plugin: 'none' }] })).status, 404)
   const many = Array.from({ length: 100_000 }, (_, at) => ({ plugin: 'a', model: `m${at}`, rates: { input: '1' } }))
   assert.is((await ask(url, 'PUT', '', { prices: many })).status, 413)
-  assert.is((await ask(url, 'POST', '/refresh', { document: { prices: many } })).status, 413)
   assert.is((await ask(url, 'GET', '?source=operator')).body.total, 0)
   assert.is((await ask(url, 'GET', '?limit=5001')).status, 400)
 })
 
-test('a refresh streams the rows of its plugins', async () => {
-  await using provider = await openStandIn((_, response) =>
-    json(response, 200, { data: [{ id: 'a', pricing: { prompt: '0.000001', completion: '0' } }] }),
-  )
+test('an attempt is booked at the price that another process sets, within a second', async () => {
   await using installation = openInstallation({ CUSTOM_API_KEY: 'k' })
-  await installation.app.plugins.install(pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } }))
-  const url = await installation.serve()
-  const response = await fetch(`${url}/api/prices/refresh`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ plugins: ['custom'], stream: true }),
+  using home = openFastHome({ AICHAT_HOME: installation.home, CUSTOM_API_KEY: 'k' })
+  await installation.app.plugins.install(pluginAt('http://127.0.0.1:9'))
+  // A service has its storage open.
+  await installation.app.accounts()
+  const { metering } = await installation.app.usage()
+  const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 }
+  const cost = async () => {
+    const call = metering.begin({ user: 'local' }, 'chat', () => ({ messages: [] }))
+    const attempt = await call.attempt({ plugin: 'custom', model: 'custom-model' })
+    attempt.reported({ usage })
+    call.end()
+    return attempt.ended('answered')
+  }
+  assert.is((await cost()).cost_usd, null)
+  const words = ['prices', 'set', 'custom-model', '--plugin', 'custom', '--input', '3', '--output', '15']
+  assert.is((await home.aichat(words)).code, 0)
+  const begun = performance.now()
+  while ((await cost()).cost_usd === null) {
+    assert.ok(performance.now() - begun < 30_000, 'the price was never seen')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert.equal(await cost(), {
+    cost_usd: '0.0105',
+    cost_nano: 10_500_000,
+    source: 'operator',
+    estimated: false,
+    tokens: { input: 1000, output: 500 },
   })
-  const text = await response.text()
-  assert.match(text, /"total":1/)
-  assert.match(text, /"row":\{"plugin":"custom","before":0,"after":1,"added":\["a"\]/)
-  assert.is((await ask(url, 'GET', '?plugin=custom')).body.prices[0].source, 'refreshed')
-  assert.is((await ask(url, 'POST', '/refresh', { plugins: ['none'] })).status, 404)
 })
 
 test.run()

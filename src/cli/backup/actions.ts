@@ -42,7 +42,7 @@ export async function create(cli: Cli, options: PassphraseOptions & { readonly e
 export async function list(cli: Cli): Promise<void> {
   const listed = await atHome(
     cli,
-    async (backups, { signal }) => ({ place: backups.place, backups: await backups.list(signal) }),
+    async (backups) => ({ place: backups.place, backups: await backups.list() }),
     () => cli.ask(listFullBackups, {}),
   )
   await print(cli, listed, ({ backups, place }) =>
@@ -139,8 +139,8 @@ export async function remove(cli: Cli, names: readonly string[]): Promise<void> 
     removed.push(
       await atHome(
         cli,
-        async (backups, { signal }, app) => {
-          const gone = await backups.remove(name, signal)
+        async (backups, _, app) => {
+          const gone = await backups.remove(name)
           await recordHere(cli, app, 'backups.remove', name)
           return gone
         },

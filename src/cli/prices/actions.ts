@@ -1,13 +1,11 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { listPrices, setPrices, unsetPrice } from '../../operations/prices.ts'
+import { listPrices, longestPriceFile, setPrices, unsetPrice } from '../../operations/prices.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { readObject } from '../terminal/fetched.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
-import { readPriceFile } from './files.ts'
-
-export { refresh } from './refresh.ts'
 
 type Price = z.output<typeof listPrices.output>['prices'][number]
 type Row = z.input<typeof setPrices.input>['prices'][number]
@@ -51,8 +49,8 @@ function rowOf(cli: Cli, model: string | undefined, { plugin, input }: SetOption
 async function rowsOf(cli: Cli, model: string | undefined, { from, ...others }: SetOptions): Promise<Row[]> {
   if (model !== undefined || Object.keys(others).length > 0)
     throw new AppError('usage', 'Use either a model with its rates or --from, not both')
-  const { document } = await readPriceFile(cli, from!)
-  return (document as { readonly prices?: Row[] }).prices ?? []
+  const document: { readonly prices?: Row[] } = await readObject(cli, from!, longestPriceFile, 'price file')
+  return document.prices ?? []
 }
 
 function tableOf(cli: Cli, prices: readonly Price[]): Promise<string> {

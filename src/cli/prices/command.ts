@@ -7,8 +7,8 @@ export function addPriceCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
   const prices = program
     .command('prices')
-    .description('list, set and refresh the prices of models')
-    .example('aichat prices list --model "gpt-4.1*"', 'aichat prices refresh openrouter')
+    .description('list and set the prices of models')
+    .example('aichat prices list --model "gpt-4.1*"', 'aichat prices set --from prices.json')
 
   prices
     .command('list')
@@ -52,18 +52,4 @@ export function addPriceCommands(program: CliCommand, cli: Cli): void {
     .field('--valid-from <day>', 'the price that begins on this day')
     .example('aichat prices unset gpt-4.1 --plugin openai')
     .action(run((price) => price.unset))
-
-  prices
-    .command('refresh [plugin...]')
-    .description("take prices from the providers' lists of models, where these have any, or from a price file")
-    .option('--all', 'all plugins except retired ones and those without a key')
-    .option('--from <source>', 'a price file, an http(s) address of one, or stdin with -')
-    .field('--dry-run', 'show the changes, and write nothing')
-    .field('--force', 'accept half as many prices as before, or prices most of which changed tenfold')
-    .option('--strict', 'count a skipped plugin as failed')
-    .example(
-      'aichat prices refresh openrouter --dry-run',
-      'aichat prices refresh --from https://example.org/prices.json',
-    )
-    .action(run((price) => price.refresh))
 }

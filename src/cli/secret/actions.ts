@@ -1,5 +1,5 @@
 import { type App, openApp } from '../../app/app.ts'
-import { backupSecrets } from '../../app/backups.ts'
+import { backupPassphrase } from '../../app/backups.ts'
 import { openStoredKeys, type StoredKeys } from '../../app/stored-keys.ts'
 import { AppError } from '../../errors.ts'
 import { isKeyName } from '../../plugins/key-rules.ts'
@@ -16,8 +16,7 @@ import { table } from '../terminal/table.ts'
 export async function set(cli: Cli, name: string, options: { insecureStorage?: boolean }): Promise<void> {
   await withStoredKeys(cli, async (keys, app) => {
     const { settings } = app
-    const isOwn = Object.values(backupSecrets).some((own) => own === name)
-    if (!isOwn && !isKeyName(name, settings.pluginKeyNames))
+    if (name !== backupPassphrase && !isKeyName(name, settings.pluginKeyNames))
       // The message omits the name, which may be the key itself, typed in its place.
       throw new AppError('invalid', 'Invalid key name: use that of its variable, such as OPENAI_API_KEY', {
         details: [

@@ -17,7 +17,7 @@ export async function readObject(cli: Cli, source: string, limit: number, what: 
 }
 
 /** Whether a source of a document is an http(s) address. */
-export function isAddress(source: string): boolean {
+function isAddress(source: string): boolean {
   return /^https?:\/\//i.test(source)
 }
 

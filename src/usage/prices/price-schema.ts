@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { boundedRecord } from '../../formats/bounded-record.ts'
 import { patternRule } from '../../plugins/model-names.ts'
-import { type PriceRow, priceFormat } from './price-file.ts'
+import type { PriceRow } from './price-file.ts'
 import { rateOf } from './rate-text.ts'
 
 /** The most prices of one file: the largest known list, OpenRouter's, has some 500. */
@@ -61,14 +61,6 @@ export const priceRow = z.strictObject({
 
 /** Prices of one change, in which no name may stand twice. */
 export const priceRows = z.array(priceRow).max(mostRows).superRefine(refuseTwice)
-
-/** A price file. */
-export const priceFile = z.strictObject({
-  format: z.literal(priceFormat),
-  source: z.string().min(1).max(300),
-  fetched_at: day,
-  prices: priceRows,
-})
 
 function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dayOf(Date.parse(text)) === text

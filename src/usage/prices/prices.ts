@@ -46,10 +46,6 @@ export interface Prices extends PriceList {
   set(rows: readonly PriceRow[], by: string): Promise<readonly PriceView[]>
   /** Ends a price of the operator's. Throws `not_found` where there is none. */
   unset(key: { readonly plugin: string; readonly model: string; readonly validFrom?: number }): Promise<void>
-  /** The refreshed prices of a plugin. */
-  refreshed(plugin: string): Promise<readonly StoredPrice[]>
-  /** Makes the refreshed prices of a plugin these, all or none. */
-  replace(plugin: string, prices: readonly Price[], origin: string): Promise<void>
   /** The price of a model that counts now. */
   priceFor(plugin: string, model: string): KnownPrice | undefined
 }
@@ -121,17 +117,6 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
         throw new AppError('not_found', `No price of ${model} at ${plugin} was set here`, {
           details: ['Those that were: aichat prices list --source operator'],
         })
-      await load()
-    },
-    async refreshed(plugin) {
-      await load()
-      return stored.filter((price) => price.source === 'refreshed' && price.plugin === plugin)
-    },
-    async replace(plugin, prices, origin) {
-      const kept = new Set(prices.map(keyText))
-      const before = stored.filter((price) => price.source === 'refreshed' && price.plugin === plugin)
-      const set = prices.map((price): NewPrice => ({ source: 'refreshed', origin, price }))
-      await store.write({ set, end: before.filter((price) => !kept.has(keyText(price))) }, clock())
       await load()
     },
   }
@@ -250,9 +235,4 @@ function namedBy(text: string): (price: Price) => boolean {
 function storedView(price: StoredPrice): PriceView {
   const { id, source, origin, setAt } = price
   return { ...rowOf(price), id, source, origin, fetched_at: new Date(setAt).toISOString() }
-}
-
-/** The key that distinguishes the refreshed prices of one plugin, as a text. */
-export function keyText({ model, validFrom = 0 }: Pick<Price, 'model' | 'validFrom'>): string {
-  return `${validFrom} ${model}`
 }

@@ -22,31 +22,3 @@ export function rateText(rate: number): string {
   const fraction = digits.slice(-6).replace(/(?<!0)0+$/, '')
   return digits.slice(0, -6) + (fraction && `.${fraction}`)
 }
-
-/** A decimal number of at least 0, as JSON writes one, in units of 10^-12, rounded half up; undefined for anything else. */
-function inPico(text: string): { readonly units: number; readonly isExact: boolean } | undefined {
-  const [, whole, fraction = '', exponent = '0'] = /^(\d{1,30})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,3}))?$/i.exec(text) ?? []
-  if (whole === undefined) return undefined
-  const shift = Number(exponent) - fraction.length + 12
-  if (Math.abs(shift) > 100) return undefined
-  const value = BigInt(whole + fraction)
-  if (shift >= 0) return safe(value * 10n ** BigInt(shift), true)
-  const divisor = 10n ** BigInt(-shift)
-  return safe((value + divisor / 2n) / divisor, value % divisor === 0n)
-}
-
-function safe(units: bigint, isExact: boolean) {
-  return units <= BigInt(Number.MAX_SAFE_INTEGER) ? { units: Number(units), isExact } : undefined
-}
-
-/**
- * The rate of USD per token, as a text or number of a provider's list. `isExact` is false where it had to be rounded,
- * half up, to 10^-12 USD. Undefined for an invalid price, also for a negative one.
- */
-export function ratePerToken(usd: unknown): { readonly rate: number; readonly isExact: boolean } | undefined {
-  const found = typeof usd === 'string' || typeof usd === 'number' ? inPico(String(usd)) : undefined
-  if (!found || found.units > dearestRate * 1e6) return undefined
-  // A price must not be rounded to none.
-  if (found.units === 0 && !found.isExact) return undefined
-  return { rate: found.units, isExact: found.isExact }
-}

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { patternOf } from '../../../src/plugins/model-names.ts'
-import { rateOf, ratePerToken, rateText } from '../../../src/usage/prices/rate-text.ts'
+import { rateOf, rateText } from '../../../src/usage/prices/rate-text.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -42,18 +42,6 @@ test('a rate is read as it was written', () => {
     ['.5', undefined],
   ] as const)
     assert.is(rateOf(text), rate, text)
-  for (const [usd, rate] of [
-    ['1', 1e12],
-    ['1.000000000001', undefined],
-    ['5e-13', 1],
-    ['4e-13', undefined],
-    ['0', 0],
-    ['0e100', undefined],
-    [0.5, 5e11],
-    [-1, undefined],
-    [null, undefined],
-  ] as const)
-    assert.is(ratePerToken(usd)?.rate, rate, String(usd))
   assert.equal([rateText(0), rateText(1), rateText(2_500_000), rateText(10_000_000)], ['0', '0.000001', '2.5', '10'])
 })
 
@@ -74,17 +62,6 @@ test('what is no rate is refused', () => {
     '0x10',
   ])
     assert.is(rateOf(text), undefined, text)
-  for (const usd of ['-1', 'NaN', '1e300', '', 'free', null, undefined, {}, -1, Number.NaN, '1.1', '0.0000000000001'])
-    assert.is(ratePerToken(usd), undefined, String(usd))
-})
-
-test('USD per token are read exactly, in any notation, and what must be rounded says so', () => {
-  assert.equal(ratePerToken('0.00000125'), { rate: 1_250_000, isExact: true })
-  assert.equal(ratePerToken('1.25e-6'), { rate: 1_250_000, isExact: true })
-  assert.equal(ratePerToken(0.00000125), { rate: 1_250_000, isExact: true })
-  assert.equal(ratePerToken('0'), { rate: 0, isExact: true })
-  assert.equal(ratePerToken('0.0000000833333333333'), { rate: 83_333, isExact: false })
-  assert.equal(ratePerToken('0.0000000000005'), { rate: 1, isExact: false })
 })
 
 test.run()

@@ -52,7 +52,6 @@ const words: Readonly<Record<string, string>> = {
   'limits.reset': 'Began budgets anew',
   'prices.set': 'Set prices',
   'prices.unset': 'Ended the price',
-  'prices.refresh': 'Refreshed prices',
   'usage.prune': 'Removed old requests from the usage',
   'settings.set': 'Changed the setting',
   'settings.unset': 'Took back the setting',
