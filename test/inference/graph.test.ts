@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { createGraph } from '../../src/inference/graph.ts'
-import { add, multiply, scalar, slice } from '../../src/inference/operators.ts'
+import { add, multiply, scalar } from '../../src/inference/operators.ts'
 import { quantise } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
 import { openSession } from '../../src/inference/session.ts'
@@ -29,18 +29,6 @@ test('a graph of constants, inputs and named outputs runs', async () => {
   assert.equal([...outputs['doubled']!.data], [2, 4, 6, 8])
   assert.equal([...outputs['more']!.data], [3, 5, 7, 9])
   assert.equal(outputs['more']!.shape, [2, 2])
-  await session.close()
-})
-
-test('an output is written into the buffer of the caller', async () => {
-  const graph = createGraph('into')
-  const x = graph.input('x', 'float32', ['n'])
-  graph.output('y', slice(graph, x, 0, 1), 'float32', ['m'])
-  const session = await openSession(graph.encode(), { name: 'into' })
-  const slab = new Float32Array(6)
-  const into = { y: { type: 'float32' as const, shape: [2], data: slab.subarray(3, 5) } }
-  await session.run({ x: { type: 'float32', shape: [3], data: Float32Array.of(5, 6, 7) } }, into)
-  assert.equal([...slab], [0, 0, 0, 6, 7, 0])
   await session.close()
 })
 

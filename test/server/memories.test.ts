@@ -1,4 +1,3 @@
-// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { pluck } from '../helpers/pluck.ts'
 import { type As, withUsers } from '../helpers/program/user-daemon.ts'

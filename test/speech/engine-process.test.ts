@@ -1,4 +1,3 @@
-// Some with --all only: a killed process.
 import * as assert from 'uvu/assert'
 import { createEngineProcess, type EngineProcess, type EngineProcessOptions } from '../../speech/engine-process.ts'
 import { AppError } from '../../src/errors.ts'

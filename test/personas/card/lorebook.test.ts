@@ -1,4 +1,3 @@
-// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'

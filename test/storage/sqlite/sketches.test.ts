@@ -133,18 +133,4 @@ test('follow every change, of this connection and of another', () =>
     assert.is(db.prepare('SELECT count(*) FROM memory_sketch_block').pluck().get(), 0)
   }))
 
-test('a write that is taken back leaves them right', () =>
-  withDatabase(async ({ db, scope }) => {
-    const mine = await scope('mine')
-    await spread(db, mine, 2, 30, 64)
-    const sketches = sketchesOf(db)
-    const id = scopeIdOf(db, mine)
-    assertAsScanned(db, sketches, id, vectorOf(1, 64), 50)
-    db.exec('BEGIN IMMEDIATE')
-    db.exec('DELETE FROM memory_sketch WHERE memory_id % 2 = 0')
-    assertAsScanned(db, sketches, id, vectorOf(1, 64), 50)
-    db.exec('ROLLBACK')
-    assertAsScanned(db, sketches, id, vectorOf(1, 64), 50)
-  }))
-
 test.run()
