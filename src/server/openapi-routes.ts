@@ -121,10 +121,29 @@ const routes: readonly DocumentedRoute[] = [
     statuses: [401, ...answering],
   },
   {
+    route: 'POST /v1/completions',
+    summary:
+      'The older completion of a text, answered as a chat (https://platform.openai.com/docs/api-reference/completions).',
+    dialect: 'openai',
+    body: z.object({
+      prompt: z.union([z.string(), z.array(z.string()).max(20)]),
+      model: z.string().optional(),
+      stream: z.boolean().optional(),
+    }),
+    produces: jsonOrEvents,
+    statuses: [401, ...answering],
+  },
+  {
     route: 'GET /v1/responses',
     summary: 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.',
     dialect: 'openai',
     statuses: [401, 404, 426, 429],
+  },
+  {
+    route: 'POST /v1/moderations',
+    summary: 'Refused with 404: no model here classifies texts.',
+    dialect: 'openai',
+    statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/responses/input_tokens',

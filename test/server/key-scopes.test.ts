@@ -32,7 +32,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^\w+ \/api\/personas(?:\/|$)/, ['personas']],
   [/^GET \/api\/usage(?:\/export)?$/, ['usage']],
   [/^\w+ \/api\/usage\/(?:check|prune)$/, 'closed'],
-  [/^POST \/v1\/(?:chat\/completions|messages)/, ['chat']],
+  [/^POST \/v1\/(?:chat\/completions|completions|moderations|messages)/, ['chat']],
   [/^\w+ \/v1\/(?:responses|conversations)(?:\/|$)/, ['chat']],
   [/^POST \/(?:v1|api)\/embeddings$/, ['embeddings']],
   [/^POST \/v1\/audio\/speech$/, ['speech']],
