@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { type OpenedPersona, type Persona, type PersonaChange, type PersonaStore, type Personas, requireOwn } from './persona.ts'
+import {
+  type OpenedPersona,
+  type Persona,
+  type PersonaChange,
+  type PersonaStore,
+  type Personas,
+  requireOwn,
+} from './persona.ts'
 
 export interface PersonasParts {
   readonly store: PersonaStore

@@ -14,14 +14,7 @@ import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { row, type StoreDatabase, sql, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
-import {
-  evictionsOf,
-  getMemory,
-  listMemories,
-  loreMemories,
-  memoryCategories,
-  pendingMemories,
-} from './memory-read.ts'
+import { evictionsOf, getMemory, listMemories, loreMemories, memoryCategories, pendingMemories } from './memory-read.ts'
 import { findScope, scopesAfter } from './memory-scope.ts'
 import { addMemories, cleanSlice, editMemory, putEmbedded, removeMemory, wipeSlice } from './memory-write.ts'
 

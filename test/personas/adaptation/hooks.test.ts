@@ -19,7 +19,10 @@ hooks('observe feedback on the manner of answers, and tell the model after enoug
   await observe(persona, 'What is the capital of France?')
   assert.is((await shop.adaptation.state(persona)).records, 0)
   for (const text of ['Too long.', 'Shorter, please!', 'Be brief.']) await observe(persona, text)
-  assert.match(await learned(await open()), /^Learned from this user.*\n- prefers slightly: shorter answers \(-0\.09\)$/)
+  assert.match(
+    await learned(await open()),
+    /^Learned from this user.*\n- prefers slightly: shorter answers \(-0\.09\)$/,
+  )
   shop.close()
 })
 
