@@ -28,6 +28,21 @@ const dispatcherAlone = {
   },
 }
 
+/**
+ * listhen without the parts that it is not asked for: its own certificates (node-forge), a tunnel, a clipboard, a page that it opens, and a
+ * server for development. Each of them would fail to load.
+ */
+const listenerAlone = {
+  name: 'listener-alone',
+  setup({ onLoad, onResolve }) {
+    const importer = /[\\/]node_modules[\\/]listhen[\\/]/
+    onResolve({ filter: /^node-forge$/ }, (of) => importer.test(of.importer) && { path: of.path, namespace: 'absent' })
+    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: 'export default {}', loader: 'js' }))
+    const unused = /^(?:untun|tinyclip|jiti|crossws\/adapters\/node|@parcel\/watcher(?:-wasm)?|.*\/xdg-open\.mjs)$/
+    onResolve({ filter: unused }, (of) => importer.test(of.importer) && { path: of.path, external: true })
+  },
+}
+
 /** OpenTelemetry at its use alone: prom-client asks it for exemplars, which are off here, and loads its forty files for that. */
 const exemplarsOnDemand = {
   name: 'exemplars-on-demand',
@@ -73,7 +88,7 @@ export async function bundle(root) {
     // The CommonJS packages behind inquirer require modules of Node.
     banner: { js: requireLine },
     tsconfigRaw: '{}',
-    plugins: [englishErrors, dispatcherAlone, exemplarsOnDemand, searchableNgrams],
+    plugins: [englishErrors, dispatcherAlone, listenerAlone, exemplarsOnDemand, searchableNgrams],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })

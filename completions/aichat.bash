@@ -403,7 +403,7 @@ _aichat() {
     ;;
   'persona import')
     commands=''
-    flags='--mode --into -m --model --name --after --dry-run --passphrase-stdin -h --help'
+    flags='--mode --into -m --model --name --after --with-answers --dry-run --passphrase-stdin -h --help'
     kinds=()
     rest=''
     ;;
@@ -589,7 +589,7 @@ _aichat() {
     ;;
   'service unit')
     commands=''
-    flags='-h --help'
+    flags='--socket -h --help'
     kinds=()
     rest=''
     ;;

@@ -76,6 +76,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
+  listhen: ['src/server/listen.ts'],
   'markdown-it': ['src/cli/markdown/parse.ts', 'src/console/components/markdown-tokens.tsx'],
   'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
@@ -233,7 +234,7 @@ test('every dependency has a place, and every place a dependency', () => {
       (name) => `@opentelemetry/${name}`,
     ),
     ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
-    ...'ipaddr.js jose ky linkedom'.split(' '),
+    ...'ipaddr.js jose ky linkedom listhen'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]

@@ -1,11 +1,10 @@
 // With --all only: many processes: each test starts the runner.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { temporaryFolder } from './helpers/folders.ts'
 import { suite } from './helpers/suite.ts'
 
 const runner = fileURLToPath(new URL(`./run.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
@@ -63,33 +62,6 @@ test('fails when no file matches', () => {
   assert.is(run({ 'a.test.js': file("test('one', () => {})") }, {}, ['nothing-like-this']).status, 1)
 })
 
-test('gives the files a folder for what is temporary, below TMPDIR if that is set, and removes it', () => {
-  const parent = temporaryFolder()
-  const { status, output } = run(
-    {
-      'a.test.js': [
-        "import { writeFileSync } from 'node:fs'",
-        "import { tmpdir } from 'node:os'",
-        file("test('one', () => { writeFileSync(tmpdir() + '/left', ''); console.log('\\nnote: ' + tmpdir()) })"),
-      ].join('\n'),
-    },
-    { TMPDIR: parent },
-  )
-  assert.is(status, 0, output)
-  assert.match(output, `note: ${parent}/aichat-suite-`)
-  assert.equal(readdirSync(parent), [])
-})
-
-test('says the seconds of CPU of each file and of all, where the system counts them', () => {
-  const busy = file(
-    "test('one', () => { const begun = process.cpuUsage(); while (process.cpuUsage(begun).user < 2e5); })",
-  )
-  const { output } = run({ 'a.test.js': busy })
-  if (process.platform !== 'linux') return
-  assert.match(output, /a\.test\.js \(1 passed, [\d.]+ s, [\d.]+ s of CPU\)/)
-  assert.match(output, /1 files in [\d.]+ s, [\d.]+ s of CPU/)
-})
-
 test('runs files in shared processes, or each in one of its own', () => {
   const told = file("test('one', () => console.log('\\nnote: process ' + process.pid))")
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
@@ -139,14 +111,6 @@ test('refuses a reason that is none, and an option that it does not have', () =>
   const slow = `// With --all only: it is slow.\n${file("test('one', () => {})")}`
   assert.is(run({ 'a.test.js': slow }).status, 1)
   assert.is(run({ 'a.test.js': file("test('one', () => {})") }, {}, ['--every']).status, 64)
-})
-
-test('a sweep takes all its cases with --all and by name, and a sample in the first tier', () => {
-  const telling = file("test('one', () => console.log('\\nnote: tier ' + process.env['AICHAT_TEST_TIER']))")
-  const files = { 'a.test.js': telling }
-  assert.match(run(files).output, 'note: tier first')
-  assert.match(run(files, {}, ['--all']).output, 'note: tier all')
-  assert.match(run(files, {}, ['a.test']).output, 'note: tier all')
 })
 
 test('with AICHAT_TEST_AGAIN a file that passes alone at the end is named as unsteady, and one that fails again fails', () => {

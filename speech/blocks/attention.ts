@@ -121,12 +121,7 @@ export function attendMemory(graph: Graph, shape: AttentionShape, query: Value, 
 }
 
 /** Rotary position embedding of rows [rows, heads × headSize]. */
-export function rotate(
-  graph: Graph,
-  { heads, rotation }: AttentionShape,
-  { cosines, sines }: RotaryAngles,
-  x: Value,
-): Value {
+function rotate(graph: Graph, { heads, rotation }: AttentionShape, { cosines, sines }: RotaryAngles, x: Value): Value {
   const batch = graph.node('Unsqueeze', [x, integers(graph, 0)])
   const attributes = { interleaved: { int: rotation === 'halves' ? 0 : 1 }, num_heads: { int: heads } }
   const rotated = graph.node('RotaryEmbedding', [batch, integers(graph, 0), cosines, sines], attributes, contributed)

@@ -27,6 +27,7 @@ import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
 import { once } from '../process/under-way.ts'
 import { liveSettings } from '../settings/live-settings.ts'
 import type { Settings } from '../settings/settings.ts'
+import { openNote } from '../storage/files/note.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import type { SharedDatabase } from '../storage/shared/shared-database.ts'
 import type { StorageUse } from '../storage/shared/storage-use.ts'
@@ -189,7 +190,11 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     }),
   })
   const shippedFacts = join(packageFolder('src'), 'plugins', 'shipped-facts.json')
-  const facts = createFactBook({ shipped: () => JSON.parse(readFileSync(shippedFacts, 'utf8')), clock: Date.now })
+  const facts = createFactBook({
+    shipped: () => JSON.parse(readFileSync(shippedFacts, 'utf8')),
+    clock: Date.now,
+    learned: openNote(join(paths.data, 'learned-windows.json')),
+  })
   const now = () => performance.now()
   const settled = once(async () => (await import('../storage/files/settled-clock.ts')).openSettledClock(paths.data))
   const circuits = createCircuits(now)

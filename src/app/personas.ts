@@ -131,7 +131,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     forget: (owner, persona, ids) => memories.forget(owner, persona, ids),
     greeting: async (persona) =>
       greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.nickname ?? persona.name),
-    summary: (messages) => summaryOf(messages, redact),
+    summary: (messages, count) => summaryOf(messages, redact, count),
     onEnd: createSummaries({ ask, behind, personas, store: storage.conversations, redact }),
     mostKept: settings.limits.keptChatsPerUser,
     clock,

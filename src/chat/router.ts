@@ -290,7 +290,7 @@ export function createRouter(parts: RouterParts): Router {
           failures.push(failure)
           // A conversation that the model refuses for its length is tried once more with less.
           shorter = shorter === undefined ? shorterThan(request, target, failure) : undefined
-          if (shorter) parts.learn(target, refusedLength(failure.message).limit ?? estimateRequestTokens(request))
+          if (shorter) parts.learn(target, learnedWindow(request, target, failure))
         }
       } while (shorter && deadline.triesLeft > 0 && !signal?.aborted)
     }
@@ -448,6 +448,16 @@ function shorterThan(request: ChatRequest, target: Target, { failure }: AttemptF
     { window: Math.ceil(estimate / 2), counting: 1 },
   ]
   return options.find(({ window, counting }) => fitRequest(request, window, counting).left)
+}
+
+/** Of a refused length, a window that a provider did not name is taken to be so much: the next refusal makes it smaller. */
+const refusedShare = 0.75
+
+/** The window that a refusal for length shows: the one that it names, else a bit less than what was sent. */
+function learnedWindow(request: ChatRequest, { contextTokens }: Target, { message }: AttemptFailed): number {
+  const named = refusedLength(message).limit
+  if (named !== undefined) return named
+  return Math.min(Math.ceil(estimateRequestTokens(request) * refusedShare), contextTokens ?? Number.POSITIVE_INFINITY)
 }
 
 /** The refusal of a request of the Responses API that is not to be truncated, with OpenAI's names. */

@@ -49,7 +49,7 @@ export interface ZipShape {
 /** A package has six members, in no folder. */
 const packageShape: ZipShape = { members: 64, folders: false }
 
-/** Archives of other programs: one of a character card holds its pictures and sounds. */
+/** Archives of other programs: an export of conversations holds each picture that was ever sent. */
 export const foreignShape: ZipShape = { members: 50_000, folders: true }
 
 /** The longest directory of an archive: bytes. 50,000 entries of 46 bytes with names of 100. */

@@ -38,6 +38,8 @@ export const compactSession = defineOperation({
     /** Characters of what is sent in place of these messages, and of them. */
     length: z.exactOptional(z.object({ before: z.int(), after: z.int() })),
     cost_usd: z.exactOptional(z.string()),
+    /** What the summary was made without, such as messages beyond the model's window. */
+    warnings: z.exactOptional(z.array(z.string())),
   }),
   run: async (call, { model, turns, undo }, conversation) => {
     const { app, caller, signal } = call
@@ -63,6 +65,8 @@ export const compactSession = defineOperation({
     const ready = await prepareChat(call, {
       request: { ...(asked !== undefined && { model: asked }), messages, max_tokens: longestSummary },
       localOnly,
+      // A persona that the model names neither remembers the summary nor calls her tools for it.
+      ...{ memory: false, toolTurn: true },
     })
     const { reply, report, booking } = await completeChat(call, ready, signal)
     const [choice] = reply.choices
@@ -91,6 +95,7 @@ export const compactSession = defineOperation({
       summary,
       length: { before, after: summary.length },
       ...(cost?.cost_usd != null && { cost_usd: cost.cost_usd }),
+      ...(report.warnings.length > 0 && { warnings: [...report.warnings] }),
     }
   },
 })

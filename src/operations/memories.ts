@@ -365,7 +365,7 @@ export const listCategories = defineOperation({
   }),
 })
 
-export const listEvictions = defineOperation({
+const listEvictions = defineOperation({
   name: 'memories.evictions',
   method: 'GET',
   path: '/api/personas/:id/memory/evictions',

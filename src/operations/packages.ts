@@ -150,10 +150,10 @@ export const importPersona = defineOperation({
   audited: true,
   scope: ['personas', 'memory'],
   summary:
-    'Imports a package, or a file of another program: a character card (JSON, PNG, CHARX), a Letta agent file, or memories as JSON lines. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
+    'Imports a package, or a file of another program: a character card (JSON, PNG, CHARX), a Letta agent file, an export of ChatGPT or Claude, or memories as JSON lines. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
-  query: ['mode', 'dry_run', 'persona', 'model', 'name', 'after'],
+  query: ['mode', 'dry_run', 'persona', 'model', 'name', 'after', 'with_answers'],
   input: z.object({
     package: bytes,
     /** By default `merge` where a persona is named, and `create` otherwise. */
@@ -165,9 +165,11 @@ export const importPersona = defineOperation({
     name: z.exactOptional(displayName(200)),
     /** Leaves out older items of a file of another program: milliseconds since 1970 UTC. */
     after: z.exactOptional(z.coerce.number().int().min(0)),
+    /** Takes the assistant's answers of exported conversations, too. */
+    with_answers: queryFlag,
   }),
   output: z.object({
-    format: z.enum(['package', 'card', 'letta', 'jsonl', 'lorebook']),
+    format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl', 'lorebook']),
     name: z.string(),
     persona_id: z.string(),
     mode: z.enum(['create', 'merge', 'replace']),

@@ -137,10 +137,13 @@ export const showSession = defineOperation({
   path: '/api/sessions/:id',
   access: 'user',
   scope: 'personas',
-  summary: 'Shows a saved conversation with its messages; with `brief`, without them and its cost.',
+  summary:
+    'Shows a saved conversation with its messages; with `brief`, without them and its cost; with `last`, only so many at its end.',
   locate: locateSession,
   input: sessionId.extend({
     brief: queryFlag,
+    /** Only so many of its last messages, without its cost. */
+    last: z.exactOptional(z.coerce.number().int().min(1)),
     /** With the pictures and files of its messages, in base64 as a chat request has them. */
     files: queryFlag,
   }),
@@ -156,12 +159,13 @@ export const showSession = defineOperation({
       }),
     ),
   }),
-  run: async ({ app, caller }, { brief, files }, conversation) => {
+  run: async ({ app, caller }, { brief, last, files }, conversation) => {
     if (brief) return { ...viewOf(conversation), messages: [] }
     const { conversations } = await app.personas()
-    const saved = await conversations.messages(caller.id, conversation.id)
+    const after = last === undefined ? 0 : Math.max(0, conversation.messages - last)
+    const saved = await conversations.messages(caller.id, conversation.id, { after })
     const { messages } = files ? await conversations.withFiles(conversation, saved, mostShown) : { messages: saved }
-    const cost = costOf(messages)
+    const cost = last === undefined ? costOf(messages) : undefined
     return {
       ...viewOf(conversation),
       ...(cost && { cost }),

@@ -218,6 +218,8 @@ export interface PersonaStore {
   find(id: string): Promise<Persona | undefined>
   /** The persona of an id, of any owner, and those of the owner with exactly this name, by one statement. */
   open(owner: string, idOrName: string): Promise<readonly OpenedPersona[]>
+  /** The same for a chat: changes by other processes of a shared database show after a second at most. */
+  reopen(owner: string, idOrName: string): Promise<readonly OpenedPersona[]>
   /** All personas of one owner, oldest first. */
   list(owner: string): Promise<readonly Persona[]>
   /** Removes the persona with its memories, vectors, state and log, overwritten on disk; false when it was absent. */
@@ -229,7 +231,7 @@ export interface Personas {
   create(owner: string, input: PersonaInput): Promise<Persona>
   /** By id, or by name where exactly one persona of the owner has it. */
   get(owner: string, idOrName: string): Promise<Persona>
-  /** The same for a chat. */
+  /** The same for a chat: changes by other processes of a shared database show after a second at most. */
   open(owner: string, idOrName: string): Promise<OpenedPersona>
   list(owner: string): Promise<readonly Persona[]>
   /** Changes a persona that `get` has found, in one transaction on its newest state. */

@@ -39,8 +39,8 @@ export function createPersonas({
       await store.save(persona)
       return persona
     },
-    get: async (owner, idOrName) => (await open(owner, idOrName)).persona,
-    open,
+    get,
+    open: (owner, idOrName) => chosen(owner, idOrName, store.reopen(owner, idOrName)),
     list: (owner) => store.list(owner),
     async update(owner, located, change) {
       const model = change.embedding_model
@@ -62,8 +62,17 @@ export function createPersonas({
     },
   }
 
-  async function open(owner: string, idOrName: string): Promise<OpenedPersona> {
-    const found = await store.open(owner, idOrName)
+  async function get(owner: string, idOrName: string): Promise<Persona> {
+    return (await chosen(owner, idOrName, store.open(owner, idOrName))).persona
+  }
+
+  /** The one of those found that is meant. */
+  async function chosen(
+    owner: string,
+    idOrName: string,
+    opening: Promise<readonly OpenedPersona[]>,
+  ): Promise<OpenedPersona> {
+    const found = await opening
     const byId = found.find(({ persona }) => persona.id === idOrName)
     const named = byId ? [byId] : found.length > 0 ? found : await openLookalike(owner, idOrName)
     if (named.length > 1) {

@@ -4,6 +4,7 @@
  * window that a provider's refusal showed to be smaller stands before all of them until the end of the day. What nobody
  * states stays unknown and is left out.
  */
+import { z } from 'zod'
 import type { PluginManifest } from './manifest.ts'
 import { factsIn, type ModelFacts } from './model-facts.ts'
 import { type ShippedFacts, shippedAt } from './shipped-facts.ts'
@@ -36,18 +37,40 @@ export interface FactBook {
 /** The most models whose windows are kept at once. */
 const mostLearned = 1_000
 
-/** Opens the facts. `shipped` gives the shipped table; it is called once, at the first question. */
-export function createFactBook({ shipped, clock }: { shipped: () => ShippedFacts; clock: () => number }): FactBook {
+const learnedText = z.object({ day: z.int(), windows: z.array(z.tuple([z.string(), z.int().min(1)])) })
+
+/** Keeps the windows that were learned over restarts, as text; `read` gives undefined where there is none. */
+export interface LearnedWindows {
+  read(): string | undefined
+  write(text: string): void
+}
+
+interface FactParts {
+  /** Gives the shipped table; called once, at the first question. */
+  readonly shipped: () => ShippedFacts
+  readonly clock: () => number
+  /** By default they are kept in this process alone. */
+  readonly learned?: LearnedWindows
+}
+
+/** Opens the facts. */
+export function createFactBook({ shipped, clock, learned: kept }: FactParts): FactBook {
   let table: ShippedFacts | undefined
-  const windows = new Map<string, { readonly tokens: number; readonly day: number }>()
-  const today = () => Math.floor(clock() / 86_400_000)
+  let windows: Map<string, number> | undefined
+  let day = Number.NaN
+  /** The windows that were learned today, here or before a restart. */
+  const today = () => {
+    const now = Math.floor(clock() / 86_400_000)
+    if (windows === undefined || day !== now) windows = readLearned(kept?.read(), now)
+    day = now
+    return windows
+  }
   const sources = ({ models, listed, endpoint }: Place, model: string) => {
     table ??= shipped()
     return [factsIn(entryOf(models, model)), factsIn(entryOf(listed, model)), shippedAt(table, endpoint, model)]
   }
   const learned = (place: string, model: string) => {
-    const found = windows.get(`${place}\n${model}`)
-    return found?.day === today() ? found.tokens : undefined
+    return today().get(`${place}\n${model}`)
   }
   return {
     of(plugin, model) {
@@ -65,10 +88,24 @@ export function createFactBook({ shipped, clock }: { shipped: () => ShippedFacts
       return window !== undefined && window <= (stated[at] ?? window) ? 'refusal' : windowSources[at]
     },
     learn(place, model, tokens) {
-      if (windows.size >= mostLearned) windows.clear()
-      windows.set(`${place}\n${model}`, { tokens, day: today() })
+      const own = today()
+      if (own.size >= mostLearned) own.clear()
+      own.set(`${place}\n${model}`, tokens)
+      // What another process has learned meanwhile stays.
+      windows = new Map([...readLearned(kept?.read(), day), ...own])
+      kept?.write(JSON.stringify({ day, windows: [...windows] }))
     },
     learned,
+  }
+}
+
+/** The windows in a kept text; none where it is of another day or damaged. */
+function readLearned(text: string | undefined, day: number): Map<string, number> {
+  try {
+    const kept = learnedText.safeParse(JSON.parse(text ?? ''))
+    return new Map(kept.success && kept.data.day === day ? kept.data.windows : [])
+  } catch {
+    return new Map()
   }
 }
 

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { App } from '../app/app.ts'
 import {
   compactionPlace,
   compactionRequest,
+  hasCompaction,
   keptMessages,
   ownCompaction,
 } from '../chat/dialects/responses/compaction.ts'
 import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
 import { itemId, writeUsage } from '../chat/dialects/responses/echo.ts'
 import { fromClient } from '../chat/dialects/responses/placement.ts'
-import type { JsonObject } from '../chat/protocol/json-object.ts'
+import { type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { keptItems } from '../chat/responses/items.ts'
 import { AppError } from '../errors.ts'
@@ -19,18 +21,56 @@ import { completeChat, prepareChat, reportHeaders } from '../operations/prepare-
 import type { Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import type { WholeRequest } from './response-state.ts'
+import { sendTexts } from './response-stream.ts'
 import { callerOf } from './routes.ts'
 
-/**
- * Answers with the conversation in few items: those of the provider where it has compaction of its own, else the user's newest
- * messages and a summary by the model, sealed for its user. Nothing of it is kept.
- */
+type Compacting = Pick<WholeRequest, 'body' | 'items'>
+
+/** Answers with the conversation in few items. Nothing of it is kept. */
 export async function compactResponse(
   app: App,
   context: RequestContext,
   identity: Identity,
-  { body, items }: Pick<WholeRequest, 'body' | 'items'>,
+  whole: Compacting,
 ): Promise<void> {
+  const { created_at, ...made } = await compactionOf(app, context, identity, whole)
+  sendJson(context, 200, { ...made, object: 'response.compaction', created_at })
+}
+
+/** Whether a request asks for a compaction in place of an answer, as Codex does of OpenAI: by its last item. */
+export function asksForCompaction({ items }: Compacting): boolean {
+  return objectOf(items.at(-1))['type'] === 'compaction_trigger'
+}
+
+/** Answers such a request with a response whose output is the compaction alone. */
+export async function answerWithCompaction(
+  app: App,
+  context: RequestContext,
+  identity: Identity,
+  { body, items }: Compacting,
+): Promise<void> {
+  const input = (body['input'] as readonly unknown[]).slice(0, -1)
+  const whole = { body: { ...body, input }, items: items.slice(0, -1) }
+  const made = await compactionOf(app, context, identity, whole)
+  const output = made.output.filter((item) => hasCompaction([item]))
+  const response = { ...made, object: 'response', status: 'completed', model: body['model'], output }
+  if (body['stream'] !== true) return sendJson(context, 200, response)
+  const events = [
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [], usage: null } },
+    ...output.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item })),
+    { type: 'response.completed', response },
+  ]
+  const texts = events.map(({ type, ...event }, at) => {
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: at, ...event })}\n\n`
+  })
+  await sendTexts(context, identity, Readable.from(texts))
+}
+
+/**
+ * The conversation in few items: those of the provider where it has compaction of its own, else the user's newest messages
+ * and a summary by the model, sealed for its user. The answer's headers are set.
+ */
+async function compactionOf(app: App, context: RequestContext, identity: Identity, { body, items }: Compacting) {
   const read = dialect.readRequest(body)
   if (read.messages.length === 0)
     throw new AppError('invalid', 'Invalid chat request', { details: ['input: must hold at least one item'] })
@@ -52,8 +92,7 @@ export async function compactResponse(
   for (const [name, value] of Object.entries({ ...reportHeaders(report, ready), ...booking.limitHeaders('openai') }))
     context.response.setHeader(name, value)
   const usage = reply.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-  const created = Math.floor(Date.now() / 1000)
-  sendJson(context, 200, { id, object: 'response.compaction', created_at: created, output, usage: writeUsage(usage) })
+  return { id, created_at: Math.floor(Date.now() / 1000), output, usage: writeUsage(usage) }
 }
 
 function shownMessages(items: readonly unknown[]): readonly JsonObject[] {

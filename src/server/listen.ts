@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import { Bag } from '../process/bag.ts'
@@ -40,6 +41,8 @@ export interface ListenOptions {
   readonly portFlag: string
   /** The certificate of an https server. */
   readonly tls?: TlsPair | undefined
+  /** The file descriptor of a socket that is listening already. */
+  readonly socket?: number | undefined
   /** Names the service of this data folder that has a port. */
   readonly ownAt?: (port: number) => string | undefined
 }
@@ -49,9 +52,17 @@ export interface ListenOptions {
  * naming an aichat that has it.
  */
 export async function openServer(handler: NodeHandler, options: ListenOptions): Promise<Listening> {
+  const { host, port } = options
+  // listhen would take another port in place of one of these, and say so on stdout.
   refuseBlocked(options)
-  const server = createOwnServer(options.tls)
-  await listenOn(server, options)
+  const server = await (options.socket !== undefined
+    ? listenOurselves({ fd: options.socket }, options.tls)
+    : options.tls
+      ? listenOurselves({ host, port }, options.tls)
+      : listenPlainly(host, port)
+  ).catch(async (reason: Error) => {
+    throw await listenFailure(reason, options)
+  })
   const addresses = addressesOf(server, options)
   const answering = answerBy(server, handler)
   return {
@@ -70,9 +81,15 @@ export async function openDealtServer(
   deal: (socket: Socket) => void,
   options: ListenOptions,
 ): Promise<Omit<Listening, 'finish'>> {
+  const { host, port, socket } = options
   refuseBlocked(options)
   const server = createTcpServer({ pauseOnConnect: true, noDelay: true }, deal)
-  await listenOn(server, options)
+  try {
+    server.listen(socket === undefined ? { host, port } : { fd: socket })
+    await once(server, 'listening')
+  } catch (reason) {
+    throw await listenFailure(reason as Error, options)
+  }
   return {
     ...addressesOf(server, options),
     async close() {
@@ -148,15 +165,54 @@ function replaceTlsOf(server: Server, pair: TlsPair): void {
   if (server instanceof SecureServer) server.setSecureContext(pair.options)
 }
 
-/** The addresses of a server that listens. */
+/** The addresses of a server that listens. Throws `configuration` for a socket of systemd that is none of TCP. */
 function addressesOf(
-  server: TcpServer,
-  { host, tls }: ListenOptions,
+  server: { address(): ReturnType<Server['address']>; close(): unknown },
+  { name, host, socket, tls }: ListenOptions,
 ): Pick<Listening, 'url' | 'localUrl' | 'host' | 'port'> {
-  const { port } = server.address() as AddressInfo
-  const shown = host.includes(':') ? `[${host}]` : host
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) {
+    server.close()
+    throw new AppError('configuration', `The socket that systemd passed on for ${name} is none of TCP`, {
+      details: ['Set ListenStream= in the socket unit to an address and a port'],
+    })
+  }
+  const bound = socket === undefined ? host : address.address
+  const shown = bound.includes(':') ? `[${bound}]` : bound
   const scheme = tls ? 'https' : 'http'
-  return { url: `${scheme}://${shown}:${port}`, localUrl: serviceUrl(host, port, scheme), host, port }
+  return {
+    url: `${scheme}://${shown}:${address.port}`,
+    localUrl: serviceUrl(bound, address.port, scheme),
+    host: bound,
+    port: address.port,
+  }
+}
+
+/** Listens by listhen, without its banner, its other ports and its handling of signals. */
+async function listenPlainly(host: string, port: number): Promise<Server> {
+  const listener = await listen(() => {}, {
+    // The defaults of listhen pick another port when this one is taken, print a banner to stdout, and end the process on a
+    // signal without waiting for answers in flight.
+    hostname: host,
+    port: {
+      host,
+      verbose: false,
+      ...(port === 0 ? { port, random: true } : { port, portRange: [port, port], ports: [] }),
+    },
+    showURL: false,
+    open: false,
+    clipboard: false,
+    qr: false,
+    public: false,
+    tunnel: false,
+    isProd: true,
+    isTest: false,
+    autoClose: false,
+  })
+  const server = listener.server as Server
+  // Removes the listener of listhen's shutdown helper, which throws when a request's body was cancelled.
+  server.removeAllListeners('request')
+  return server
 }
 
 /** How long buffered bytes may take to be read once the event loop runs again: milliseconds. */
@@ -268,7 +324,7 @@ async function close(server: Server): Promise<void> {
 
 async function listenFailure(reason: Error, options: ListenOptions): Promise<AppError> {
   const { name, host, port, portFlag } = options
-  const { code } = reason as NodeJS.ErrnoException
+  const code = reason.name === 'GetPortError' ? await bindFailure(host, port) : (reason as NodeJS.ErrnoException).code
   if (code === 'EACCES')
     return new AppError('unavailable', `Port ${port} needs more rights than this user has`, { cause: reason })
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
@@ -288,6 +344,19 @@ async function listenFailure(reason: Error, options: ListenOptions): Promise<App
       cause: reason,
     },
   )
+}
+
+/** The error code of a second attempt to bind: listhen only reports that it found no port. */
+async function bindFailure(host: string, port: number): Promise<string | undefined> {
+  const probe = createTcpServer().listen(port, host)
+  try {
+    await once(probe, 'listening')
+    return undefined
+  } catch (reason) {
+    return (reason as NodeJS.ErrnoException).code
+  } finally {
+    probe.close()
+  }
 }
 
 /** The aichat that listens on a port; undefined for another program. */
@@ -329,13 +398,16 @@ function createOwnServer(tls: TlsPair | undefined): Server {
     : createServer()
 }
 
-/** Has a server listen on a host and a port. Throws as `openServer`. */
-async function listenOn(server: TcpServer, options: ListenOptions): Promise<void> {
-  const { host, port } = options
-  try {
-    server.listen({ host, port })
-    await once(server, 'listening')
-  } catch (reason) {
-    throw await listenFailure(reason as Error, options)
-  }
+/**
+ * A server for the two cases that listhen does not cover: https with a certificate that changes, and a socket that
+ * systemd has opened.
+ */
+async function listenOurselves(
+  where: { readonly host: string; readonly port: number } | { readonly fd: number },
+  tls: TlsPair | undefined,
+): Promise<Server> {
+  const server = createOwnServer(tls)
+  server.listen(where)
+  await once(server, 'listening')
+  return server
 }

@@ -15,6 +15,7 @@ import { boundText, chat, routed } from '../operations/chat.ts'
 import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
+import { answerWithCompaction, asksForCompaction } from './compact-response.ts'
 import { conversationRoutes } from './conversation-routes.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
@@ -76,6 +77,7 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
   const work = { user: caller.id, isOver: () => context.response.destroyed }
   await nextStage(told, work)
   const whole = await completeRequest(app, context, identity, told)
+  if (asksForCompaction(whole)) return answerWithCompaction(app, context, identity, whole)
   const read = responses.readRequest(whole.body)
   if (read.messages.length === 0)
     throw new AppError('invalid', 'Invalid chat request', { details: ['input: must hold at least one item'] })

@@ -24,7 +24,14 @@ export interface WorkerOrder {
 }
 
 /** Variables that supervisors address to the process that they started, and to no other. */
-const ofOwner = new Set(['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'])
+const ofOwner = new Set([
+  'NOTIFY_SOCKET',
+  'WATCHDOG_USEC',
+  'WATCHDOG_PID',
+  'LISTEN_FDS',
+  'LISTEN_PID',
+  'LISTEN_FDNAMES',
+])
 
 /** The hidden command that a worker is: `aichat __worker NUMBER`, so that `ps` tells them apart. */
 const workerCommand = '__worker'

@@ -1,5 +1,7 @@
 // With --all only: a killed process.
+
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { goodPassword, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
@@ -41,7 +43,7 @@ test('kill -9 under load, several times: each finished answer is in the ledger o
       const clients = Array.from({ length: 8 }, (_, client) => chat(daemon.url, client % 2 === 0))
       // At any time in the middle of a batch, once some answers are there.
       const wanted = finished.size + 40 + ((round * 29) % 100)
-      while (finished.size < wanted) await new Promise((resolve) => setTimeout(resolve, 2))
+      await until(() => finished.size >= wanted)
       await daemon.stop('SIGKILL')
       await Promise.all(clients)
     }

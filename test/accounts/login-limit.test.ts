@@ -34,36 +34,12 @@ test('five failures pass, then nothing does for fifteen minutes after the fifth'
   ;(await limit.reserve('a')).withdraw()
 })
 
-test('other addresses are not concerned', async () => {
-  const { limit, fail } = await open()
-  for (let count = 0; count < 5; count++) await fail('a', 'ada')
-  await limit.check('b')
-  assert.equal(await limit.allowance('b'), { most: 5, left: 5, resetSeconds: 900 })
-  assert.is((await limit.allowance('a')).left, 0)
-})
-
 test('failures older than the window do not count', async () => {
   const { limit, fail, clock } = await open()
   for (let count = 0; count < 4; count++) await fail('a', 'ada')
   clock.now += windowMs
   await fail('a', 'ada')
   assert.is((await limit.allowance('a')).left, 4)
-})
-
-test('a setting allows more failures, and a lowered one counts those of before', async () => {
-  const { limit, fail, clock, rule } = await open()
-  rule.most = 30
-  for (let count = 0; count < 29; count++) {
-    await fail('a', `user${count}`)
-    clock.now += 1000
-  }
-  assert.equal(await limit.allowance('a'), { most: 30, left: 1, resetSeconds: 871 })
-  rule.most = 3
-  const refused = await refusal(limit.reserve('a'))
-  // The third last was three seconds ago.
-  assert.is(refused.retryAfter, 897)
-  clock.now += windowMs - 3000
-  ;(await limit.reserve('a')).withdraw()
 })
 
 test('an unlocked address counts anew in every process, by itself and by a user who failed there', async () => {
@@ -118,22 +94,6 @@ test('what was not judged does not count', async () => {
   const { limit } = await open()
   for (let count = 0; count < 50; count++) (await limit.reserve('a')).withdraw()
   assert.is((await limit.allowance('a')).left, 5)
-})
-
-test('failures of several processes are counted together, and a right guess among too many is told from no other', async () => {
-  const { limit, other } = await open()
-  const attempts = await Promise.all([limit, other].flatMap((one) => Array.from({ length: 5 }, () => one.reserve('a'))))
-  const codes = await Promise.all(
-    attempts.map((attempt, index) =>
-      (index === 7 ? attempt.succeed('ada') : attempt.fail('ada')).then(
-        () => 'decided',
-        (reason: AppError) => reason.code,
-      ),
-    ),
-  )
-  assert.is(codes.filter((code) => code === 'decided').length, 5)
-  assert.is(codes[7], 'rate_limited')
-  assert.is((await refusal(other.check('a'))).code, 'rate_limited')
 })
 
 test('a login without failures before it writes nothing', async () => {

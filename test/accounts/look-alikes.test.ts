@@ -3,7 +3,6 @@ import * as assert from 'uvu/assert'
 import { isSpoof, lookOf } from '../../src/accounts/look-alikes.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { goodPassword, openDaemon, withDaemon } from '../helpers/program/daemon.ts'
-import { openInstallation } from '../helpers/program/installation.ts'
 import { lackChanges } from '../helpers/storage/earlier.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -67,16 +66,6 @@ test('a name that looks like an existing one in another script is refused on reg
     assert.is(own.status, 200, 'what looks like the own name alone is free')
   }))
 
-test('two registrations at once of names that look alike make one user', () =>
-  withDaemon(async ({ call, register }) => {
-    await register('first')
-    const names = ['paco', 'p\u0430co', 'pa\u0441o', '\u0440\u0430\u0441\u043e']
-    const answers = await Promise.all(
-      names.map((username) => call('POST', '/api/auth/register', { body: { username, password: goodPassword } })),
-    )
-    assert.equal(answers.map(({ status }) => status).sort(), [201, 400, 400, 400])
-  }))
-
 test('accounts from before that look alike go on working, and what they look like is known after the change', async () => {
   const daemon = await openDaemon()
   const { register, call, home } = daemon
@@ -104,15 +93,6 @@ test('accounts from before that look alike go on working, and what they look lik
   const third = await call('POST', '/api/users', { token, body: { username: 'adm\u0456n', password: goodPassword } })
   assert.is(third.status, 400)
   await daemon.close()
-})
-
-test('the owner’s own command line holds to it as well', async () => {
-  const installation = openInstallation()
-  const { users } = await installation.app.accounts()
-  await users.create({ username: 'admin', password: goodPassword, role: 'admin' })
-  const refused = await users.create({ username: '\u0430dmin', password: goodPassword, role: 'user' }).catch(String)
-  assert.match(String(refused), /The user cannot be created/)
-  await installation.close()
 })
 
 test.run()

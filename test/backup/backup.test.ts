@@ -1,10 +1,12 @@
 // Some with --all only: many processes.
+
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { partOf, readArchive, writeArchive } from '../../src/backup/archive.ts'
 import { databasePart } from '../../src/backup/manifest.ts'
+import { until } from '../helpers/eventually.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { serveHere } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
@@ -207,7 +209,7 @@ test.whole(
       assert.is(asides().filter((name) => /^before-restore-\d/.test(name)).length, 1)
       const late = old(stamp(31))
       const daemon = await serveHere({}, path())
-      while (asides().includes(late)) await new Promise((resolve) => setTimeout(resolve, 20))
+      await until(() => !asides().includes(late))
       await daemon.stop()
     }),
 )

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { textOf } from '../../src/chat/protocol/messages.ts'
 import { AppError } from '../../src/errors.ts'
+import { until } from '../helpers/eventually.ts'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
 import { localRunner, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { faultServer, type faults } from '../helpers/providers/fault-server.ts'
@@ -136,7 +137,7 @@ test('the caller goes away: the provider’s request is cancelled and no other t
       controller.abort()
       break
     }
-    while (!provider.received[0]!.cancelled) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => provider.received[0]!.cancelled)
     assert.is(runner.received.length, 0)
   }))
 
@@ -147,7 +148,7 @@ test('the caller goes away before the first byte: cancelled as well', () =>
     while (provider.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
     controller.abort()
     assert.instance(await answer, AppError)
-    while (!provider.received[0]!.cancelled) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => provider.received[0]!.cancelled)
     assert.is(runner.received.length, 0)
   }))
 

@@ -40,36 +40,6 @@ test('of a thousand ended requests the last 500 are told, newest first, each wit
   assert.equal([book.find('500'), book.find('501')!.facts.model], [undefined, 'm501'])
 })
 
-test('a list that was given stays as it is while others end', () => {
-  const { book, answer } = opened()
-  answer('first')
-  const [request] = book.list()
-  const before = structuredClone(request)
-  for (let each = 0; each < 1000; each++) answer('later')
-  assert.equal(structuredClone(request), before)
-})
-
-test('place, attempts, tokens and cost of an ended request are told as they were noted', () => {
-  const { book, begin, answer } = opened()
-  answer('one')
-  const request = begin('two')
-  const failed = { ...place, tries: 2, outcome: 'failed', class: 'quota', status: 429, error: 'no' } as const
-  const local = { plugin: null, runner: 'ollama', model: 'l' }
-  request.attempted(failed)
-  request.asks!(local)
-  request.attempted({ ...local, tries: 1, outcome: 'answered' })
-  request.delivered!(7, { prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 })
-  request.ended!('answered')
-  const [two, one] = book.list()
-  assert.equal(one!.attempts, [answered])
-  assert.equal(one!.cost, { cost_usd: '0.1', estimated: false, tokens: { input: 2, output: 3 } })
-  assert.equal(one!.place, place)
-  assert.equal(two!.attempts, [failed, { ...local, tries: 1, outcome: 'answered' }])
-  assert.equal(two!.place, local)
-  assert.equal(two!.usage, { prompt_tokens: 4, completion_tokens: 5 })
-  assert.equal([two!.tokens, two!.cost, two!.requestId], [7, undefined, undefined])
-})
-
 test('a request that is asked again after its answer is under way once more, and keeps its one place in the list', () => {
   const { book, answer } = opened()
   const request = answer('one')

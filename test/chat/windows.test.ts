@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { runMain } from '../helpers/program/terminal.ts'
 import { openUsers, type UserDaemon, type UserDaemonParts } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -212,11 +213,24 @@ for (const [provider, status, body, window] of refusals)
     assert.match(first.headers.get('x-aichat-warnings')!, `${21 - kept.length} earlier messages`)
     assert.is(Number(first.body.choices[0].message.content), kept.length)
     const shown = await all.ada('GET', `/api/models/show?model=custom:${model}`)
-    if (window !== undefined) assert.equal([shown.body.context_window, shown.body.context_source], [window, 'refusal'])
-    await all.ada('POST', '/v1/chat/completions', { model, messages, stream: true })
-    // Where the refusal named the window, the next request is fitted before it is sent.
-    assert.is(all.provider.received.length, window === undefined ? 4 : 3)
-    assert.ok(sent(all).length < 21)
+    if (window !== undefined) {
+      assert.equal([shown.body.context_window, shown.body.context_source], [window, 'refusal'])
+      // A command has it too, as a restarted daemon does.
+      const words = ['models', 'show', `custom:${model}`, '--json']
+      const { stdout } = await runMain(words, { environment: { AICHAT_HOME: all.installation.home } })
+      assert.is(JSON.parse(stdout).context_window, window)
+    }
+    const requestsOfTurn = async () => {
+      const before = all.provider.received.length
+      messages.push(...turns(1, 100), last)
+      await all.ada('POST', '/v1/chat/completions', { model, messages, stream: true })
+      return all.provider.received.length - before
+    }
+    const later = []
+    for (let turn = 0; turn < 6; turn++) later.push(await requestsOfTurn())
+    // Where the refusal named the window, the next request is fitted before it is sent; else it is found in a few turns.
+    assert.equal(later.slice(window === undefined ? 3 : 0), Array(window === undefined ? 3 : 6).fill(1), `${later}`)
+    assert.ok(sent(all).length > 8 && sent(all).length < messages.length, `${sent(all).length} messages`)
   })
 
 test('what cannot be shorter is refused in the words of the provider, and another failure is not tried with less', async () => {

@@ -87,6 +87,24 @@ test('memories of a file come in with progress, and a picture goes to the model'
   assert.equal(troubles, [])
 })
 
+test('the picker of models tells the facts that the command line tells', async (scene) => {
+  const facts = { context_window: 128_000, max_output: 4_096, images: true, tools: true, audio: false }
+  await scene.installation.app.plugins.install(
+    pluginAt(scene.provider.url, { id: 'known', model_map: ['m1', 'm2'], models: { m1: facts } }),
+  )
+  const visit = await logIn(scene, 'ada')
+  const { page } = visit
+  await goTo(visit, 'personas', 'Personas')
+  await page.getByRole('button', { name: 'New persona' }).click()
+  const field = page.getByLabel('Model', { exact: true })
+  await field.fill('known:m1')
+  const words = '128,000 tokens at once; answers of at most 4,096; takes and does: images, tools'
+  await page.getByText(words, { exact: true }).waitFor()
+  await page.locator(`option[value="known:m1"][label="${words}"]`).waitFor({ state: 'attached' })
+  await field.fill('known:m2')
+  await page.getByText(words, { exact: true }).waitFor({ state: 'detached' })
+})
+
 test('a list of models is taken only after its difference was shown', async (scene) => {
   await using provider = await openStandIn((_, response) =>
     json(response, 200, { object: 'list', data: ['custom-model', 'newer-model'].map((id) => ({ id })) }),

@@ -4,8 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import * as assert from 'uvu/assert'
 import { clientKinds, openStdioClient, type ServerCommand } from '../helpers/mcp/clients.ts'
-import { callTool, readingTools, tourTools } from '../helpers/mcp/tool-tour.ts'
-import { pluck } from '../helpers/pluck.ts'
+import { callTool, tourTools } from '../helpers/mcp/tool-tour.ts'
 import { aichatCommand, openHome } from '../helpers/program/command.ts'
 import { openDaemon } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
@@ -55,17 +54,6 @@ for (const kind of isWholeRun ? clientKinds : (['v2'] as const))
       home.remove()
     }
   })
-
-test.whole('read-only, there are the tools that change nothing', async () => {
-  const home = await homeWithMia()
-  const client = await openStdioClient('v2', commandIn(home, '--persona', 'Mia', '--read-only'))
-  const { tools } = await client.listTools()
-  assert.equal(pluck(tools, 'name'), readingTools)
-  const refused = await client.callTool({ name: 'memory_add', arguments: { content: 'x' } }).catch(String)
-  assert.match(JSON.stringify(refused), /memory_add not found/)
-  await client.close()
-  home.remove()
-})
 
 test('requests in flight are answered after the end of stdin, and stdout holds messages alone', async () => {
   const home = await homeWithMia()

@@ -480,18 +480,20 @@ test('two pulls in one process share one download', () =>
 test('one of two that leaves does not stop the other; the last one does', () =>
   scene(async ({ hub, loopback }) => {
     const stop = new AbortController()
+    let finish = () => {}
     loopback.intercept = (_, response, at) => {
       if (at !== 'store') return false
       loopback.intercept = undefined
       response.writeHead(200, { 'content-length': String(weights.length) })
       response.write(weights.subarray(0, 50_000))
-      setTimeout(() => stop.abort(new Error('left')), 20)
-      setTimeout(() => response.end(weights.subarray(50_000)), 80)
+      finish = () => response.end(weights.subarray(50_000))
+      stop.abort(new Error('left'))
       return true
     }
     const leaving = failure(hub.pull('tiny', { signal: stop.signal }))
     const staying = hub.pull('tiny')
     assert.is((await leaving).message, 'left')
+    finish()
     await staying
     assert.ok(hub.find('tiny')?.verified)
   }))

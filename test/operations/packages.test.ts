@@ -115,19 +115,6 @@ http('a persona travels as a package of each form, and comes in as the caller’
   assert.is((await ask('POST', `/${id}/verify`, document)).body.valid, true)
 })
 
-http.whole('a sealed package needs its passphrase, sent before it', async () => {
-  const id = await newPersona()
-  assert.is((await ask('POST', `/${id}/export`, { passphrase: 'short' })).status, 400)
-  const { bytes } = await ask('POST', `/${id}/export`, { passphrase: 'correct horse', format: 'container' })
-  const withLine = (passphrase: string) =>
-    new Uint8Array(Buffer.concat([Buffer.from(`${JSON.stringify({ passphrase })}\n`), bytes]))
-  const verdict = await ask('POST', `/${id}/verify`, withLine('correct horse'))
-  assert.is(verdict.body.valid, true)
-  const without = await ask('POST', '/import', new Uint8Array(bytes))
-  assert.equal([without.status, without.body.code], [400, 'invalid'])
-  assert.is((await ask('POST', '/import', withLine('correct horse'))).status, 201)
-})
-
 http('a changed package is an answer to verify and a refusal to import', async () => {
   const id = await newPersona()
   const text = (await ask('POST', `/${id}/export`, {})).bytes.toString().replace('柏林', '柏杜')

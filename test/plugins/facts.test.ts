@@ -51,6 +51,31 @@ test('the operator states before the provider, this before the shipped table, an
   assert.equal(window(own), [3_000, 'plugin'])
 })
 
+test('a learned window holds after a restart on that day, beside those of another process, and damaged ones are none', () => {
+  let now = Date.UTC(2026, 10, 24, 12)
+  let text: string | undefined
+  const learned = {
+    read: () => text,
+    write(next: string) {
+      text = next
+    },
+  }
+  const open = () => createFactBook({ shipped, clock: () => now, learned })
+  const [first, second] = [open(), open()]
+  assert.is(first.learned('a', 'm'), undefined)
+  assert.is(second.learned('a', 'm'), undefined)
+  first.learn('a', 'm', 1_000)
+  second.learn('b', '__proto__', 2_000)
+  assert.equal([open().learned('a', 'm'), open().learned('b', '__proto__')], [1_000, 2_000])
+  for (const damaged of ['', '[', '{"day":1}', text!.replace('1000', '-5'), text!.replace('1000', '"x"')]) {
+    text = damaged
+    assert.is(open().learned('a', 'm'), undefined, damaged)
+  }
+  first.learn('a', 'm', 1_000)
+  now += 86_400_000
+  assert.is(open().learned('a', 'm'), undefined)
+})
+
 test('what nobody states stays unknown, and nonsense in a document is not a fact', () => {
   const book = createFactBook({ shipped, clock: Date.now })
   const custom = { id: 'custom', endpoint: 'https://chat.example/v1', models: {} }

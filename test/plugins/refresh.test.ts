@@ -1,10 +1,9 @@
 import { EventEmitter, once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readWireError } from '../../src/chat/dialects/shared/wire-error.ts'
-import type { AppError } from '../../src/errors.ts'
 import { openHttpClient } from '../../src/http-client/agent.ts'
 import { createPluginHost, type PluginHost } from '../../src/plugins/host.ts'
 import { createKeys } from '../../src/plugins/keys.ts'
@@ -192,19 +191,6 @@ test('restore fails when there is nothing to go back to', () =>
     (_, response) => json(response, 200, data('alpha')),
     async ({ lists }) => {
       await rejects(lists.restore('custom'), 'not_found', /Earlier model list/)
-    },
-  ))
-
-test('a dry run shows the changes and writes nothing', () =>
-  scene(
-    (_, response) => json(response, 200, data('alpha', 'beta', 'new')),
-    async ({ refresh, models, file }) => {
-      const before = file('custom.json')
-      const row = await refresh({ plugins: ['custom'], dryRun: true })
-      assert.equal([row.added, row.removed, row.backup], [['new'], ['gamma', 'delta'], null])
-      assert.equal(models(), old)
-      assert.is(file('custom.json'), before)
-      assert.is(file('custom.json.backup'), undefined)
     },
   ))
 
@@ -416,34 +402,6 @@ test("curated names are merged with the provider's list", () =>
     { include: ['alpha'] },
   ))
 
-test('a named plugin without its key is refused before anything is asked', () =>
-  scene(
-    (_, response) => json(response, 200, data('alpha')),
-    async ({ lists, requests }) => {
-      assert.throws(
-        () => lists.plan({ plugins: ['custom', 'openai', 'mistral'] }),
-        (reason: AppError) => reason.exit === 78 && /OPENAI_API_KEY, MISTRAL_API_KEY are not set/.test(reason.message),
-      )
-      await rowsOf(lists, { plugins: ['custom', 'openai'] }).then(
-        () => assert.unreachable(),
-        (reason) => assert.is(reason.code, 'configuration'),
-      )
-      assert.is(requests.length, 0)
-    },
-  ))
-
-test('all plugins: the retired and those without a key are skipped, and the rest goes on', () =>
-  scene(
-    (_, response) => json(response, 200, data('alpha', 'beta')),
-    async ({ lists }) => {
-      const rows = await rowsOf(lists, {})
-      const skipped = Object.fromEntries(rows.map((row) => [row.plugin, row.skipped]))
-      assert.match(skipped['github']!, /retired since/)
-      assert.equal([skipped['openai'], skipped['custom']], ['OPENAI_API_KEY is not set', null])
-      assert.not.ok('voxa-tts' in skipped)
-    },
-  ))
-
 test('a plugin without a models_source cannot be refreshed', () =>
   scene(
     (_, response) => json(response, 200, data('alpha')),
@@ -518,17 +476,5 @@ test('after any answer of a provider the list in use is the old one or the liste
     },
   )
 })
-
-test('no temporary file is left behind', () =>
-  scene(
-    (_, response) => json(response, 200, data('alpha', 'beta')),
-    async ({ installation, refresh }) => {
-      await refresh()
-      assert.equal(
-        readdirSync(join(installation.home, 'plugins')).filter((name) => name.endsWith('.tmp')),
-        [],
-      )
-    },
-  ))
 
 test.run()

@@ -8,6 +8,7 @@ import { type ChatModel, openChatModel } from '../../src/runners/chat-model.ts'
 import { createModelProcess, type ModelProcess, type ModelProcessOptions } from '../../src/runners/model-process.ts'
 import { createOnnxRunner, generationRequest, onnxTarget } from '../../src/runners/onnx-runner.ts'
 import { closing } from '../helpers/disposal.ts'
+import { until } from '../helpers/eventually.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { randomWeights, tinyTokens, writeTinyModel } from '../helpers/providers/tiny-decoder.ts'
 import { suite } from '../helpers/suite.ts'
@@ -252,7 +253,7 @@ test('an idle process ends, and the next call starts another', () =>
       const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
       await target.ask(request('Hi'))
       const first = process.pid!
-      while (process.pid === first) await new Promise((resolve) => setTimeout(resolve, 10))
+      await until(() => process.pid !== first)
       await target.ask(request('Hi'))
       assert.is.not(process.pid, first)
     },

@@ -2,10 +2,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openApp } from '../../src/app/app.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { rows, sql } from '../../src/storage/port/port.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { runOn } from '../../src/storage/sqlite/driver.ts'
-import { auditCondition } from '../../src/storage/stores/accounts.ts'
 import { closing } from '../helpers/disposal.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { pluck } from '../helpers/pluck.ts'
@@ -78,32 +75,6 @@ test('administrators read who changed what over HTTP and from where, without con
       assert.not.ok(JSON.stringify(body).includes(secret), secret)
   }))
 
-test('the audit is read by actor, action, area and time, in pages, and by administrators alone', () =>
-  withDaemon(async ({ call, register }) => {
-    const { token, user } = await register('admin')
-    const other = await register('bob')
-    const made = await call('POST', '/api/users', { token, body: credentials })
-    const read = async (query: string) => {
-      const { status, body } = await call('GET', `/api/audit?${query}`, { token })
-      return status === 200 ? [body.entries.map(({ action }: { action: string }) => action), body.total] : body.details
-    }
-    const day = new Date(made.body.created_at).toISOString().slice(0, 10)
-    for (const actor of ['admin', user.id])
-      assert.equal(await read(`actor=${actor}`), [['users.create', 'register'], 2])
-    assert.equal(await read('actor=nobody'), [[], 0])
-    assert.equal(await read('action=users'), [['users.create'], 1])
-    assert.equal(await read('limit=1&offset=1'), [['register'], 3])
-    assert.equal(await read(`since=${day}`), [['users.create', 'register', 'register'], 3])
-    assert.equal(await read('until=2020-01-01'), [[], 0])
-    assert.equal(await read('since=tomorrow'), [[], 0])
-    assert.match(String(await read('since=never')), /^since: must be/)
-    assert.equal(await read('since=2026-02-01&until=2026-01-01'), ['until: is before since'])
-    assert.match(String(await read('user=admin')), /user: is not a query parameter/)
-    assert.match(String(await read('limit=1001')), /limit/)
-    assert.is((await call('GET', '/api/audit', { token: other.token })).status, 403)
-    assert.is((await call('GET', '/api/audit')).status, 401)
-  }))
-
 test('a service removes entries of the audit that are older than audit.keep_days, and 0 keeps them', async () => {
   for (const [keepDays, kept] of [
     ['30', ['young']],
@@ -120,21 +91,6 @@ test('a service removes entries of the audit that are older than audit.keep_days
     await app.close()
     assert.equal(db.prepare('SELECT action FROM audit ORDER BY at').pluck().all(), kept)
   }
-})
-
-test('the audit is filtered by an index', async () => {
-  const home = temporaryFolder()
-  await using db = closing(await openDatabase(join(home, 'aichat.db')))
-  const plan = (query: Parameters<typeof auditCondition>[0]) => {
-    const page = sql`SELECT * FROM audit WHERE ${auditCondition(query)} ORDER BY at DESC, id DESC LIMIT 9`
-    return runOn(db, rows<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${page}`))
-      .map(({ detail }) => detail)
-      .join('; ')
-  }
-  assert.match(plan({}), /USING INDEX audit_time/)
-  assert.match(plan({ since: 1 }), /USING INDEX audit_time/)
-  assert.match(plan({ actor: 'ada', since: 1 }), /USING INDEX audit_actor/)
-  assert.match(plan({ action: 'users' }), /USING INDEX audit_action/)
 })
 
 test.run()

@@ -1,10 +1,12 @@
 // Some with --all only: a killed process.
+
 import type { ServerResponse } from 'node:http'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
-import { failureOf, openLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
-import { removeHome, type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
+import { ended, failureOf, openLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../helpers/program/daemon.ts'
 import { pluginAt } from '../helpers/program/installation.ts'
 import { completionEvents, openStandIn, type StandIn } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -24,13 +26,13 @@ test('it is queued at once, can be polled to its end, and continued', () =>
     const early = await failureOf(() => openai.responses.create({ model, input: 'x', previous_response_id: made.id }))
     assert.match(early.message, /not finished/)
     release()
-    const done = await polled(openai, made.id)
+    const done = await ended(openai, made.id)
     assert.equal(
       [done.status, done.background, done.output_text, done.id, done.created_at],
       ['completed', true, 'Hello there', made.id, made.created_at],
     )
     const next = await openai.responses.create({ model, input: 'Two', previous_response_id: made.id, background: true })
-    assert.is((await polled(openai, next.id)).status, 'completed')
+    assert.is((await ended(openai, next.id)).status, 'completed')
   }))
 
 test('a client that lost the stream reads on behind the last event that it has, while it runs and after it', () =>
@@ -69,7 +71,7 @@ test('a cancelled one leaves its provider and stays cancelled', () =>
     const live = await openai.responses.retrieve(made.id, { stream: true })
     assert.is((await openai.responses.cancel(made.id)).status, 'cancelled')
     assert.is((await numbersAndText(live)).last, 'response.incomplete')
-    while (!provider.received[0]!.cancelled) await pause()
+    await until(() => provider.received[0]!.cancelled)
     assert.equal(
       [(await openai.responses.retrieve(made.id)).status, (await openai.responses.cancel(made.id)).status],
       ['cancelled', 'cancelled'],
@@ -82,7 +84,7 @@ test('a provider that fails makes it a failed response, polled and streamed', as
   })
   const { openai } = libraries
   const made = await openai.responses.create({ model, input: 'One', background: true })
-  const failed = await polled(openai, made.id)
+  const failed = await ended(openai, made.id)
   assert.equal([failed.status, failed.output, failed.error?.code !== undefined], ['failed', [], true])
   const events = await openai.responses.retrieve(made.id, { stream: true })
   assert.instance(await failureOf(() => numbersAndText(events)), OpenAI.APIError)
@@ -110,7 +112,7 @@ test('the end of its key ends it as failed', async () => {
   const client = (apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
   const made = await client(secret).responses.create({ model: 'm-one', input: 'One', background: true })
   assert.is((await call('DELETE', `/api/keys/${id}`, { token: bob.token })).status, 200)
-  const failed = await polled(client(bob.token), made.id)
+  const failed = await ended(client(bob.token), made.id)
   assert.equal([failed.status, failed.error?.code], ['failed', 'server_error'])
   assert.match(failed.error!.message, /key/)
 })
@@ -155,36 +157,6 @@ test.whole('a daemon that stops, or is killed, leaves it failed, and of an answe
   }
 })
 
-test.whole('another daemon of the same data folder polls and cancels it, and says where its events are', async () => {
-  const waiting: ServerResponse[] = []
-  const provider = await openStandIn((_, response) => void waiting.push(response))
-  const first = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456' })
-  const second = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456' }, first.home)
-  try {
-    const { body } = await first.call('POST', '/api/auth/register', { body: { username: 'ada', password: 'Passw0rd' } })
-    const { token } = body as { token: string }
-    await first.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
-    await first.call('POST', '/api/plugins/activate/custom', { token })
-    const [here, there] = [first, second].map(
-      ({ url }) => new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 }),
-    ) as [OpenAI, OpenAI]
-    const { id } = await here.responses.create({ model, input: 'One', background: true })
-    await requests(provider, 1)
-    const refused = await failureOf(() => there.responses.retrieve(id, { stream: true }))
-    assert.match(refused.message, /Another process makes this response/)
-    assert.is((await there.responses.cancel(id)).status, 'cancelled')
-    for (const response of waiting)
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer.join(''))
-    for (const client of [here, there]) {
-      while ((await client.responses.retrieve(id)).status !== 'cancelled') await pause()
-    }
-  } finally {
-    for (const daemon of [first, second]) await daemon.stop('SIGKILL')
-    await provider.close()
-    removeHome(first)
-  }
-})
-
 test.run()
 
 interface Paused {
@@ -224,23 +196,11 @@ function withPaused(work: (parts: Paused) => Promise<void>): Promise<void> {
 
 /** Resolves when so many requests have reached a provider. */
 async function requests({ received }: StandIn, count: number): Promise<void> {
-  while (received.length < count) await pause()
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => received.length >= count)
 }
 
 async function extentOf({ call }: SpawnedDaemon, token: string): Promise<{ readonly responses: number }> {
   return (await call('GET', '/api/responses', { token })).body
-}
-
-async function polled(openai: OpenAI, id: string): Promise<OpenAI.Responses.Response> {
-  for (;;) {
-    const response = await openai.responses.retrieve(id)
-    if (response.status !== 'queued' && response.status !== 'in_progress') return response
-    await pause()
-  }
 }
 
 async function numbersAndText(stream: AsyncIterable<OpenAI.Responses.ResponseStreamEvent>) {

@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { writeWav } from '../../speech/audio/wav.ts'
 import type { LimitArea } from '../../src/usage/limits/area.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { type ClientLibraries, withLibraries } from '../helpers/program/client-libraries.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -32,34 +33,6 @@ const inChosenTier: Answer = ({ body }, response) => {
   const { service_tier } = JSON.parse(body) as { readonly service_tier?: string }
   return json(response, 200, { ...completion('Hello there'), service_tier })
 }
-
-test('of fifty requests at once for which a budget has ten, ten are sent; the next when they have cost less', () => {
-  let free = () => {}
-  const refused = new Promise<void>((resolve) => {
-    free = resolve
-  })
-  const held: Answer = async (request, response) => {
-    await refused
-    await answers(request, response)
-  }
-  return withBudget(held, 0.5, {}, async ({ url, provider, limits }) => {
-    let refusals = 0
-    const statuses = await Promise.all(
-      Array.from({ length: 50 }, async () => {
-        // At most five tokens, each a cent.
-        const status = await ask(url, { max_tokens: 5 })
-        if (status === 429 && ++refusals === 40) free()
-        return status
-      }),
-    )
-    assert.is(provider.received.length, 10)
-    assert.is(statuses.filter((status) => status === 200).length, 10)
-    const [view] = await settled(limits)
-    assert.is(view?.budgets[0]?.spent_usd, '0.2')
-    assert.is(await ask(url, { max_tokens: 30 }), 200)
-    assert.is(await ask(url, { max_tokens: 30 }), 429)
-  })
-})
 
 test('several answers to one request are reserved as so many, and a service without a price as much as it may cost', () =>
   withBudget(inChosenTier, 0.1, {}, async ({ url, provider, limits }) => {
@@ -232,12 +205,11 @@ async function setPrice(url: string, plugin: string): Promise<void> {
 }
 
 /** The limits once no attempt waits for the ledger. */
-async function settled(limits: LimitArea) {
-  for (;;) {
+function settled(limits: LimitArea) {
+  return eventually(async () => {
     const views = await limits.list()
-    if (views.every(({ budgets }) => budgets.every(({ reserved_usd }) => reserved_usd === '0'))) return views
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+    return views.every(({ budgets }) => budgets.every(({ reserved_usd }) => reserved_usd === '0')) ? views : undefined
+  })
 }
 
 function post(body: unknown): RequestInit {

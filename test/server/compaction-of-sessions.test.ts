@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { pluginAt } from '../helpers/program/installation.ts'
 import { openUsers, type UserDaemon } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -77,6 +78,20 @@ for (const [what, answer, status] of [
     await say(all, 'five')
     assert.equal([sent(all).length, sent(all)[0]!.content], [9, long('one')])
   })
+
+test('of two summaries at once the second is refused, and a summary of a part says what it was made without', async () => {
+  await using all = await open(summarising('They spoke.'))
+  const both = await Promise.all([compact(all), compact(all)])
+  assert.equal(both.map(({ status }) => status).sort(), [200, 409])
+  assert.match(both.find(({ status }) => status === 409)!.body.error, /changed meanwhile/)
+  assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 9)
+  const models = { 'custom-model': { context_window: 1_000 } }
+  await all.installation.app.plugins.update('custom', { ...pluginAt(all.provider.url), models })
+  for (const word of ['five', 'six', 'seven', 'eight', 'nine']) await say(all, long(word))
+  const { status, body } = await compact(all)
+  assert.equal([status, body.replaces], [200, 15])
+  assert.match(body.warnings[0], /^\d+ earlier messages \(about \d+ tokens\) left out: custom-model takes 1000 tokens/)
+})
 
 test('a short conversation has nothing to summarise, and that of another user cannot be summarised', async () => {
   await using all = await openUsers({ provider: summarising('Short.') })

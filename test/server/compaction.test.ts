@@ -26,6 +26,25 @@ function summarising(api: DialectId, summary = 'They counted to four.'): Answer 
   })
 }
 
+test('a request whose last item asks for a compaction is answered by it alone, whole and streamed', () =>
+  withLibraries(summarising('openai-chat'), async ({ openai, provider }) => {
+    const input = [...talk, { type: 'compaction_trigger' }] as never
+    const whole = await openai.responses.create({ model, input })
+    const streamed = []
+    for await (const event of await openai.responses.create({ model, input, stream: true })) streamed.push(event)
+    assert.equal(
+      streamed.map(({ type }) => type),
+      ['response.created', 'response.output_item.done', 'response.completed'],
+    )
+    const last = streamed.at(-1) as OpenAI.Responses.ResponseCompletedEvent
+    for (const { status, output, usage } of [whole, last.response]) {
+      assert.equal([status, output.map(({ type }) => type), usage?.input_tokens], ['completed', ['compaction'], 5])
+      const next = await openai.responses.create({ model, input: [...output, said('user', 'Five')] as never })
+      assert.match(next.output_text, /They counted to four\..*Five$/s)
+    }
+    assert.not.match(provider.received[0]!.body, 'compaction_trigger')
+  }))
+
 for (const api of Object.keys(endpoints) as DialectId[])
   test(`a model of ${api} without compaction of its own summarises, and goes on with its summary`, () => {
     const answer = summarising(api)

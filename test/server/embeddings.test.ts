@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { type As, openUsers, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, json } from '../helpers/providers/fake-provider.ts'
@@ -72,54 +73,6 @@ test('the list refreshes when a model is installed, and then a persona may name 
       assert.is((await ada('PUT', path, { embedding_model: 'toy-embed:latest' })).status, 200)
     },
     { runner: ollama({ models: () => installed }), waits: { embedderList: 20 } },
-  )
-})
-
-test('a persona’s memories are embedded and found by its model, and by another after a change', async () => {
-  await using users = await openUsers({ runner: ollama({ models: () => toys }) })
-  const { ada, persona, runner } = users
-  const path = await persona({ embedding_model: 'toy-embed' })
-  const { status, body } = await ada('POST', `${path}/memory`, { content: 'Aaa aaa' })
-  assert.is(status, 201)
-  assert.equal([body.embedding_model, body.embedding_status, body.embedding.length], ['toy-embed', 'ready', 26])
-  assert.ok(body.embedding[0] > 0.9)
-  for (let count = 0; count < 40; count++)
-    await ada('POST', `${path}/memory`, { content: `Memory ${'bcdefghi'[count % 8]} ${count}` })
-  const found = await search(ada, path, 'a a')
-  assert.equal([found.mode, found.embedding_model, found.results[0]?.content], ['hybrid', 'toy-embed', 'Aaa aaa'])
-  assert.is((await ada('PUT', path, { embedding_model: 'other-embed' })).status, 200)
-  // Search works while embeddings are pending.
-  const meanwhile = await search(ada, path, 'Aaa')
-  assert.equal([meanwhile.embedding_model, meanwhile.results[0]?.content], ['other-embed', 'Aaa aaa'])
-  await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
-  const [entry] = (await ada('GET', `${path}/memory?include=embedding&limit=1`)).body.memories
-  assert.equal([entry.embedding_model, entry.embedding.length], ['other-embed', 27])
-  assert.is((await search(ada, path, 'a a')).mode, 'hybrid')
-  const batches = runner.received.filter(({ body: sent }) => sent.includes('other-embed:latest'))
-  assert.ok(
-    batches.some(({ body: sent }) => JSON.parse(sent).input?.length > 10),
-    'many texts at a time',
-  )
-})
-
-test('when the runner dies in the middle, memories are stored as pending, found by words, and embedded later', () => {
-  const runner = { alive: true }
-  return withUsers(
-    async ({ ada, persona }) => {
-      const path = await persona({ embedding_model: 'toy-embed' })
-      await ada('POST', `${path}/memory`, { content: 'Before it died' })
-      runner.alive = false
-      const { status, body } = await ada('POST', `${path}/memory`, { content: 'While it was away' })
-      assert.equal([status, body.embedding_status, body.embedding], [201, 'pending', []])
-      const found = await search(ada, path, 'What was away?')
-      assert.equal([found.mode, found.results[0]?.content], ['lexical', 'While it was away'])
-      assert.equal(await statuses(ada, path), ['pending', 'ready'])
-      assert.is((await ada('PUT', path, { name: 'Nia' })).status, 200, 'other things may be changed meanwhile')
-      runner.alive = true
-      await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
-      assert.is((await search(ada, path, 'away')).mode, 'hybrid')
-    },
-    { runner: ollama({ models: () => toys, alive: () => runner.alive }), waits: { embedderRest: 20, reembedding: 20 } },
   )
 })
 
@@ -243,13 +196,4 @@ async function search(as: As, path: string, query: string): Promise<Outcome> {
   const { status, body } = await as('POST', `${path}/memory/search`, { query })
   assert.is(status, 200, JSON.stringify(body))
   return body
-}
-
-async function statuses(as: As, path: string): Promise<string[]> {
-  const { body } = await as('GET', `${path}/memory?limit=1000`)
-  return body.memories.map(({ embedding_status }: { embedding_status: string }) => embedding_status)
-}
-
-async function until(done: () => Promise<boolean>): Promise<void> {
-  while (!(await done())) await new Promise((resolve) => setTimeout(resolve, 20))
 }

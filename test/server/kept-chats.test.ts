@@ -1,5 +1,4 @@
 import * as assert from 'uvu/assert'
-import { pluck } from '../helpers/pluck.ts'
 import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -109,41 +108,6 @@ test('a question that fails keeps nothing; an answer whose reader leaves is kept
   }
 })
 
-test('a question whose asker leaves before the first word is kept alone, streamed or not, and the next model is told so', async () => {
-  await using all = await openUsers({ provider: echo })
-  const path = await all.persona({ memory_settings: { enabled: true } })
-  const { body: talk } = await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
-  let number = 0
-  for (const stream of [true, false])
-    for (const place of [{}, { persona: 'Mia' }, { session: talk.id }])
-      await leave(all, { keep: true, ...place, stream, ...says(`SILENT ${++number}: I play the cello.`) })
-  // Nothing is kept of a chat that asks for none, even in a session, nor of a failure.
-  await leave(all, { session: talk.id, ...says('SILENT unkept') })
-  const kept = await until(async () => {
-    const { sessions } = (await all.ada('GET', '/api/sessions')).body
-    return sessions.length === 5 && talkOf(sessions, talk.id).message_count === 2 ? sessions : undefined
-  })
-  assert.equal(
-    kept.map(({ name, persona_id }: { name: string; persona_id?: string }) => [name, persona_id !== undefined]).sort(),
-    [
-      ['SILENT 1: I play the cello.', false],
-      ['SILENT 2: I play the cello.', true],
-      ['SILENT 4: I play the cello.', false],
-      ['SILENT 5: I play the cello.', true],
-      ['Talk', true],
-    ],
-  )
-  assert.is((await all.ada('GET', `${path}/memory`)).body.total, 0)
-  await ask(all, { session: 'SILENT 1: I play the cello.', ...says('And now?') })
-  assert.equal(JSON.parse(all.provider.received.at(-1)!.body).messages, [
-    { role: 'user', content: 'SILENT 1: I play the cello.' },
-    { role: 'assistant', content: '[This question was not answered.]' },
-    { role: 'user', content: 'And now?' },
-  ])
-  const { taken } = (await all.ada('POST', '/api/sessions/SILENT%204:%20I%20play%20the%20cello./undo', {})).body
-  assert.equal(pluck(taken, 'role'), ['user'])
-})
-
 test("a persona's memory is the same whether its chat is kept or not, and the session knows its persona", () =>
   withUsers(
     async (all) => {
@@ -185,33 +149,7 @@ test('beyond the limit the oldest go that were neither renamed nor continued', a
   assert.equal(sessions.map(({ name }: { name: string }) => name).sort(), ['first', 'five', 'four', 'six', 'two'])
 })
 
-test('a session that is removed while it is continued is told with the code of that failure, and nothing is kept', async () => {
-  await using all = await openUsers({
-    async provider(request, response) {
-      await removing()
-      return echo(request, response)
-    },
-  })
-  const path = await all.persona({ memory_settings: { enabled: true } })
-  for (const stream of [false, true]) {
-    await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
-    removing = async () => {
-      await all.ada('DELETE', '/api/sessions/Talk')
-    }
-    const body = { session: 'Talk', stream, ...says('I play the cello.') }
-    const told = stream
-      ? await all.stream('ada', body)
-      : JSON.stringify((await all.ada('POST', '/api/chat', body)).body)
-    assert.match(told, '"unsaved":"not_found"')
-    assert.match(told, 'Session \\"Talk\\" not found: it was removed meanwhile')
-    assert.is((await all.ada('GET', '/api/sessions')).body.total, 0)
-    assert.is((await all.ada('GET', `${path}/memory`)).body.total, 0)
-  }
-})
-
 test.run()
-
-let removing: () => Promise<void> = async () => {}
 
 function says(content: string) {
   return { messages: [{ role: 'user', content }] }
@@ -222,11 +160,6 @@ async function ask({ ada }: UserDaemon, body: object): Promise<any> {
   const answer = await ada('POST', '/api/chat', body)
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
   return answer.body
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: sessions as the wire has them
-function talkOf(sessions: readonly any[], wanted: string): any {
-  return sessions.find(({ id }) => id === wanted)
 }
 
 /** Asks for a stream and leaves after its first text; leaves a question that is SILENT once the provider has it. */

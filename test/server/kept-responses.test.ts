@@ -3,6 +3,7 @@ import { generateText, type ModelMessage, streamText } from 'ai'
 import BetterSqlite3 from 'better-sqlite3'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import {
   type DialectId,
   endpoints,
@@ -243,7 +244,7 @@ test('a client that leaves in the middle of its answer, and an answer that break
   await failureOf(async () => {
     for await (const event of left) if (event.type === 'response.output_text.delta') left.abort()
   })
-  while (!provider.received[0]?.cancelled) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => provider.received[0]?.cancelled === true)
   const broken = await openai.responses.create({ model, input: 'One', stream: true })
   let id = ''
   await failureOf(async () => {

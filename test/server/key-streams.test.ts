@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { completionEvents } from '../helpers/providers/fake-provider.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
 import { suite } from '../helpers/suite.ts'
@@ -57,8 +58,7 @@ for (const [what, reason, end] of endings)
       assert.match(api!, /event: error\ndata: .*"code":"key_revoked".*"status":401/)
       assert.match(openai!, /"error":\{[^}]*"code":"key_revoked"/)
       assert.match(anthropic!, /event: error\ndata: .*"type":"authentication_error"/)
-      while (daemon.provider.received.some(({ cancelled }) => !cancelled))
-        await new Promise((resolve) => setTimeout(resolve, 5))
+      await until(() => daemon.provider.received.every(({ cancelled }) => cancelled))
       assert.is((await daemon.call('GET', '/v1/models', { token: key.secret })).status, 401)
     }))
 

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { openLibraries } from '../helpers/program/client-libraries.ts'
 import { withDaemon } from '../helpers/program/daemon.ts'
@@ -57,33 +58,6 @@ test('an administrator sets, shows, resets and removes limits; others see their 
     assert.is((await as('DELETE', `/api/users/${bob.user.id}`)).status, 200)
     assert.is((await as('GET', '/api/limits')).body.limits.length, 1)
     assert.is(user.username, 'ada')
-  }))
-
-test('a change leaves limits that it does not name, where a PUT replaces all of them', () =>
-  withUsers(async ({ ada }) => {
-    const change = (body: object) => ada('POST', '/api/limits/all/change', body)
-    assert.is((await ada('PUT', '/api/limits/all', { rpm: 5, tpm: 100 })).status, 200)
-    const budgets = [{ amount_usd: 5, period: 'day' }]
-    const both = await Promise.all([change({ parallel: 2, rpm: null }), change({ budgets, tpd: 900 })])
-    assert.equal(pluck(both, 'status'), [200, 200])
-    const { body } = await change({ warn: 90, hard: true, timezone: 'europe/berlin' })
-    assert.equal([body.rpm, body.tpm, body.tpd, body.parallel, body.budgets.length], [undefined, 100, 900, 2, 1])
-    const [{ amount_usd, warn, hard, timezone }] = body.budgets
-    assert.equal([amount_usd, warn, hard, timezone], ['5', 90, true, 'Europe/Berlin'])
-    const wrong = [
-      { rpm: 0 },
-      { rpm: '60' },
-      { budgets: null },
-      { warn: 101 },
-      { hard: null },
-      { timezone: 'Nowhere' },
-      { budgets: [...budgets, ...budgets] },
-      { budgets: [], warn: 90 },
-      { more: 1 },
-    ]
-    for (const body of wrong) assert.is((await change(body)).status, 400, JSON.stringify(body))
-    assert.is((await ada('POST', '/api/limits/user:nobody/change', { rpm: 1 })).status, 404)
-    assert.equal((await ada('PUT', '/api/limits/all', { rpm: 6 })).body, { subject: 'all', rpm: 6, budgets: [] })
   }))
 
 test('limits that make no sense are refused by their fields', () =>
@@ -294,5 +268,5 @@ async function held(body: string, answer: () => void | Promise<void>): Promise<v
 }
 
 async function reached(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => isSo())
 }

@@ -1,8 +1,6 @@
-// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { pluck } from '../helpers/pluck.ts'
 import { type As, withUsers } from '../helpers/program/user-daemon.ts'
-import { anyCharacter, fc } from '../helpers/properties.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('memories over HTTP')
@@ -67,30 +65,6 @@ test('the same words again renew a memory and are none of their own', () =>
     assert.is((await ada('GET', path)).body.total, 2, 'said by somebody else it is another')
   }))
 
-test('a list is newest first, in pages, and by category', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = `${await persona()}/memory`
-    for (let count = 0; count < 7; count++)
-      await ada('POST', path, { content: `Memory ${count}`, metadata: count % 2 ? { category: 'Odd & "one"' } : {} })
-    const contents = async (query: string) => {
-      const { status, body } = await ada('GET', `${path}?${query}`)
-      assert.is(status, 200, JSON.stringify(body))
-      return [body.memories.map(({ content }: { content: string }) => content.slice(-1)).join(''), body.total]
-    }
-    assert.equal(await contents(''), ['6543210', 7])
-    assert.equal(await contents('limit=2&offset=3'), ['32', 7])
-    assert.equal(await contents('offset=100'), ['', 7])
-    assert.equal(await contents(`category=${encodeURIComponent('Odd & "one"')}`), ['531', 3])
-    assert.equal(await contents('category=odd'), ['', 0])
-    assert.equal(await contents('category='), ['6420', 4], 'the empty category is that of those without one')
-    assert.equal((await ada('GET', `${path}/categories`)).body, {
-      categories: [
-        { category: '', count: 4 },
-        { category: 'Odd & "one"', count: 3 },
-      ],
-    })
-  }))
-
 test('what cannot be a memory is refused with every reason, and nothing is stored', () =>
   withUsers(async ({ ada, persona }) => {
     const path = `${await persona()}/memory`
@@ -136,36 +110,6 @@ test('what cannot be a memory is refused with every reason, and nothing is store
     for (const importance_score of [0, 1])
       assert.is((await ada('POST', path, { content: `x${importance_score}`, importance_score })).status, 201)
     assert.is((await ada('POST', path, { content: 'x'.repeat(20_000) })).status, 201)
-  }))
-
-test('a limit is from 1 to 1,000 of a list, and to 100 of a search', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = `${await persona()}/memory`
-    await ada('POST', path, { content: 'tea' })
-    for (const limit of ['0', '-1', '1001', '1.5', 'x', '', 'NaN', 'Infinity', '1e9']) {
-      for (const rest of ['', '/evictions']) {
-        const { status, body } = await ada('GET', `${path}${rest}?limit=${limit}`)
-        assert.equal([status, body.details.length], [400, 1], `${rest} ${limit}`)
-        assert.match(body.details[0], /^limit: /)
-      }
-    }
-    for (const limit of [0, -1, 101, 1001, 1.5, 'x', null, [], {}])
-      for (const name of ['limit', 'max_results', 'top_k'])
-        assert.is(
-          (await ada('POST', `${path}/search`, { query: 'tea', [name]: limit })).status,
-          400,
-          `${name} ${limit}`,
-        )
-    for (const limit of [1, 1000]) assert.is((await ada('GET', `${path}?limit=${limit}`)).status, 200)
-    for (const limit of [1, 100]) assert.is((await ada('POST', `${path}/search`, { query: 'tea', limit })).status, 200)
-    assert.is((await ada('GET', `${path}?offset=-1`)).status, 400)
-    assert.is((await ada('GET', `${path}?include=everything`)).status, 400)
-    assert.is((await ada('GET', `${path}?include=embedding&limit=100`)).status, 200)
-    const heavy = await ada('GET', `${path}?include=embedding&limit=101`)
-    assert.equal(
-      [heavy.status, heavy.body.details],
-      [400, ['limit: must be at most 100 where embeddings are included']],
-    )
   }))
 
 test('a search finds by words, stops at its limit under each of its names, and explains every score', () =>
@@ -253,31 +197,6 @@ test('no query is an error but one that is empty, too long or no text', () =>
     assert.is(operators[0].content, 'My cat is called Mog.')
   }))
 
-test.whole('no text, kept or asked, is ever an error of the index', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = `${await persona()}/memory`
-    const text = fc.oneof(
-      fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 }),
-      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
-      fc
-        .array(fc.constantFrom(...strange.filter(({ length }) => length < 100)), { minLength: 1, maxLength: 5 })
-        .map((all) => all.join(' ')),
-    )
-    await fc.assert(
-      fc.asyncProperty(text, text, async (content, query) => {
-        const added = await ada('POST', path, { content })
-        assert.ok([201, 400].includes(added.status), `${added.status}`)
-        if (added.status === 400) assert.is(content.trim(), '')
-        else assert.is(added.body.content, Buffer.from(content).toString().trim())
-        const found = await ada('POST', `${path}/search`, { query })
-        assert.is(found.status, query.trim() === '' ? 400 : 200, JSON.stringify(found.body))
-        if (found.status === 200) explains(found.body.results)
-      }),
-      { numRuns: 60, endOnFailure: true, includeErrorInReport: true },
-    )
-  }),
-)
-
 test('a full memory lets the least worth go, keeps what is pinned, and writes down what went and why', () =>
   withUsers(async ({ ada, persona }) => {
     const path = await persona({ memory_settings: { max_memories: 3 } })
@@ -309,19 +228,6 @@ test('a full memory lets the least worth go, keeps what is pinned, and writes do
     const gone = (await ada('POST', `${path}/memory/search`, { query: 'dull' })).body.results
     assert.is(gone[0].id, pinned.id)
     assert.not.ok(gone.some(({ id }: { id: string }) => id === dull.id))
-  }))
-
-test('without clean-up a full memory refuses and says what can be done', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = await persona({ memory_settings: { max_memories: 2, auto_cleanup: false } })
-    for (const content of ['one', 'two']) assert.is((await ada('POST', `${path}/memory`, { content })).status, 201)
-    const { status, body } = await ada('POST', `${path}/memory`, { content: 'three' })
-    assert.is(status, 400)
-    assert.match(body.error, 'full')
-    assert.match(body.details[0], 'max_memories')
-    assert.equal(await contents(ada, path), ['two', 'one'])
-    assert.is((await ada('POST', `${path}/memory`, { content: 'one' })).status, 201, 'what is there may be renewed')
-    assert.equal((await ada('GET', `${path}/memory/evictions`)).body, { evictions: [] })
   }))
 
 test('what has been here longer than its days is shown by no read, and the next write removes it with a record', () =>

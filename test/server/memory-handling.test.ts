@@ -75,51 +75,6 @@ test('an edit that would leave no memory is refused with its reasons, and change
     assert.equal([same.status, same.body.error], [400, `The memory ${entry.id} has the same text already`])
   }))
 
-test('a pinned memory stays where others are evicted, until it is unpinned', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = `${await persona({ memory_settings: { max_memories: 2 } })}/memory`
-    const add = async (content: string) => (await ada('POST', path, { content })).body
-    const [tea, cocoa] = [await add('tea'), await add('cocoa')]
-    const pinned = await ada('PUT', `${path}/${tea.id}`, { metadata: { pinned: true } })
-    assert.equal([pinned.status, pinned.body.metadata], [200, { pinned: true }])
-    const evicted = ({ evicted: gone }: { evicted: { memory_id: string }[] }) => gone.map((one) => one.memory_id)
-    const milk = await add('milk')
-    assert.equal(evicted(milk), [cocoa.id])
-    const unpinned = await ada('PUT', `${path}/${tea.id}`, { metadata: { pinned: null } })
-    assert.equal([unpinned.status, unpinned.body.metadata], [200, {}])
-    assert.equal(evicted(await add('juice')), [tea.id])
-  }))
-
-test('a memory of another user is forbidden, and one of another persona is not found', () =>
-  withUsers(async ({ ada, bob, persona }) => {
-    const [mine, other] = [await persona(), await persona({ name: 'Other' })]
-    const { id } = (await ada('POST', `${mine}/memory`, { content: 'tea' })).body
-    for (const method of ['GET', 'PUT', 'DELETE']) {
-      // Even with an invalid change: the order of refusal tells a stranger nothing.
-      const change = method === 'PUT' ? { content: '' } : undefined
-      assert.is((await bob(method, `${mine}/memory/${id}`, change)).status, 403, method)
-      assert.is((await bob(method, `${mine}/memory/unknown`, change)).status, 403, method)
-      assert.is((await ada(method, `${other}/memory/${id}`, change)).status, 404, method)
-      assert.is((await ada(method, `${mine}/memory/${id.slice(0, 8)}`, change)).status, 404, 'REST takes whole ids')
-    }
-    assert.is((await ada('GET', `${mine}/memory/${id}`)).body.content, 'tea')
-  }))
-
-test('edits of one memory at once are all made, one after the other', () =>
-  withUsers(async ({ ada, persona }) => {
-    const path = `${await persona()}/memory`
-    const { id } = (await ada('POST', path, { content: 'tea' })).body
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, at) =>
-        ada('PUT', `${path}/${id}`, { content: `tea ${at}`, metadata: { [`key${at}`]: at } }),
-      ),
-    )
-    assert.ok(answers.every(({ status }) => status === 200))
-    const { content, metadata, embedding_status } = (await ada('GET', `${path}/${id}`)).body
-    assert.equal([Object.keys(metadata).length, embedding_status], [8, 'ready'])
-    assert.ok(answers.some(({ body }) => body.content === content && Object.keys(body.metadata).length === 8))
-  }))
-
 test('lists and searches take the same conditions, and a misspelt one is refused', () =>
   withUsers(async ({ ada, persona }) => {
     const path = `${await persona()}/memory`

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { type As, openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, completionEvents, json, localRunner } from '../helpers/providers/fake-provider.ts'
@@ -296,7 +297,7 @@ test('a client that leaves in the middle of an answer leaves nothing behind', as
   await response.body!.getReader().read()
   leaving.abort()
   const [asked] = all.provider.received
-  while (!asked!.cancelled) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => asked!.cancelled)
   assert.equal(await memories(all.ada, path), [])
   assert.is((await all.ada('GET', `/api/sessions/${session.id}`)).body.message_count, 0)
 })

@@ -290,17 +290,4 @@ test('a persona’s chat is not stored at the provider, takes no memories on req
   assert.is((await call('POST', '/api/personas', { token: ada.token, body })).status, 400)
 })
 
-test('an answer that breaks off leaves no memory', async () => {
-  await using daemon = await openKeyDaemon({
-    provider: (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(completionEvents(['Not', 'ed.']).slice(0, 2).join(''))
-    },
-  })
-  const id = await personaOf(daemon, daemon.ada)
-  const say = clientsOf(daemon.url, daemon.ada.token)['openai streamed']!
-  await failureOf(() => say(`persona:${id}`, told))
-  assert.equal(await memoriesOf(daemon, daemon.ada, id), [])
-})
-
 test.run()

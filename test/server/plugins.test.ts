@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -233,14 +233,6 @@ test('a broken file in the data folder is reported and stops no other plugin', (
     const { plugins, broken } = (await get('/api/plugins')).body as { plugins: unknown[]; broken: { id: string }[] }
     assert.is(plugins.length, 11)
     assert.equal(pluck(broken, 'id'), ['broken', 'wrong'])
-  }))
-
-test('the file before a change is kept, and no temporary file is left', () =>
-  withApi(async ({ send, home }) => {
-    await send('POST', '/api/plugins/install', pluginAt('https://chat.example'))
-    await send('PUT', '/api/plugins/custom', pluginAt('https://chat.example', { name: 'Second' }))
-    assert.equal(readdirSync(join(home, 'plugins')).sort(), ['custom.json', 'custom.json.backup'])
-    assert.is(JSON.parse(readFileSync(join(home, 'plugins', 'custom.json.backup'), 'utf8')).name, 'Custom')
   }))
 
 test.run()

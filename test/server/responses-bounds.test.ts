@@ -1,7 +1,6 @@
 // Some with --all only: a whole sample.
-import type OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
+import { ended, failureOf, withLibraries } from '../helpers/program/client-libraries.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -49,7 +48,7 @@ test.whole(
           const streamed = await failureOf(() => openai.responses.stream({ model, input }).finalResponse())
           assert.match(streamed.message, told)
           const { id } = await openai.responses.create({ model, input, background: true })
-          const failed = await polled(openai, id)
+          const failed = await ended(openai, id)
           assert.is(failed.status, 'failed')
           assert.match(failed.error!.message, told)
         }
@@ -67,7 +66,7 @@ test.whole('events of an answer in the background that are too many fail it with
     },
     async ({ openai }) => {
       const { id } = await openai.responses.create({ model, input: 'One', background: true })
-      const failed = await polled(openai, id)
+      const failed = await ended(openai, id)
       assert.match(failed.error!.message, /more than 16777216 characters of events/)
       let numbers = 0
       for await (const event of await openai.responses.retrieve(id, { stream: true }))
@@ -114,13 +113,4 @@ function calls(): object {
   }))
   const message = { role: 'assistant', content: null, tool_calls }
   return { ...whole, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
-}
-
-/** The response once it has ended. */
-async function polled(openai: OpenAI, id: string): Promise<OpenAI.Responses.Response> {
-  for (;;) {
-    const response = await openai.responses.retrieve(id)
-    if (response.status !== 'queued' && response.status !== 'in_progress') return response
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 }

@@ -1,5 +1,4 @@
 import { request } from 'node:http'
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import * as assert from 'uvu/assert'
@@ -161,39 +160,7 @@ for (const api of Object.keys(endpoints) as DialectId[]) {
       },
       { plugin: { api } },
     ))
-
-  test(`${api}: Vercel’s library runs a tool, whole and streamed`, () =>
-    withLibraries(
-      providerOf(api, [...answers(api), ...answers(api)]),
-      async ({ ai }) => {
-        const inputSchema = jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } } })
-        const asked = {
-          model: ai.responses('custom-model'),
-          prompt: 'Weather in Bern?',
-          tools: { weather: tool({ inputSchema, execute: async ({ city }) => `rain in ${city}` }) },
-          stopWhen: stepCountIs(3),
-          providerOptions: { openai: { store: false } },
-        }
-        assert.is((await generateText(asked)).text, 'It rains in Bern.')
-        const streamed = streamText(asked)
-        let text = ''
-        for await (const piece of streamed.textStream) text += piece
-        assert.is(text, 'It rains in Bern.')
-        assert.is(await streamed.finishReason, 'stop')
-      },
-      { plugin: { api } },
-    ))
 }
-
-test('OpenAI’s library parses an answer in a given shape', () =>
-  withLibraries(providerOf('openai-chat', [{ content: '{"rain":true}' }]), async ({ openai, provider }) => {
-    const schema = { type: 'object', properties: { rain: { type: 'boolean' } } }
-    const format = { type: 'json_schema' as const, name: 'weather', schema, strict: true }
-    const reply = await openai.responses.parse({ model: 'custom-model', input: 'x', text: { format } })
-    assert.equal(reply.output_parsed, { rain: true })
-    const asked = JSON.parse(provider.received[0]!.body)
-    assert.equal(asked.response_format, { type: 'json_schema', json_schema: { name: 'weather', schema, strict: true } })
-  }))
 
 test('a client that stores its answers is not sent the sealed reasoning unless it asks for it', async () => {
   await using libraries = await openLibraries(providerOf('anthropic-messages', answers('anthropic-messages')), {

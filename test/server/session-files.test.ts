@@ -83,6 +83,25 @@ test('a picture of 60 MB is refused by a sentence', () =>
     { provider: answering },
   ))
 
+test('a picture of 23 MB, new and again with a later question, leaves others their turns', () =>
+  withUsers(
+    async ({ ada, bob }) => {
+      await ada('POST', '/api/sessions', { name: 'Talk' })
+      const url = `data:image/png;base64,${'A'.repeat(30_666_668)}`
+      for (const content of [[{ type: 'image_url', image_url: { url } }], 'And again?']) {
+        let isOver = false
+        const asked = ada('POST', '/api/chat', asks(content)).finally(() => {
+          isOver = true
+        })
+        let others = 0
+        for (; !isOver; others++) assert.is((await bob('GET', '/health')).status, 200)
+        assert.is((await asked).status, 200)
+        assert.ok(others >= 8, `${others} answers meanwhile`)
+      }
+    },
+    { provider: answering },
+  ))
+
 test('pictures beyond what a request holds are left out of later questions, the oldest first, by a warning', async () => {
   await using all = await openUsers({ provider: answering })
   await all.ada('POST', '/api/sessions', { name: 'Talk' })

@@ -56,27 +56,6 @@ test('no text is a syntax error; only what is too long or empty is refused', () 
       assert.is((await ada('GET', `/api/sessions/search?${query}`)).status, 400, query)
   }))
 
-test('another user finds nothing of them, and what was taken back or removed is found no more', () =>
-  withUsers(async ({ ada, bob }) => {
-    await fill(ada, 'Trip', ['secret train', 'train'])
-    await fill(ada, 'Food', ['train food', 'food'])
-    await fill(bob, 'His', ['train of bob', 'no'])
-    const found = async (as: As) => (await search(as, 'q=train')).hits.map(({ snippet }: Hit) => snippet)
-    assert.equal(await found(bob), ['train of bob'])
-    await ada('POST', '/api/sessions/Trip/undo', {})
-    assert.equal(await found(ada), ['train food'])
-    await ada('DELETE', '/api/sessions/Food')
-    assert.equal(await found(ada), [])
-    const all = await bob('DELETE', '/api/sessions?before=5')
-    assert.equal([all.status, all.body.removed], [200, 0])
-    for (const query of ['', '?older=5', '?all=false', '?all=true&before=5', '?before=soon'])
-      assert.is((await bob('DELETE', `/api/sessions${query}`)).status, 400, query)
-    assert.equal(await found(bob), ['train of bob'])
-    assert.is((await bob('DELETE', '/api/sessions?all=true')).body.removed, 1)
-    assert.equal(await found(bob), [])
-    assert.is((await ada('GET', '/api/sessions')).body.total, 1)
-  }))
-
 test('a key for some personas finds their conversations alone, and removes none at once', () =>
   withKeyDaemon(async ({ call, key, bob }) => {
     for (const name of ['Mia', 'Leo']) {

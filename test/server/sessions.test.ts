@@ -126,15 +126,6 @@ test('a session is found by its name in either form of its accents', () =>
     assert.is((await ada('GET', `/api/sessions/${encodeURIComponent(decomposed)}`)).body.id, id)
   }))
 
-test('whoever begins one of the same name at the same time gets the same one', () =>
-  withUsers(async ({ ada }) => {
-    const begun = await Promise.all(
-      Array.from({ length: 8 }, () => ada('POST', '/api/sessions', { name: 'Work', reuse: true })),
-    )
-    assert.equal([...new Set(begun.map(({ status }) => status))], [201])
-    assert.is(new Set(begun.map(({ body }) => body.id)).size, 1)
-  }))
-
 test('a session belongs to its user alone', async () => {
   await using users = await openUsers({ provider: counting })
   const { ada, bob, provider, persona } = users
@@ -179,23 +170,6 @@ test('each turn is sent with what was said before, streamed or not, and is kept'
   assert.equal(times, [...times].sort())
   assert.is(body.updated_at, times.at(-1))
   assert.is(await say(all, {}, 'apart'), '1: apart', 'a chat without a session has no past')
-})
-
-test('the one spoken in last comes first in the list, in pages', async () => {
-  await using all = await openUsers({ provider: counting })
-  for (const name of ['a', 'b', 'c']) {
-    await all.ada('POST', '/api/sessions', { name })
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-  await say(all, { session: 'a' }, 'hello')
-  const names = async (query: string) => {
-    const { body } = await all.ada('GET', `/api/sessions${query}`)
-    return [body.sessions.map(({ name }: { name: string }) => name).join(''), body.total]
-  }
-  assert.equal(await names(''), ['acb', 3])
-  assert.equal(await names('?limit=1&offset=1'), ['c', 3])
-  for (const query of ['?limit=0', '?limit=1001', '?offset=-1', '?limit=x'])
-    assert.is((await all.ada('GET', `/api/sessions${query}`)).status, 400, query)
 })
 
 test('the persona of a session answers in it, unless a request names another', async () => {
@@ -292,26 +266,6 @@ test('a conversation goes out whole to a model whose window is unknown, and is c
   assert.equal(
     messages.map(({ content }: Sent) => content).filter((content: string) => content === 'And again?').length,
     3,
-  )
-})
-
-test('turns that are spoken at the same time are kept whole, one after the other', async () => {
-  await using all = await openUsers({ provider: counting })
-  await all.ada('POST', '/api/sessions', { name: 'Talk' })
-  const words = Array.from({ length: 8 }, (_, index) => `word ${index}`)
-  await Promise.all(words.map((word) => say(all, { session: 'Talk' }, word)))
-  const { messages } = (await all.ada('GET', '/api/sessions/Talk')).body
-  assert.is(messages.length, 16)
-  for (let at = 0; at < messages.length; at += 2) {
-    assert.equal([messages[at].role, messages[at + 1].role], ['user', 'assistant'])
-    assert.ok(messages[at + 1].content.endsWith(`: ${messages[at].content}`))
-  }
-  assert.equal(
-    messages
-      .filter(({ role }: Sent) => role === 'user')
-      .map(({ content }: Sent) => content)
-      .sort(),
-    words,
   )
 })
 

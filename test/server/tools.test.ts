@@ -77,25 +77,6 @@ test('streamed, the client sees one answer: texts, no calls, one end', () =>
     assert.equal(pluck(messages, 'content'), ['I live in Ulm', 'Done.'])
   }))
 
-for (const streamed of [false, true])
-  test(`a call of a tool that was never offered is answered so, and the others are made (${streamed ? 'streamed' : 'whole'})`, () =>
-    withTools(
-      [
-        [
-          ['no_such_tool', {}],
-          ['tools__echo', { text: 'Ulm' }],
-        ],
-        'Done.',
-      ],
-      async ({ stream, allow, provider }) => {
-        await allow('echo')
-        const text = await stream('ada', ask({ stream: streamed }))
-        assert.match(text, 'Done.')
-        assert.not.match(text, 'no_such_tool')
-        assert.equal(resultsIn(provider.received), ['Error: There is no such tool', 'You said: Ulm'])
-      },
-    ))
-
 test.whole('the persona has her tools in the dialects, too', () =>
   withTools(
     [[['tools__echo', { text: 'Ulm' }]], 'Done.', [['tools__echo', { text: 'Ulm' }]], 'Done.'],
@@ -130,13 +111,6 @@ test('a request with tools of its own gets no others', () =>
       sent(provider.received[0]!).tools!.map((tool) => tool.function.name),
       ['own'],
     )
-  }))
-
-test('a tool that changes in the middle of a turn is not called', () =>
-  withTools([[['tools__shift', {}]], [['tools__shifty', {}]], 'Done.'], async ({ ada, allow, provider }) => {
-    await allow('shift', 'shifty')
-    await ada('POST', '/api/chat', ask())
-    assert.match(resultsIn(provider.received)[1]!, /has changed since it was allowed/)
   }))
 
 test('a call that was not offered is refused, and the client gets the calls that are not ours', () =>

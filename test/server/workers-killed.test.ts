@@ -1,8 +1,10 @@
 // With --all only: a killed process.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { DaemonEnded, spawnDaemon } from '../helpers/program/daemon.ts'
 import { type Answer, completion, completionEvents, json } from '../helpers/providers/fake-provider.ts'
@@ -86,8 +88,7 @@ test('workers whose owner is killed finish their answers and end', () => {
       await stop('SIGKILL')
       json(held, 200, completion('Hello'))
       assert.is((await answer).status, 200)
-      for (const { pid } of [first, second])
-        while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+      for (const { pid } of [first, second]) await until(() => !isRunning(pid))
     },
   )
 })

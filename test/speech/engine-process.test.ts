@@ -1,5 +1,3 @@
-// Some with --all only: a killed process.
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createEngineProcess, type EngineProcess, type EngineProcessOptions } from '../../speech/engine-process.ts'
 import { AppError } from '../../src/errors.ts'
@@ -21,54 +19,6 @@ test('it speaks, in the pieces the engine made', () =>
       ],
     )
   }))
-
-test('an error of the engine comes over whole, and the process goes on', () =>
-  withEngine({}, async (engine) => {
-    await engine.load()
-    const { pid } = engine
-    assert.is((await errorOf(speak(engine, 'fail'))).code, 'internal')
-    const missing = await errorOf(
-      engine.prepareVoice({ kind: 'preset', voice: 'serena' }).then((voice) => collect(engine, 'x', voice)),
-    )
-    assert.equal([missing.code, missing.message], ['not_found', 'No such voice here'])
-    assert.is((await speak(engine, 'hello')).length, 2)
-    assert.is(engine.pid, pid)
-  }))
-
-test('a crash costs one call: the next one finds a new process and its voice prepared again', () =>
-  withEngine({}, async (engine, losses) => {
-    const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
-    const { pid } = engine
-    const lost = await errorOf(collect(engine, 'crash', voice))
-    assert.equal([lost.code, lost.message], ['unavailable', 'The speech engine ended unexpectedly'])
-    assert.is((await collect(engine, 'hello', voice)).length, 2)
-    assert.is.not(engine.pid, pid)
-    assert.is(losses.length, 1)
-    assert.match(losses[0]!, /SIGKILL/)
-  }))
-
-test.whole('an engine that crashes again and again is left alone for a while, then tried again', () =>
-  withEngine({ restMs: 1000 }, async (engine, losses) => {
-    const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
-    const codes: string[] = []
-    // Sound in between shows that it works: the count begins again.
-    for (const text of ['crash', 'crash', 'hello', 'crash', 'crash', 'crash'])
-      await collect(engine, text, voice).catch((thrown: AppError) => codes.push(thrown.message))
-    assert.is(losses.length, 5)
-    const refused = await errorOf(collect(engine, 'hello', voice))
-    assert.equal(
-      [refused.code, refused.message, refused.retryAfter],
-      ['unavailable', 'The speech engine keeps ending', 1],
-    )
-    assert.is(losses.length, 5)
-    let pieces: readonly unknown[] | undefined
-    while (!pieces) {
-      await sleep(20)
-      pieces = await collect(engine, 'hello', voice).catch(() => undefined)
-    }
-    assert.is(pieces.length, 2)
-  }),
-)
 
 test('a hang is killed soon after its time is over', () =>
   withEngine({ graceMs: 50 }, async (engine) => {
@@ -94,17 +44,6 @@ test('a cancelled call ends without costing the process', () =>
     assert.is(engine.pid, pid)
   }))
 
-test('an engine that cannot be opened says why, each time', () =>
-  withEngine({ options: { unusable: true } }, async (engine) => {
-    for (let time = 0; time < 2; time++) {
-      const error = await errorOf(engine.load())
-      assert.equal(
-        [error.code, error.message, error.details],
-        ['unavailable', 'The weights are missing', ['fetch them']],
-      )
-    }
-  }))
-
 test('the engine’s process does not see the environment', async () => {
   // The engine itself lists its variables, which works on every system.
   const seen = async (environment: Record<string, string>) =>
@@ -123,15 +62,6 @@ test('the engine’s process does not see the environment', async () => {
     told.filter((name) => /^(?:PATH|HOME|AICHAT_TEST_SECRET|AICHAT_TEST_DATA)$/i.test(name)),
     [],
   )
-})
-
-test('closing ends the process, and nothing is started after it', async () => {
-  const engine = createEngineProcess({ module })
-  await engine.load()
-  const { pid } = engine
-  await engine.close()
-  assert.not.ok(isAlive(pid!))
-  assert.is((await errorOf(engine.load())).code, 'unavailable')
 })
 
 async function withEngine(

@@ -104,35 +104,6 @@ test('when every chunk takes too long the answer is a timeout, and the engine is
   assert.is(error.code, 'timeout')
 })
 
-test('a caller who leaves gets no answer and leaves no work behind', async () => {
-  const controller = new AbortController()
-  const synthesis = createSynthesis(options())
-  const speech = await synthesis.open({ input: 'wait' }, controller.signal)
-  setTimeout(() => controller.abort(new Error('gone')), 20)
-  const reason = await speakWhole(speech).then(
-    () => undefined,
-    (thrown: Error) => thrown.message,
-  )
-  assert.is(reason, 'gone')
-  assert.is((await synthesis.open({ input: 'hello' })).total, 1)
-})
-
-test('requests beyond the bound are refused as busy with a time to come back', async () => {
-  const synthesis = createSynthesis(options({ queueLimit: 2 }))
-  const controller = new AbortController()
-  const waiting = await Promise.all([1, 2].map(() => synthesis.open({ input: 'wait' }, controller.signal)))
-  const running = waiting.map((speech) => speakWhole(speech).catch(() => {}))
-  const error = await synthesis.open({ input: 'hello' }).then(
-    () => undefined,
-    (thrown: AppError) => thrown,
-  )
-  assert.is(error?.code, 'busy')
-  assert.ok(error!.retryAfter! >= 1)
-  controller.abort()
-  await Promise.all(running)
-  assert.is((await speakWhole(await synthesis.open({ input: 'hello' }))).length > 1, true)
-})
-
 test('whole answers hold no more audio than there is room for, and give it back', async () => {
   // 100 samples of two bytes for each character: one text of ten fits, two do not.
   const synthesis = createSynthesis(options({ budgetBytes: 3000 }))

@@ -22,7 +22,7 @@ export interface PocketDecoderPlan extends DecoderPlan {
 }
 
 /** Loads the decoder into this process. */
-export function loadDecoder(
+function loadDecoder(
   file: TensorFile,
   geometry: PocketGeometry,
   configuration: PocketConfiguration,

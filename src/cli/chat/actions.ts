@@ -137,5 +137,9 @@ async function ask(
   const isThere = finishAnswer(cli, answer)
   if (check && isThere) await finishChecked(check, answer)
   else if (check && answer.text !== '' && !cli.globals().json) await printAnswer(cli, answer.text)
+  if (isThere && !answer.unsaved && question.session !== undefined) {
+    const { watchFullness } = await import('./fullness.ts')
+    await watchFullness(cli, question.session, answer)
+  }
   return isThere
 }

@@ -19,12 +19,12 @@ import { emptyAnswer } from './answer.ts'
 import { type ChatTools, withTools } from './asking.ts'
 import { commandOf } from './conversation/commands/all.ts'
 import { completer } from './conversation/commands/complete.ts'
-import { watchFullness } from './conversation/commands/fullness.ts'
 import { type KeptMessage, savedRecord } from './conversation/record.ts'
 import type { Outcome, Talk, TalkOptions } from './conversation/talk.ts'
 import { addTo, noTotals } from './conversation/totals.ts'
 import { typedHistory } from './conversation/typed-history.ts'
 import { nothingAttached } from './files/attachment.ts'
+import { isToBeSummarised } from './fullness.ts'
 import { type ChatOptions, personaOf, questionOf, systemMessage, userMessage } from './question.ts'
 import { type TerminalSession, terminalSession } from './saved-session.ts'
 import { askTurn, keepUnfinished, tellFailure } from './turn.ts'
@@ -49,7 +49,6 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   signal = cli.io.signal
   note(cli, 'Ask something, or /help; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
   await greet()
-  const tellFullness = watchFullness(settings.compact)
   const prompt = await openPromptLine(cli.io, {
     history: await typedHistory(cli, persona, fixed.log),
     complete: completer(cli),
@@ -146,7 +145,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     if (answer.by !== undefined) addTo(current.totals, answer)
     if (!(await settle(outcome))) return
     current.attached = nothingAttached
-    if (outcome === 'answered') await tellFullness(current, answer)
+    if (outcome === 'answered' && (await isToBeSummarised(cli, answer, '/compact'))) await runCommand('/compact')
   }
 
   /** The request for messages, in the saved session. */

@@ -295,7 +295,7 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
   persona
     .command('import <file>')
     .description(
-      'import a package, a character card, a Letta agent file, or memories as JSON lines, from a file or stdin with -',
+      "import a package, a character card, a Letta agent file, an export of ChatGPT's or Claude's conversations, or memories as JSON lines, from a file or stdin with -",
     )
     .fieldOption(
       new Option(
@@ -307,12 +307,13 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
     .field('-m, --model <model>', 'the chat model of a new persona whose file names none')
     .field('--name <name>', 'the name of a new persona; not for packages')
     .field('--after <time>', 'leave out older conversations and memories; not for packages', 'after', parseTime)
+    .field('--with-answers', "take the assistant's answers of exported conversations, too")
     .field('--dry-run', 'show the changes, and write nothing')
     .option('--passphrase-stdin', 'read the passphrase from stdin')
     .example(
       'aichat persona import ada.json --dry-run',
       'aichat persona import ada.json --mode merge --into Ada',
-      'aichat persona import memories.jsonl --into Ada --after 2024-01-01',
+      'aichat persona import chatgpt.zip --into Ada --after 2024-01-01',
     )
     .action(run((packages) => packages.importPackage))
 

@@ -78,6 +78,7 @@ export function addServiceCommands(program: CliCommand, cli: Cli): void {
   service
     .command('unit')
     .description('print a hardened unit for systemd')
-    .example('aichat service unit')
+    .option('--socket', 'print the unit of its socket: a low port, and no refused connection at a restart')
+    .example('aichat service unit', 'aichat service unit --socket')
     .action(lazyActions(cli, () => import('./systemd-unit.ts'))(({ printUnit }) => printUnit))
 }

@@ -13,10 +13,11 @@ import { stripControls } from '../terminal/io.ts'
 import { timeText } from '../terminal/table.ts'
 
 /** What a compaction did, in a sentence. */
-export function compactionText({ replaces, length, cost_usd: cost }: z.output<typeof compactSession.output>): string {
+export function compactionText(done: z.output<typeof compactSession.output>): string {
+  const { replaces, length, cost_usd: cost, warnings = [] } = done
   if (!length) return 'aichat: the original messages are sent again'
   const price = cost === undefined ? '' : `; it cost $${cost}`
-  return `aichat: the summary stands for the first ${counted(replaces, 'message')}, ${length.after} characters for ${length.before}${price}; they stay saved`
+  return `aichat: the summary stands for the first ${counted(replaces, 'message')}, ${length.after} characters for ${length.before}${price}; they stay saved${warnings.map((warning) => `\naichat: ${warning}`).join('')}`
 }
 
 type Session = z.output<typeof showSession.output>

@@ -1,3 +1,5 @@
+import type { ChatModel } from '../wire/types.ts'
+
 /** Numbers and times in the person's own locale and time zone. */
 const locale = navigator.languages
 
@@ -54,6 +56,22 @@ export function bytes(value: number): string {
     unitDisplay: at === 0 ? 'long' : 'short',
     maximumFractionDigits: at > 1 ? 1 : 0,
   }).format(value / 1000 ** at)
+}
+
+/** What is known of a model: `128,000 tokens at once, at most 4,096 in an answer; takes and does: images, tools`. */
+export function modelFacts(model: ChatModel): string {
+  const { context_window: window, max_output: most, retired } = model
+  const abilities = (['images', 'pdf', 'audio', 'tools', 'thinking', 'structured_output'] as const)
+    .filter((name) => model[name])
+    .map((name) => name.replace('_', ' '))
+  return [
+    window !== undefined && `${count(window)} tokens at once`,
+    most !== undefined && `answers of at most ${count(most)}`,
+    abilities.length > 0 && `takes and does: ${abilities.join(', ')}`,
+    retired !== undefined && `retired: ${day(retired)}`,
+  ]
+    .filter(Boolean)
+    .join('; ')
 }
 
 const steps = [

@@ -192,6 +192,45 @@ function byteAt(file: number, position: number): number | undefined {
   return readSync(file, single, 0, 1, position) === 1 ? single[0] : undefined
 }
 
+/**
+ * The items of a JSON array that arrives in chunks, as bytes and one at a time: a text of gigabytes is held in no memory.
+ * Looks at brackets and strings only; parsing an item checks it. Undefined stands for an item longer than `most` bytes.
+ * Throws a FileError when the text is no array, breaks off, or goes on after its end.
+ */
+export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generator<Buffer | undefined> {
+  let hasBegun = false
+  let hasEnded = false
+  const reading: Reading = { depth: 0, inString: false, escaped: false }
+  let hasComma = false
+  const { take, taken } = collector(most)
+  let position = 0
+  for (const chunk of chunks) {
+    const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    let start = 0
+    while (!hasBegun && start < piece.length) {
+      const byte = piece[start++]
+      if (isSpace(byte) || byte === mark[position++]) continue
+      if (byte !== openBracket) throw damaged('The JSON is no list')
+      hasBegun = true
+    }
+    if (hasBegun && !hasEnded) {
+      for (const end of endsIn(piece, reading, start)) {
+        const isLast = kinds[piece[end]!] === closing
+        if (isLast && piece[end] !== closeBracket) throw damaged('The JSON has a bracket too many')
+        take(piece.subarray(start, end))
+        start = end + 1
+        const item = taken()
+        if (!isLast || hasComma || item === undefined || !item.every(isSpace)) yield item
+        if (isLast) hasEnded = true
+        hasComma = true
+      }
+      if (!hasEnded) take(piece.subarray(start))
+    }
+    if (hasEnded && !piece.subarray(start).every(isSpace)) throw damaged('The JSON goes on after its end')
+  }
+  if (!hasEnded) throw damaged('The JSON breaks off')
+}
+
 /** The bytes of a file in chunks; each is valid until the next one is asked for. */
 export function* fileChunks(path: string): Generator<Uint8Array> {
   const file = openSync(path, 'r')
@@ -228,6 +267,9 @@ function collector(most: number): Collector {
     },
   }
 }
+
+/** A byte order mark in UTF-8, which some programs write before JSON. */
+const mark = [0xef, 0xbb, 0xbf]
 
 /**
  * The lines of a text that arrives in chunks, without their ends and one at a time. Undefined stands for a line longer than

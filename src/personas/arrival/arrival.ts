@@ -7,7 +7,7 @@ import type { Fields } from '../fields.ts'
 import { type Metadata, maxContentLength, wellFormed } from '../memory/memory.ts'
 
 /** The formats of other programs, beside packages. */
-export type ArrivalFormat = 'card' | 'letta' | 'jsonl' | 'lorebook'
+export type ArrivalFormat = 'card' | 'letta' | 'chatgpt' | 'claude' | 'jsonl' | 'lorebook'
 
 /** A memory of another program's file, as the store keeps it. */
 export interface ArrivedMemory {
@@ -24,6 +24,8 @@ export interface ArrivedMemory {
 export interface ArrivalOptions {
   /** Leaves out older memories: milliseconds since 1970 UTC. */
   readonly after?: number | undefined
+  /** Takes the assistant's turns of exported conversations, too. */
+  readonly withAnswers?: boolean | undefined
   /** The time of memories without one: milliseconds since 1970 UTC. */
   readonly now: number
 }
@@ -88,6 +90,11 @@ export function labelOf(value: unknown): string {
   return typeof value === 'string' ? printableLine(wellFormed(value)).trim().slice(0, 200).trim() : ''
 }
 
+/** The id of a conversation as a label. */
+export function idOf(...values: readonly unknown[]): string {
+  return values.map(labelOf).find((id) => id !== '') ?? ''
+}
+
 /** The latest time that a memory may have: the end of the year 9999. */
 const latest = 253_402_300_799_999
 
@@ -118,4 +125,20 @@ export function* contentsOf(text: string): Generator<string> {
     rest = rest.slice(cut).trim()
   }
   if (rest !== '') yield rest
+}
+
+/** A turn of an exported conversation. */
+export interface Turn {
+  readonly speaker: 'user' | 'assistant'
+  readonly text: string
+  /** Milliseconds since 1970 UTC; undefined where the export has none. */
+  readonly timestamp: number | undefined
+}
+
+/** A conversation of an export. */
+export interface ExportedConversation {
+  readonly id: string
+  readonly title: string
+  /** The turns in their order. */
+  readonly turns: readonly Turn[]
 }

@@ -17,15 +17,18 @@ import {
   parseForeign,
   timeOf,
 } from './arrival.ts'
+import { openConversationArchive, openConversationFile } from './conversations.ts'
 import { isAgentFile, isJsonLines, isLorebook, longestLine } from './detect.ts'
 import { openAgentFile } from './letta.ts'
 
 /** Opens a plain file by its first bytes and its directory; undefined where only a whole look can tell it from a package. */
 export function openByKind(path: string, kind: FileKind, options: ArrivalOptions): Arrival | undefined {
+  if (kind === 'list') return openConversationFile(path, options)
   if (kind === 'json') return isJsonLines(path) ? openJsonLines(path, options) : undefined
   if (kind !== 'zip' && kind !== 'png') return undefined
   const card = readCardFile(path)
-  return card && openCard(card, options)
+  if (card) return openCard(card, options)
+  return kind === 'zip' ? openConversationArchive(path, options) : undefined
 }
 
 /** Opens a JSON object that is no package: a character card, a lorebook or an agent file; undefined for any other. */

@@ -105,6 +105,12 @@ export interface NewConversation {
   readonly created_at: number
 }
 
+/** A part of the messages of a conversation: those behind the one with the number `after`, up to that with the number `upTo`. */
+export interface MessagePart {
+  readonly after?: number
+  readonly upTo?: number
+}
+
 /** Stores conversations. A conversation of another owner counts as absent. */
 export interface ConversationStore {
   /** False when the owner has one of that name. */
@@ -123,7 +129,8 @@ export interface ConversationStore {
     offset: number,
     personas?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
-  messages(owner: string, id: string): Promise<readonly SavedMessage[]>
+  /** Its messages, or a part of them, in their order. */
+  messages(owner: string, id: string, part?: MessagePart): Promise<readonly SavedMessage[]>
   /** The files of a conversation that have these hashes. */
   files(owner: string, id: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>
   /**

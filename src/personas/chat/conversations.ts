@@ -4,7 +4,7 @@ import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import { heavyTurn } from '../../process/heavy-turns.ts'
 import type { Persona, Personas } from '../persona.ts'
-import type { Conversation, ConversationStore, FoundMessage, SavedMessage } from './conversation.ts'
+import type { Conversation, ConversationStore, FoundMessage, MessagePart, SavedMessage } from './conversation.ts'
 import { createKeeping, type KeepExchange, storedMessages } from './keep-exchange.ts'
 import { textsOf, withFiles } from './kept-files.ts'
 import { timeName } from './kept-name.ts'
@@ -15,6 +15,13 @@ const idleMs = 3_600_000
 
 /** Conversations that one call ends, each of which is read; later calls end the others. */
 const mostEnded = 20
+
+/** The first and the last messages of a long conversation, which its summary is made of. */
+const firstTold = 20
+const lastTold = 40
+
+/** The messages at the end among which those that are taken back are looked for, for their files. */
+const mostTaken = 50
 
 /** Whether a model may be asked for a summary; not where an API key calls, which pays for its own requests alone. */
 interface Asking {
@@ -49,8 +56,8 @@ export interface Conversations {
     offset: number,
     personas?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
-  /** Its messages, with references in the place of their files. */
-  messages(owner: string, idOrName: string): Promise<readonly SavedMessage[]>
+  /** Its messages, or a part of them, with references in the place of their files. */
+  messages(owner: string, idOrName: string, part?: MessagePart): Promise<readonly SavedMessage[]>
   /** Messages of a conversation with their files, the latest within `room` bytes; `left` is the number of those left out. */
   withFiles(
     conversation: Pick<Conversation, 'id' | 'user_id'>,
@@ -108,10 +115,10 @@ export interface ConversationsParts {
   readonly forget: (owner: string, persona: string, memories: readonly string[]) => Promise<void>
   /** The words with which a persona begins a conversation; '' for none. */
   readonly greeting: (persona: Persona) => Promise<string>
-  /** A line about the conversation; undefined for none. */
-  readonly summary: (messages: readonly SavedMessage[]) => string | undefined
+  /** A line about a conversation of so many messages, from some of them; undefined for none. */
+  readonly summary: (messages: readonly SavedMessage[], count: number) => string | undefined
   /** Has the persona's model write the line behind the answer, if its settings say so. */
-  readonly onEnd: (conversation: Conversation, messages: readonly SavedMessage[]) => Promise<void>
+  readonly onEnd: (conversation: Conversation) => Promise<void>
   /** The most conversations of one user that are kept without a name of their own. */
   readonly mostKept: number
   readonly clock: () => number
@@ -157,8 +164,8 @@ export function createConversations(parts: ConversationsParts): Conversations {
       for (const idle of await store.unended(owner, clock() - idleMs, mostEnded)) await end(idle, { quietly: true })
       return store.list(owner, limit, offset, among)
     },
-    async messages(owner, idOrName) {
-      return store.messages(owner, (await get(owner, idOrName)).id)
+    async messages(owner, idOrName, part) {
+      return store.messages(owner, (await get(owner, idOrName)).id, part)
     },
     withFiles: ({ user_id, id }, messages, room) =>
       withFiles(messages, room, (hashes) => store.files(user_id, id, hashes)),
@@ -187,7 +194,8 @@ export function createConversations(parts: ConversationsParts): Conversations {
     async takeBack(conversation, expected, fileRoom = 0) {
       const { user_id: owner, id, name } = conversation
       // The files go with the messages.
-      const before = fileRoom > 0 ? await store.messages(owner, id) : []
+      const after = Math.max(0, conversation.messages - mostTaken)
+      const before = fileRoom > 0 ? await store.messages(owner, id, { after }) : []
       const whole = (await withFiles(before, fileRoom, (hashes) => store.files(owner, id, hashes))).messages
       const taken = await store.takeBack(owner, id, expected)
       if (taken === undefined) throw await changedMeanwhile(conversation)
@@ -231,14 +239,18 @@ export function createConversations(parts: ConversationsParts): Conversations {
 
   /** One that goes on meanwhile stays as it is. */
   async function end(conversation: Conversation, { quietly = false }: Asking): Promise<Conversation> {
-    const { user_id: owner, id } = conversation
+    const { user_id: owner, id, messages: count } = conversation
     await heavyTurn({ user: owner })
-    const messages = await store.messages(owner, id)
+    const read = (part: MessagePart) => store.messages(owner, id, part)
+    const isLong = count > firstTold + lastTold
+    const told = isLong
+      ? [...(await read({ upTo: firstTold })), ...(await read({ after: count - lastTold }))]
+      : await read({})
     await heavyTurn({ user: owner })
-    const summary = parts.summary(messages)
-    const ended = await store.end(owner, id, { messages: messages.length, summary, at: clock() })
+    const summary = parts.summary(told, count)
+    const ended = await store.end(owner, id, { messages: count, summary, at: clock() })
     const after = await get(owner, id)
-    if (ended && summary !== undefined && !quietly) await parts.onEnd(after, messages)
+    if (ended && summary !== undefined && !quietly) await parts.onEnd(after)
     return after
   }
 

@@ -10,7 +10,7 @@ import { isAnswer, type MemoryEntry, type MemoryInput, maxContentLength, wellFor
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { memorySettingsOf, type OpenedPersona, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
-import { compacted } from './compaction.ts'
+import { compacted, compactedEnd } from './compaction.ts'
 import { type Conversation, type SavedMessage, sentMessages, spokenMessages, withoutToolCalls } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
@@ -98,6 +98,9 @@ export interface PersonaChatParts {
 }
 
 const noHistory: { readonly messages: readonly SavedMessage[]; readonly left: number } = { messages: [], left: 0 }
+
+/** Messages at the end of a conversation among which a summary in place of the others is looked for. */
+const mostBehindSummary = 200
 
 /** Bytes of pictures and files in a request: 32 MB in base64, the longest request that Anthropic takes. */
 const mostFileBytes = 24_000_000
@@ -223,10 +226,12 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
 
   /** The saved messages with the files that fit into a request beside those of the new messages. */
   async function historyOf(conversation: Conversation, next: readonly Message[]) {
-    const saved = await parts.conversations.messages(conversation.user_id, conversation.id)
+    const read = (after: number) => parts.conversations.messages(conversation.user_id, conversation.id, { after })
+    const before = Math.max(0, conversation.messages - mostBehindSummary)
+    const saved = compactedEnd(await read(before), before) ?? compacted(await read(0))
     const shown = next.flatMap(({ content }) => (Array.isArray(content) ? (content as readonly ContentPart[]) : []))
     const room = mostFileBytes - shown.reduce((sum, part) => sum + mediaSize(part), 0)
-    return parts.conversations.withFiles(conversation, compacted(saved), Math.max(0, room))
+    return parts.conversations.withFiles(conversation, saved, Math.max(0, room))
   }
 
   /** The memories that match the end of the message, without those in the request already and without mere questions. */

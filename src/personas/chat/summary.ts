@@ -1,5 +1,6 @@
 import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { wellFormed } from '../memory/memory.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
@@ -19,14 +20,20 @@ const longestSummary = 300
 /**
  * Summarises a conversation in one line, without a model: its days, its turns, the words that most of them share, and
  * its first question: `2026-05-14, 6 turns: garden, tomatoes, Grace; "What should I plant in May?"`. It quotes no code
- * and no secret. Undefined for a conversation without a message of the user.
+ * and no secret. Of a long conversation some of its `count` messages are enough. Undefined for one without a message of the
+ * user.
  */
-export function summaryOf(messages: readonly SavedMessage[], redact: Redact): string | undefined {
+export function summaryOf(
+  messages: readonly SavedMessage[],
+  redact: Redact,
+  count = messages.length,
+): string | undefined {
   const said = turnsOf(messages)
   if (said.length === 0) return undefined
   const told = said.filter(({ text }) => !isHidden(text, redact)).map(({ text }) => text)
   const days = [...new Set([said[0]!.timestamp, said.at(-1)!.timestamp].map(dayText))].join(' to ')
-  const turns = `${days}, ${said.length} ${said.length === 1 ? 'turn' : 'turns'}`
+  const size = messages.length < count ? counted(count, 'message') : counted(said.length, 'turn')
+  const turns = `${days}, ${size}`
   const words = wordsOfTalk(told).join(', ')
   const question = questionOf(told)
   return `${turns}${words === '' ? '' : `: ${words}`}${question === undefined ? '' : `; "${question}"`}`

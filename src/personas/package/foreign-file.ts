@@ -33,5 +33,9 @@ export function foreignLines(path: string): FileError | undefined {
 export function foreignZip(path: string): FileError | undefined {
   const zip = openZip(path, foreignShape)
   zip.close()
-  return zip.members.has('card.json') ? withoutChecksum('an archive of a character card') : undefined
+  if (zip.members.has('card.json')) return withoutChecksum('an archive of a character card')
+  const isExport = [...zip.members.keys()].some((name) =>
+    /(?:^|\/)(?:conversations(?:-\d+)?|memories|projects)\.json$/.test(name),
+  )
+  return isExport ? withoutChecksum('an export of conversations') : undefined
 }

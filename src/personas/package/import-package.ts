@@ -235,7 +235,7 @@ const countBits = 26
  * one before. Random ones would each change another page of an index, and a transaction writes every changed page.
  * @param now milliseconds since 1970 UTC
  */
-export function orderedIds(now: number): () => string {
+function orderedIds(now: number): () => string {
   const time = now.toString(16).padStart(12, '0')
   const start = `${time.slice(0, 8)}-${time.slice(8)}-7`
   let count = randomInt(2 ** (countBits - 1))

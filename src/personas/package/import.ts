@@ -35,7 +35,7 @@ export function createImport(parts: ImportParts): Import {
     try {
       if (parts.runInChild && !(await isQuick(plain, request, named)))
         return await importInChild(parts.runInChild, owner, plain.path, { ...request, persona: named?.id }, signal)
-      const options: ArrivalOptions = { after: request.after, now: parts.now() }
+      const options: ArrivalOptions = { after: request.after, withAnswers: request.with_answers, now: parts.now() }
       const { openByKind, openByNames } = await import('../arrival/open.ts')
       const foreign = orInvalid(() => openByKind(plain.path, plain.kind, options))
       if (foreign) return await importArrival(parts, owner, foreign, request, signal)
@@ -110,10 +110,10 @@ export function createImport(parts: ImportParts): Import {
 }
 
 /** A package is imported whole, under its own name. */
-function refuseForeignOptions({ name, after }: ImportRequest): void {
-  if (name === undefined && after === undefined) return
+function refuseForeignOptions({ name, after, with_answers }: ImportRequest): void {
+  if (name === undefined && after === undefined && !with_answers) return
   throw new AppError('invalid', 'A package is imported whole', {
-    details: ['name and after are for files of other programs'],
+    details: ['name, after and with_answers are for files of other programs'],
   })
 }
 

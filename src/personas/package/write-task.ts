@@ -16,6 +16,8 @@ export interface ImportRequest {
   readonly name?: string | undefined
   /** Leaves out conversations and memories of other programs that are older: milliseconds since 1970 UTC. */
   readonly after?: number | undefined
+  /** Takes the assistant's answers of exported conversations, too. */
+  readonly with_answers?: boolean | undefined
 }
 
 /** An import, a restore, or the rewriting of backups as plain data, for a child process that writes to the same database. */

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from './atomic.ts'
+import { openNote } from './note.ts'
 
 /** How long the clock must go on steadily after a gap, and how far back it may be set without one: milliseconds of a day. */
 const dayMs = 86_400_000
@@ -24,17 +23,17 @@ interface Mark {
  * would remove for good all data with a retention of up to a year. The file keeps its state across restarts.
  */
 export function openSettledClock(folder: string, clock: () => number = Date.now): () => number {
-  const path = join(folder, 'clock.json')
+  const note = openNote(join(folder, 'clock.json'))
   let mark: Mark | undefined
   let written = 0
   return () => {
     const now = clock()
-    mark ??= readMark(path)
+    mark ??= markIn(note.read())
     const next = nextMark(mark, now)
     // A gap and its end are noted at once, the steady course now and then.
     if (mark === undefined || next.rest !== mark.rest || Math.abs(now - written) > noteMs) {
       written = now
-      note(path, next)
+      note.write(JSON.stringify(next))
     }
     mark = next
     return next.rest ? Math.min(now, next.rest.at) : now
@@ -50,21 +49,12 @@ function nextMark(mark: Mark | undefined, now: number): Mark {
   return { seen: now }
 }
 
-function readMark(path: string): Mark | undefined {
+function markIn(text: string | undefined): Mark | undefined {
   try {
-    const { seen, rest } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Mark>
+    const { seen, rest } = JSON.parse(text ?? '') as Partial<Mark>
     if (!Number.isFinite(seen)) return undefined
     return rest && Number.isFinite(rest.since) && Number.isFinite(rest.at) ? { seen: seen!, rest } : { seen: seen! }
   } catch {
     return undefined
-  }
-}
-
-/** Ignores a failing disk: the writes that matter report it. */
-function note(path: string, mark: Mark): void {
-  try {
-    replaceFile(path, `${JSON.stringify(mark)}\n`)
-  } catch {
-    return
   }
 }

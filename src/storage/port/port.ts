@@ -227,6 +227,12 @@ export interface StoreDatabase {
     kind: ChangeKind,
     find: (ids: readonly string[]) => Work<ReadonlyMap<string, Row>>,
   ): (id: string) => MaybePromise<Row | undefined>
+  /**
+   * Keeps what chats read of personas, where the database is shared over a network: until this process writes something of a
+   * persona, and for a second at most, so that the writes of other processes show that late. A database of this machine is read
+   * each time.
+   */
+  brief<Row extends object>(read: (key: string) => MaybePromise<Row | undefined>): typeof read
 }
 
 /** A statement as a database takes it: the values in the order of their places. */

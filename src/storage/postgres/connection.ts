@@ -232,6 +232,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     }
   }
 
+  let writes = 0
   const database: Database = {
     rows: (text, values) => read((sql) => sql.rows(text, values)),
     row: (text, values) => read((sql) => sql.row(text, values)),
@@ -261,9 +262,12 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
             if (!(isSerialisationFailure(reason) || isLeftAlone(reason)) || isLast) throw reason
             await delay(made * 10 * (1 + Math.random()))
           }
+        } finally {
+          if (!options.unsealed && !options.readOnly) writes++
         }
       }
     },
+    writes: () => writes,
     async listen(channel, onNotify) {
       const client = await connected()
       client.on('notification', onNotify)

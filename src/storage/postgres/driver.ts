@@ -16,6 +16,9 @@ import { inOneQuery } from './in-one-query.ts'
 import { goesOn, removeHidden } from './removal.ts'
 import type { Database, Sql, Transaction } from './sql.ts'
 
+/** What is kept briefly is read again so often: milliseconds, as long as cached data of other kinds may lag behind. */
+const briefMs = 1000
+
 /** PostgreSQL for the stores. */
 export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDatabase {
   return {
@@ -43,6 +46,7 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
         inOneQuery((ids) => runOn(db, find(ids))),
         changes.grace,
       ),
+    brief: (read) => createSessionCache(() => `${db.writes()} ${Math.floor(performance.now() / briefMs)}`, read),
   }
 }
 

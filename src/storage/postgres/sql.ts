@@ -54,6 +54,8 @@ export interface Database extends Sql {
    * others or ended a deadlock, or where another one removed a row that it builds on: it changes nothing but rows.
    */
   transaction<R>(work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
+  /** Counts the transactions of this process that may have written what seals cover: personas and what is theirs. */
+  writes(): number
   /** Opens a connection of its own that hears of notifications on a channel; a pooler may deliver none. */
   listen(channel: string, onNotify: () => void): Promise<Listener>
   /** Has the writes of all further transactions sealed with a key: see seals-schema.ts. None are where this is never called. */

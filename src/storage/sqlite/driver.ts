@@ -65,6 +65,7 @@ export function createSqliteDriver(
         () => changes.mark(kind),
         (id) => runNow(find([id]), perform).get(id),
       ),
+    brief: (read) => read,
   }
 }
 

@@ -3,6 +3,7 @@ import type {
   Conversation,
   ConversationSearch,
   ConversationStore,
+  MessagePart,
   NewConversation,
   SavedMessage,
 } from '../../personas/chat/conversation.ts'
@@ -80,7 +81,7 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
       )
     },
     list: async (owner, limit, offset, personas) => db.read(list(owner, limit, offset, personas)),
-    messages: async (owner, id) => db.read(messagesOf(owner, id)),
+    messages: async (owner, id, part) => db.read(messagesOf(owner, id, part)),
     files: async (owner, id, hashes) => db.read(filesOf(owner, id, hashes)),
     append: (owner, id, added, expected) => db.write(() => append(text, owner, id, added, expected)),
     keep: (conversation, names, kept, most) => db.write(() => keep(text, conversation, names, kept, most)),
@@ -169,9 +170,11 @@ function isIn(owner: string, id: string): Statement {
   return sql`conversation_id = (SELECT id FROM conversation WHERE id = ${id} AND user_id = ${owner})`
 }
 
-function* messagesOf(owner: string, id: string): Work<readonly SavedMessage[]> {
+function* messagesOf(owner: string, id: string, { after = 0, upTo }: MessagePart = {}): Work<readonly SavedMessage[]> {
+  const isWanted = upTo === undefined ? sql`number > ${after}` : sql`number > ${after} AND number <= ${upTo}`
   const all = yield* rows<MessageRow>(
-    sql`SELECT message, timestamp, cost, answer FROM conversation_message WHERE ${isIn(owner, id)} ORDER BY number`,
+    sql`SELECT message, timestamp, cost, answer FROM conversation_message
+        WHERE ${isIn(owner, id)} AND ${isWanted} ORDER BY number`,
   )
   return all.map(messageOf)
 }

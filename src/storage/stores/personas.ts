@@ -10,6 +10,15 @@ import { checkQuota } from './quota.ts'
 
 /** Personas. Every writer of a persona, its state or its memories locks its row first. */
 export function createPersonaStore(db: StoreDatabase, limits?: StoredLimits): PersonaStore {
+  async function open(owner: string, idOrName: string): Promise<readonly OpenedPersona[]> {
+    const found = await db.read(rows<PersonaRow & Pick<OpenedPersona, 'lore' | 'learned'>>(opening(owner, idOrName)))
+    return found.map((each) => ({ persona: personaOf(each), lore: each.lore, learned: each.learned }))
+  }
+  const openKept = db.brief(async (asked) => {
+    const found = await open(...(JSON.parse(asked) as [owner: string, idOrName: string]))
+    // One that is not there may come from another process at any moment.
+    return found.length === 0 ? undefined : found
+  })
   return {
     async save(persona) {
       await db.write(() => together(savePersona(persona), checkQuota(limits, persona.user_id)))
@@ -24,19 +33,8 @@ export function createPersonaStore(db: StoreDatabase, limits?: StoredLimits): Pe
         return after
       }),
     find: async (id) => db.read(findPersona(id)),
-    async open(owner, idOrName) {
-      const found = await db.read(
-        rows<PersonaRow & Pick<OpenedPersona, 'lore' | 'learned'>>(
-          sql`SELECT persona.*, coalesce(lore, 0) AS lore, coalesce(hash, '') AS learned FROM persona
-              LEFT JOIN memory_scope ON memory_scope.persona_id = persona.id AND memory_scope.user_id = persona.user_id
-              LEFT JOIN persona_state ON persona_state.persona_id = persona.id
-              WHERE (persona.id = ${idOrName} AND persona.user_id NOT LIKE '~%')
-                OR (persona.user_id = ${owner} AND name = ${idOrName})
-              ORDER BY created_at, id`,
-        ),
-      )
-      return found.map((each) => ({ persona: personaOf(each), lore: each.lore, learned: each.learned }))
-    },
+    open,
+    reopen: async (owner, idOrName) => (await openKept(JSON.stringify([owner, idOrName]))) ?? [],
     async list(owner) {
       const found = await db.read(
         rows<PersonaRow>(sql`SELECT * FROM persona WHERE user_id = ${owner} ORDER BY created_at, id`),
@@ -83,6 +81,15 @@ function inserted(persona: Persona) {
       memory_settings, mutation_settings, extra, created_at, updated_at)
     VALUES (${id}, ${user_id}, ${name}, ${model}, ${description}, ${system_prompt}, ${parameters}, ${embedding_model},
       ${rest.memory_settings}, ${rest.mutation_settings}, ${rest.extra}, ${rest.created_at}, ${rest.updated_at})`
+}
+
+function opening(owner: string, idOrName: string) {
+  return sql`SELECT persona.*, coalesce(lore, 0) AS lore, coalesce(hash, '') AS learned FROM persona
+    LEFT JOIN memory_scope ON memory_scope.persona_id = persona.id AND memory_scope.user_id = persona.user_id
+    LEFT JOIN persona_state ON persona_state.persona_id = persona.id
+    WHERE (persona.id = ${idOrName} AND persona.user_id NOT LIKE '~%')
+      OR (persona.user_id = ${owner} AND name = ${idOrName})
+    ORDER BY created_at, id`
 }
 
 /** The persona of an id, unless it is hidden. */

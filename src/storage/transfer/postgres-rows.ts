@@ -57,7 +57,7 @@ export async function digestIn(side: PostgresSide, table: MovedTable, rows: numb
 }
 
 /** The bytes between the header and the trailer of a copy, which the server cuts into chunks of any length, down to a byte. */
-export async function* bodyOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* bodyOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let header = copyHeader.length
   let rest: Uint8Array = Buffer.alloc(0)
   for await (const chunk of chunks) {

@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
 import { anthropic } from '../../../src/chat/dialects/anthropic/dialect.ts'
-import { openai } from '../../../src/chat/dialects/openai/dialect.ts'
 import { responses } from '../../../src/chat/dialects/responses/dialect.ts'
 import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatChunk } from '../../../src/chat/protocol/messages.ts'
@@ -108,35 +107,6 @@ test('arguments, reasoning and the input of a custom tool are completed in the s
     end(thought('First', 'Second')),
   )
   assert.equal([reasoned.message.reasoning_content, reasoned.warnings], ['First\n\nSecond', []])
-})
-
-test('probabilities of tokens cross between both of OpenAI’s dialects, whole and streamed', () => {
-  const logprobs = [{ token: 'Hi', logprob: -0.1, bytes: [72, 105], top_logprobs: [] }]
-  const asked = responses.readRequest({
-    model: 'm',
-    input: 'x',
-    include: ['message.output_text.logprobs'],
-    top_logprobs: 2,
-  })
-  const { body } = openai.writeRequest(asked, 'https://example.org/v1/chat/completions')
-  assert.equal([body['logprobs'], body['top_logprobs']], [true, 2])
-  const chat = openai.readRequest({ model: 'm', messages: [{ role: 'user', content: 'x' }], logprobs: true })
-  const { include } = responses.writeRequest(chat, 'https://example.org/v1/responses').body
-  assert.equal(include, ['reasoning.encrypted_content', 'message.output_text.logprobs'])
-  const { choice } = read(begun(message('')), ['output_text.delta', { ...at, delta: 'Hi', logprobs }], end())
-  assert.equal(choice['logprobs'], { content: logprobs, refusal: null })
-  const part = { type: 'output_text', text: 'Hi', logprobs }
-  const item = { type: 'message', content: [part] }
-  const reply = responses.readResponse({ id: 'r', model: 'm', status: 'completed', output: [item] })
-  assert.equal(reply.choices[0]!['logprobs'], { content: logprobs, refusal: null })
-  const written = responses.writeResponse(reply, asked) as { output: { content: { logprobs: unknown }[] }[] }
-  assert.equal(written.output[0]!.content[0]!.logprobs, logprobs)
-  const writer = responses.createStreamWriter(asked)
-  const base = { id: 'a', object: 'chat.completion.chunk' as const, created: 0, model: 'm' }
-  const delta = { role: 'assistant' as const, content: 'Hi' }
-  const choices = [{ index: 0, delta, finish_reason: 'stop' as const, logprobs: { content: logprobs } }]
-  const events = writer.push({ ...base, choices }) + writer.end()
-  assert.is(events.split('"token":"Hi"').length - 1, 5)
 })
 
 test('an Anthropic client is told the prompt’s tokens when a stream begins, and the true counts at its end', () => {

@@ -49,7 +49,7 @@ export function response(id: string, output: readonly Item[] = [answer(id)], sta
   return { id, object: 'response', created_at: 1, status, model: 'm', output }
 }
 
-export function answer(id: string): Item {
+function answer(id: string): Item {
   return {
     id: `msg_of_${id}`,
     type: 'message',

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { closing } from '../../helpers/disposal.ts'
-import { pluck } from '../../helpers/pluck.ts'
 import { callApi } from '../../helpers/program/daemon.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import type { TestTerminal } from '../../helpers/program/pseudo-terminal.ts'
@@ -14,46 +13,6 @@ const test = suite('a conversation')
 
 /** The prompt, with nothing typed behind it. */
 const prompt = /> $/
-
-test('Ctrl-C stops the answer at the provider, and the conversation goes on with its beginning', () =>
-  scene(async ({ talk, provider, messages, stored }) => {
-    const terminal = await talk()
-    terminal.type('ENDLESS tale\r')
-    await terminal.shows(/Once upon/)
-    terminal.type('\x03')
-    await provider.left
-    await terminal.shows(/stopped; the text so far stays part of the conversation\s[\s\S]*> $/)
-    assert.ok(provider.received[0]!.cancelled)
-    terminal.type('shorter\r')
-    await terminal.shows(/short answer[\s\S]*> $/)
-    assert.equal(messages(), [
-      ['user', 'ENDLESS tale'],
-      ['assistant', 'Once upon a time\n\n[The answer was cut off here.]'],
-      ['user', 'shorter'],
-    ])
-    terminal.type('\x04')
-    assert.equal(await terminal.ended(), { code: 0, restored: true }, terminal.shown())
-    assert.equal(pluck(await stored(), 'role'), ['user', 'assistant', 'user', 'assistant'])
-  }))
-
-test('a question whose answer is stopped before it begins stays, and the next model is told that it has none', () =>
-  scene(async ({ talk, provider, messages }) => {
-    const terminal = await talk()
-    terminal.type('SILENT\r')
-    await provider.asked
-    terminal.type('\x03')
-    await provider.left
-    await terminal.shows(/stopped before the answer began[^>]*> $/)
-    terminal.type('again\r')
-    await terminal.shows(/short answer[\s\S]*> $/)
-    assert.equal(messages(), [
-      ['user', 'SILENT'],
-      ['assistant', '[This question was not answered.]'],
-      ['user', 'again'],
-    ])
-    terminal.type('\x04')
-    assert.is((await terminal.ended()).code, 0)
-  }))
 
 test('Ctrl-C empties a line that is being typed; on an empty line it leaves the second time', () =>
   scene(async ({ talk, provider }) => {

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert'
 import { openAnswerCheck } from '../../../src/cli/chat/schema/answer-check.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import type { Home } from '../../helpers/program/command.ts'
-import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
-import { openFastHome, runMain } from '../../helpers/program/terminal.ts'
+import { pluginAt } from '../../helpers/program/installation.ts'
+import { openFastHome } from '../../helpers/program/terminal.ts'
 import { completion, json, localRunner, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
 import { scripted, type Turn } from '../../helpers/providers/scripted-provider.ts'
 import { isWholeRun, suite } from '../../helpers/suite.ts'
@@ -216,28 +216,6 @@ test('--json-object asks for one object, names JSON where the words do not, and 
     assert.match(bodies[0].messages[0].content, /JSON/)
     assert.is(bodies[1].messages.length, 1)
   }))
-
-test.whole('it works beside a system prompt, a saved conversation and piped text', () =>
-  withAnswers([ada], async ({ home }) => {
-    const words = ['chat', '-s', 'people', '--prompt', 'Be brief', '--schema', fields]
-    assert.is((await home.aichat(words, { input: 'Who?' })).stdout, `${ada}\n`)
-    const { messages } = JSON.parse((await home.aichat(['session', 'show', 'people', '--json'])).stdout)
-    assert.is(messages.at(-1).content, ada)
-  }),
-)
-
-test.whole('a daemon is asked in the same way', async () => {
-  await using stand = await openStandIn(scripted(['{"name": 1}']))
-  await using installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
-  const url = await installation.serve()
-  await installation.app.plugins.install(pluginAt(stand.url))
-  const { code, stdout, stderr } = await runMain(
-    ['chat', '--server', url, '-m', 'custom:custom-model', 'Who?', '--schema', 'name'],
-    { environment: { AICHAT_HOME: installation.home, HOME: installation.home } },
-  )
-  assert.equal([code, stdout], [76, '{"name": 1}\n'], stderr)
-  assert.match(stderr, /misses the schema in 1 place\n {2}\/name: must be string/)
-})
 
 test('a local runner gets the schema as its format', async () => {
   await using runner = await openStandIn(localRunner(ada))

@@ -35,24 +35,6 @@ asRoot('a history file of another user is neither read nor written, and the conv
   }),
 )
 
-test('a session that is removed before a question is told, and nothing of the question is kept', () =>
-  scene(async ({ talk, home, saved, provider }) => {
-    const shown = await talk(['-s', 'Trip'])
-    await say(shown, 'first', /heard: first/)
-    assert.is((await home.aichat(['session', 'remove', 'Trip', '--yes'])).code, 0)
-    await say(shown, 'second', /aichat: This conversation was removed meanwhile\n {2}\/clear begins a new one/)
-    assert.is(provider.received.length, 1, 'nothing was sent')
-    assert.equal(await saved(), [])
-    shown.type('/clear\r')
-    await shown.until(/^(?![\s\S]*removed meanwhile)[\s\S]*> $/)
-    await say(shown, 'third', /heard: third/)
-    await shown.leave()
-    assert.equal(
-      (await saved()).map(({ messages }) => messages.map(([, text]) => text)),
-      [['third', 'heard: third']],
-    )
-  }))
-
 test('one that is removed during an answer is told behind it, stopped or whole', () =>
   scene(async ({ talk, home, saved }) => {
     const shown = await talk(['-s', 'Trip'])
@@ -63,14 +45,6 @@ test('one that is removed during an answer is told behind it, stopped or whole',
     await shown.until(/stopped; what was said could not be kept: Session "[^"]*" not\s+found/)
     assert.equal(await saved(), [])
     await shown.leave()
-  }))
-
-test('an empty conversation whose session is gone already ends as usual', () =>
-  scene(async ({ talk, home, saved }) => {
-    const shown = await talk()
-    assert.is((await home.aichat(['session', 'remove', '--all', '--yes'])).code, 0)
-    await shown.leave()
-    assert.equal(await saved(), [])
   }))
 
 test('a data folder that may be read alone is named with its path: 74', async () => {

@@ -55,21 +55,6 @@ for (const [signal, code] of [
       assert.equal(await shown.ended(), { code, restored: true }, shown.shown())
     }))
 
-test('a signal during a /retry keeps the new answer so far in place of the one before', () =>
-  scene(async ({ talk, provider, saved }) => {
-    const shown = await talk([], { isProcess })
-    shown.type('ENDLESS\r')
-    await shown.until(/Once upon/)
-    shown.type('\x03')
-    await shown.until(/stays part of the conversation\s[\s\S]*> $/)
-    shown.type('/retry\r')
-    await shown.until(/Once upon[\s\S]*Once upon/)
-    shown.signal('SIGTERM')
-    assert.equal(await shown.ended(), { code: 143, restored: true }, shown.shown())
-    assert.is(provider.received.length, 2)
-    assert.equal((await saved())[0]!.messages, endlessTale)
-  }))
-
 test('a terminal that closes ends the conversation and the request, and the answer so far is kept', () =>
   scene(async ({ home, saved, environment }) => {
     const terminal = await openTerminal(home.folder, ['chat'], environment)

@@ -1,4 +1,3 @@
-// Some with --all only: many processes.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -304,40 +303,6 @@ test('at a terminal each call is asked about, with its arguments, until the user
       assert.equal([decisions.length, decisions[0].tool, decisions[0].decision], [1, 'echo', 'always'])
     },
   ))
-
-test.whole('in a conversation a session lasts, and a changed tool is asked about again', () =>
-  withTools(
-    [[['tools__shifty', {}]], 'One.', [['tools__shifty', {}]], [['tools__shift', {}]], [['tools__shifty', {}]], 'Two.'],
-    async ({ home, provider }) => {
-      const terminal = openTerminalHere(['chat', '--mcp', 'tools'], {
-        ...environment,
-        AICHAT_HOME: home.folder,
-        HOME: home.folder,
-        OLLAMA_HOST: '127.0.0.1:9',
-      })
-      await terminal.shows(/> $/)
-      terminal.type('first\r')
-      await terminal.shows(/Call it\?/)
-      terminal.type('s\r')
-      await terminal.shows(/One\.[\s\S]*> $/)
-      terminal.type('second\r')
-      await terminal.shows(/call shift of tools[\s\S]*Call it\?/)
-      terminal.type('o\r')
-      await terminal.shows(/call shifty of tools[\s\S]*stranger[\s\S]*Call it\?/)
-      terminal.type('never\r')
-      await terminal.shows(/Two\.[\s\S]*> $/)
-      terminal.type('\x04')
-      const { code, restored } = await terminal.ended()
-      assert.equal([code, restored], [0, true])
-      assert.equal(resultsIn(provider.received).slice(-3), [
-        'shifty was called',
-        'changed',
-        'Error: The user does not allow this call',
-      ])
-    },
-    true,
-  ),
-)
 
 test('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
   withTools(

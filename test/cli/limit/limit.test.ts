@@ -35,18 +35,6 @@ test('limits are set, changed in part, listed, reset and removed', async () => {
   assert.match((await home.aichat(['limit', 'list'])).stderr, /no limits; set one/)
 })
 
-test('commands at once that set different limits lose none that was acknowledged', async () => {
-  using home = openFastHome()
-  await home.aichat(['limit', 'set', 'all', '--budget', '5/day'])
-  const options = ['--rpm', '--rpd', '--tpm', '--tpd', '--parallel', '--warn']
-  const ran = await Promise.all(options.map((option, at) => home.aichat(['limit', 'set', 'all', option, `${at + 1}`])))
-  for (const { code, stderr } of ran) assert.is(code, 0, stderr)
-  const { limits } = JSON.parse((await home.aichat(['limit', 'list', '--json'])).stdout)
-  const { rpm, rpd, tpm, tpd, parallel, budgets } = limits[0]
-  assert.equal([rpm, rpd, tpm, tpd, parallel, budgets[0].warn], [1, 2, 3, 4, 5, 6])
-  assert.is(budgets[0].amount_usd, '5')
-})
-
 test.whole('what a killed command had reserved counts as spent for the next one, without a daemon', async () => {
   let arrived = () => {}
   const asked = new Promise<void>((resolve) => {

@@ -1,11 +1,10 @@
 // Some with --all only: many processes.
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { encryptFile } from '../../../src/formats/age-file.ts'
 import { readCardPng } from '../../../src/personas/card/card.ts'
 import type { Home } from '../../helpers/program/command.ts'
-import { openDaemon } from '../../helpers/program/daemon.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -199,33 +198,6 @@ test('makes a persona of a character card, and a card with a picture of a person
     assert.is(checked.code, 65)
     assert.match(checked.stdout, /has no checksum/)
   }))
-
-test.whole('does the same on a server', async () => {
-  await using daemon = await openDaemon()
-  using home = openFastHome()
-  const { token } = await daemon.register('ada')
-  const remote = { environment: { AICHAT_SERVER: daemon.url, AICHAT_TOKEN: token } }
-  const id = (await home.aichat(['persona', 'create', '--name', 'Ada', '--model', 'gpt-x'], remote)).stdout.trim()
-  assert.is((await home.aichat(['persona', 'adapt', id, ...adapt], remote)).code, 0)
-  const file = join(home.folder, 'ada.zip')
-  const out = await home.aichat(['persona', 'export', id, '--format', 'container', '-o', file], remote)
-  assert.is(out.code, 0, out.stderr)
-  assert.is((await home.aichat(['persona', 'verify', file])).code, 0)
-  assert.is((await home.aichat(['persona', 'verify', id], remote)).code, 0)
-  const taken = await home.aichat(['persona', 'import', file], remote)
-  assert.is(taken.code, 0, taken.stderr)
-  assert.is.not(taken.stdout.trim(), id)
-  const sealed = join(home.folder, 'ada.age')
-  const words = ['--passphrase-stdin']
-  await home.aichat(['persona', 'export', id, '-o', sealed, ...words], { ...remote, input: 'correct horse\n' })
-  assert.is(
-    (await home.aichat(['persona', 'import', sealed, ...words], { ...remote, input: 'correct horse\n' })).code,
-    0,
-  )
-  const backup = await home.aichat(['persona', 'backup', id], remote)
-  assert.is((await home.aichat(['persona', 'restore', id, backup.stdout.trim()], remote)).code, 0)
-  assert.not.ok(existsSync(join(home.folder, 'aichat.db')))
-})
 
 test('packages, cards and lines of memories may begin with a byte order mark, and times of lines may be texts', () =>
   withHome(async (home) => {

@@ -1,7 +1,9 @@
 // With --all only: a terminal.
+
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { until } from '../../helpers/eventually.ts'
 import { openHome } from '../../helpers/program/command.ts'
 import {
   hasPseudoTerminal,
@@ -89,7 +91,7 @@ async function serving(options: TerminalOptions, work: (daemon: Serving) => Prom
   const listening = /serves the API on (http:\/\/[\d.]+:\d+)/
   let pid: number | undefined
   try {
-    while (!listening.test(said())) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => listening.test(said()))
     pid = terminal.pid
     await work({
       url: listening.exec(said())![1]!,

@@ -134,23 +134,6 @@ test('a conversation speaks as the persona it was begun with', () =>
     assert.equal([without.code, without.stdout], [0, '5: three\n'], without.stderr)
   }))
 
-test('each user has conversations and personas of their own', () =>
-  scene(async ({ run }) => {
-    await run(['setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')
-    await run(['users', 'create', 'bob', '--password-stdin'], 'Passw0rd')
-    await run(['chat', '-s', 'Trip', 'one'])
-    const id = JSON.parse((await run(['session', 'show', 'Trip', '--json'])).stdout).id
-    await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])
-    const bob = (...words: string[]) => run(['--as', 'bob', ...words])
-    assert.equal((await bob('session', 'list', '--plain')).stdout, '')
-    assert.is((await bob('session', 'show', 'Trip')).code, 67)
-    assert.is((await bob('session', 'show', id)).code, 77)
-    assert.is((await bob('session', 'remove', id, '--yes')).code, 77)
-    assert.is((await bob('chat', '-s', 'Trip', 'two')).stdout, '1: two\n')
-    assert.is((await bob('chat', '-p', 'Mia', 'three')).code, 67)
-    assert.is((await run(['chat', '-s', 'Trip', 'four'])).stdout, '3: four\n')
-  }))
-
 test('a conversation at a terminal is saved, and goes on later', () =>
   scene(async ({ run, rest, home, environment, sent }) => {
     const talk = await converseHere(

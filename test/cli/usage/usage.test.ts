@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { LedgerRow } from '../../../src/usage/ledger/ledger.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'
 import { type Ran, type RunMainOptions, runMain } from '../../helpers/program/terminal.ts'
 import { completion, completionEvents, json, openStandIn, type StandIn } from '../../helpers/providers/fake-provider.ts'
@@ -81,53 +80,7 @@ test('the cost of an answer is told with -v, and that of a conversation with it'
     assert.equal(cost, { cost_usd: '0.5', cost_nano: 500_000_000, unpriced: 1 })
   }))
 
-test('keys are asked by their names, and named', () =>
-  scene(async ({ aichat, folder }) => {
-    await aichat(['setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd' })
-    const made = JSON.parse((await aichat(['key', 'create', 'ci', '--json'])).stdout)
-    const { app, close } = openInstallation({ AICHAT_HOME: folder, HOME: folder })
-    const { ledger, days } = await app.usage()
-    const at = Date.now()
-    ledger.book({ ...attempt, at, day: days.dayOf(at), user: made.user_id, key: made.id })
-    await close()
-    const { stdout } = await aichat(['usage', '--key', 'ci', '--by', 'key', '--plain', '-q'])
-    assert.match(stdout, /^ci\t1\t/)
-    assert.is((await aichat(['usage', '--key', 'other', '-q'])).stdout, '')
-  }))
-
-test('users are named, and a removed one keeps the id', () =>
-  scene(async ({ aichat }) => {
-    await aichat(['setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd' })
-    await aichat(['users', 'create', 'bob', '--password-stdin'], { input: 'Passw0rd' })
-    await aichat(['--as', 'bob', 'chat', '-S', 'cheap'])
-    assert.match((await aichat(['usage', '--by', 'user'])).stdout, /^bob +1 /m)
-    assert.match((await aichat(['usage', '--by', 'user', '--user', 'bob'])).stdout, /^bob +1 /m)
-    assert.is((await aichat(['--as', 'bob', 'usage', 'check'])).code, 77)
-    const { id } = JSON.parse((await aichat(['users', 'show', 'bob', '--json'])).stdout)
-    await aichat(['users', 'remove', 'bob', '--yes'])
-    const { rows } = JSON.parse((await aichat(['usage', '--by', 'user', '--user', id, '--json'])).stdout)
-    assert.equal([rows.length, rows[0].user, rows[0].username, rows[0].requests], [1, id, undefined, 1])
-  }))
-
 test.run()
-
-const attempt: LedgerRow = {
-  request: 'r1',
-  attempt: 1,
-  at: 0,
-  day: '',
-  user: '',
-  key: null,
-  plugin: 'custom',
-  model: 'm',
-  purpose: 'chat',
-  outcome: 'answered',
-  estimated: false,
-  lowerBound: false,
-  amounts: { input: 10, output: 5 },
-  cost: { nano: 7, source: 'shipped', priceId: 'p1' },
-  durationMs: 12,
-}
 
 interface Scene {
   readonly folder: string

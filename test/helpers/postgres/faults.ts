@@ -26,11 +26,6 @@ export function closesInHandshake(): Promise<Faulty> {
   return listen((socket) => socket.once('data', () => socket.destroy()))
 }
 
-/** Accepts connections and never sends a byte: a host that hangs. */
-export function neverAnswers(): Promise<Faulty> {
-  return listen((socket) => socket.resume())
-}
-
 /** A connection that a way holds. */
 export interface HeldConnection {
   /** Passes its bytes on from now on. */

@@ -84,6 +84,7 @@ async function within(turn: Promise<unknown>): Promise<void> {
 function databaseOn(pglite: PGlite, session: Session): Database {
   let isClosed = false
   let sealPads = ''
+  let writes = 0
   const leaving = new Set<() => Promise<void>>()
   const inSession: Session = async (work) => {
     if (isClosed) throw new Error('Client was closed')
@@ -94,6 +95,8 @@ function databaseOn(pglite: PGlite, session: Session): Database {
     rows: (text, values) => inSession(() => direct.rows(text, values)),
     row: (text, values) => inSession(() => direct.row(text, values)),
     run: (text, values) => inSession(() => direct.run(text, values)),
+    // Nothing is kept.
+    writes: () => writes++,
     transaction: (work, options = {}) =>
       inSession(async () => {
         await pglite.exec(beginning(options))

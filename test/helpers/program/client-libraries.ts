@@ -4,6 +4,7 @@ import { Ollama } from 'ollama'
 import OpenAI from 'openai'
 import type { App } from '../../../src/app/app.ts'
 import { closing } from '../disposal.ts'
+import { eventually } from '../eventually.ts'
 import { type Answer, openStandIn, type StandIn } from '../providers/fake-provider.ts'
 import { openInstallation, pluginAt } from './installation.ts'
 
@@ -119,4 +120,12 @@ function streamOf(text: string): Answer {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(text)
   }
+}
+
+/** A response in the background, once it has ended. */
+export function ended(openai: OpenAI, id: string): Promise<OpenAI.Responses.Response> {
+  return eventually(async () => {
+    const response = await openai.responses.retrieve(id)
+    return response.status === 'queued' || response.status === 'in_progress' ? undefined : response
+  })
 }

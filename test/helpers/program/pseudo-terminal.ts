@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '../eventually.ts'
 import { aichatCommand } from './command.ts'
 
 /** Whether there is util-linux's `script`, which gives a command a terminal of its own. */
@@ -194,7 +195,7 @@ export async function openTerminal(
 
 /** Resolves when the process has ended, a zombie included. */
 export async function processGone(pid: number): Promise<void> {
-  while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(() => !isRunning(pid))
 }
 
 function isRunning(pid: number): boolean {

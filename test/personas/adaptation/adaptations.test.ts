@@ -1,5 +1,4 @@
 import * as assert from 'uvu/assert'
-import { noticeFeedback } from '../../../src/personas/adaptation/feedback.ts'
 import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
 import { halfLifeMs } from '../../../src/personas/adaptation/rules.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
@@ -213,19 +212,6 @@ service('counts a request once that comes twice under one key', () =>
   }),
 )
 
-service('loses no record when many come at once', () =>
-  withPersona(async (shop, persona) => {
-    await Promise.all(
-      Array.from({ length: 12 }, (_, at) =>
-        shop.adaptation.adapt(persona, requestOf([{ trait: `t${at}`, target: 1 }])),
-      ),
-    )
-    const state = await shop.adaptation.state(persona)
-    assert.is(Object.keys(state.behavioral_weights).length, 12)
-    assert.equal((await shop.packages.verifyStored(persona)).problems, [])
-  }),
-)
-
 service('undoes, and undoes the undoing, and says which record undid which', () =>
   withPersona(async (shop, persona) => {
     const { record: first } = await shop.adaptation.adapt(persona, requestOf([{ trait: 'warmth', target: 1 }]))
@@ -243,26 +229,6 @@ service('undoes, and undoes the undoing, and says which record undid which', () 
     const { records } = await shop.adaptation.log(persona, { limit: 2, offset: 1 })
     assert.equal(pluck(records, 'undone_by'), [undefined, record.id])
     assert.equal((await undo(record.id)).state.behavioral_weights, before.behavioral_weights)
-  }),
-)
-
-service('lets inferred weights decay, pinned ones stand, and resets on request', () =>
-  withPersona(async (shop, persona) => {
-    await shop.adaptation.adapt(
-      persona,
-      requestOf([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive'),
-    )
-    await shop.adaptation.adapt(persona, requestOf([{ trait: 'verbosity', target: 1 }]))
-    shop.clock.now += halfLifeMs
-    assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: 0.1, warmth: 0.045 })
-    shop.clock.now -= 2 * halfLifeMs
-    assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: 0.1, warmth: 0.09 })
-    const { state } = await shop.adaptation.adapt(
-      persona,
-      requestOf([{ trait: 'verbosity' }], 'state_reset', 'user_edit'),
-    )
-    assert.equal(Object.keys(state.behavioral_weights), ['warmth'])
-    assert.equal((await shop.adaptation.adapt(persona, requestOf([], 'state_reset'))).state.behavioral_weights, {})
   }),
 )
 
@@ -311,18 +277,6 @@ service('learns from chat by itself only as the settings say', async () => {
     },
     { enabled: true },
   )
-})
-
-service('recognises feedback on the manner of an answer', () => {
-  const heard = (text: string) => noticeFeedback(text)?.signals
-  assert.equal(heard('That was too long, please.'), [{ trait: 'verbosity', target: -1 }])
-  assert.equal(heard('More detail and no emojis!'), [
-    { trait: 'verbosity', target: 1 },
-    { trait: 'emoji_use', target: -1 },
-  ])
-  assert.equal(heard('Don’t be so formal'), [{ trait: 'formality', target: -1 }])
-  assert.is(heard('What is the capital of France?'), undefined)
-  assert.is(heard(`Translate this: ${'it was too long. '.repeat(30)}`), undefined)
 })
 
 service('holds a persona to a number of things it can learn', () =>

@@ -1,4 +1,3 @@
-// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
 import { zipOf } from '../../helpers/personas/package-forge.ts'
@@ -258,26 +257,6 @@ cards('of an archive keeps its icon as the picture, and names the files that it 
     ])
     assert.is(png.readUInt32BE(16), 9, 'the width of the icon')
   }),
-)
-
-cards.whole('with ten thousand entries comes whole and is searched by its keys', () =>
-  withUsers(
-    async (all) => {
-      const many = Array.from({ length: 10_000 }, (_, at) => entry([`place ${at}`, 'somewhere'], `Fact ${at}.`))
-      const {
-        persona_id: persona,
-        imported,
-        warnings,
-      } = await bring(all, { ...card, data: { ...data, character_book: { extensions: {}, entries: many } } })
-      assert.is(imported.memories, 10_000)
-      assert.match(warnings.join(), /max_memories was raised from 1000 to 11000/)
-      await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'And place 4711?' }] })
-      assert.match(sent(all).at(-1)!.content, /conversation:\n\nFact 4711\.\n\n\[The user's message\]\n/)
-      await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'Somewhere!' }] })
-      assert.is(sent(all).at(-1)!.content.split('Fact ').length - 1, 64)
-    },
-    { provider },
-  ),
 )
 
 cards.run()

@@ -7,6 +7,7 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { until } from '../../helpers/eventually.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
 import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
@@ -132,11 +133,6 @@ async function statuses({ persona }: Place, memories: Memories): Promise<Record<
   for (const { embedding_status: status } of (await memories.list(persona, { limit: 1000, offset: 0 })).memories)
     counts[status] = (counts[status] ?? 0) + 1
   return counts
-}
-
-/** Waits for background work, however slow the machine is. */
-async function until(isDone: () => Promise<boolean>): Promise<void> {
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 test('goes on after a change of model while searches are answered, which report their mode', () =>

@@ -1,4 +1,5 @@
 // Some with --all only: many processes.
+
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +15,7 @@ import { type Persona, scopeOf } from '../../../src/personas/persona.ts'
 import { listFolder } from '../../../src/storage/files/atomic.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
 import { closing } from '../../helpers/disposal.ts'
+import { until } from '../../helpers/eventually.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { rejects } from '../../helpers/rejection.ts'
@@ -147,7 +149,7 @@ test('is not in a backup whose row comes after it was forgotten', () =>
     const making = shop.backups.create(persona)
     const pending = () => filesOf(shop).some((name) => name.endsWith('.dna.zip'))
     // The child has read the persona by then.
-    while (!pending()) await new Promise((resolve) => setTimeout(resolve, 2))
+    await until(() => pending())
     await forget(shop, persona, { ids: [id] })
     const row = await making
     assert.is(row.memories, 203)

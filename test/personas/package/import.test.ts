@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { readCardPng, writeCardPng } from '../../../src/personas/card/card.ts'
 import { maxContentLength } from '../../../src/personas/memory/memory.ts'
 import { packageLimits } from '../../../src/personas/package/format.ts'
-import type { Persona } from '../../../src/personas/persona.ts'
 import { type Document, put, resigned, signed } from '../../helpers/personas/package-forge.ts'
 import { memoryOf, newFolder, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
-import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'
-import { isWholeRun, suite } from '../../helpers/suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const imports = suite('imports')
 
@@ -151,40 +148,6 @@ imports('merge new memories, keep the learned state, and note it in the log', ()
   }),
 )
 
-imports('merge two packages at once one after the other, within the most memories of the persona', () =>
-  inShop(async (shop) => {
-    const packages = await Promise.all(
-      [100, 200].map(async (from) => {
-        const persona = await shop.stock('u2', 0)
-        await shop.addMemories(
-          persona,
-          Array.from({ length: 4 }, (_, at) => memoryOf(from + at, 48)),
-        )
-        return shop.packages.export(persona, { format: 'json', embeddings: true })
-      }),
-    )
-    const into = (persona: Persona) =>
-      Promise.allSettled(
-        packages.map(({ path }) =>
-          shop.packages.import('u1', path, { mode: 'merge', dry_run: false, persona: persona.id }),
-        ),
-      )
-    const roomy = await shop.stock('u1', 6)
-    assert.equal(pluck(await into(roomy), 'status'), ['fulfilled', 'fulfilled'])
-    const verified = await shop.packages.verifyStored(roomy)
-    assert.equal([verified.problems, verified.memories, verified.adaptations], [[], 14, 5])
-    const narrow = await shop.stock('u1', 6)
-    shop.db.prepare('UPDATE persona SET memory_settings = ? WHERE id = ?').run('{"max_memories":11}', narrow.id)
-    const outcomes = await into(narrow)
-    assert.equal(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-    assert.match(
-      String(outcomes.find((outcome) => outcome.status === 'rejected')?.reason),
-      /may keep 11 memories and would have 14: nothing was imported/,
-    )
-    assert.is((await shop.packages.verifyStored(narrow)).memories, 10)
-  }),
-)
-
 imports('replace a persona after backing it up, and the backup brings it back', () =>
   inShop(async (shop) => {
     const persona = await shop.stock('u1', 3)
@@ -243,74 +206,6 @@ imports('name every field that does not fit', () =>
     const error = await rejects(shop.packages.import('u2', path, create), 'invalid', /invalid persona/)
     assert.is(error.details.length, 3)
     assert.equal(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 0)
-  }),
-)
-
-imports('tell a file that is not there', () =>
-  inShop(async (shop) => {
-    try {
-      await shop.packages.verify(join(shop.folder, 'absent'))
-      assert.unreachable()
-    } catch (reason) {
-      assert.is((reason as NodeJS.ErrnoException).code, 'ENOENT')
-    }
-  }),
-)
-
-imports('make a persona of a character card and give the card back with its picture', () =>
-  inShop(async (shop) => {
-    const card = {
-      spec: 'chara_card_v2',
-      spec_version: '2.0',
-      data: { name: 'Eve', description: 'A spy.', extensions: { app: { x: 1 } } },
-    }
-    const picture = writeCardPng({ ...card, spec: 'chara_card_v3' })
-    const path = put(join(shop.folder, 'eve.png'), picture)
-    await rejects(shop.packages.import('u1', path, create), 'invalid', /invalid persona/)
-    const { persona_id } = await shop.packages.import('u1', path, { ...create, model: 'gpt-x' })
-    const persona = (await shop.find(persona_id))!
-    assert.is(persona.model, 'gpt-x')
-    assert.match(persona.system_prompt!, /A spy\./)
-    const carried = await shop.packages.export(persona, { format: 'container', embeddings: true })
-    const again = await shop.packages.import('u1', carried.path, create)
-    const out = await shop.packages.export((await shop.find(again.persona_id))!, {
-      format: 'card_png',
-      embeddings: true,
-    })
-    const back = readCardPng(readFileSync(out.path))
-    assert.equal((back.data['extensions'] as Document)['app'], { x: 1 })
-    assert.is(back.data['description'], 'A spy.')
-    const json = await shop.packages.export(persona, { format: 'card', embeddings: true })
-    assert.is(JSON.parse(readFileSync(json.path, 'utf8')).spec, 'chara_card_v3')
-    await rejects(
-      shop.packages.export(persona, { format: 'card', embeddings: true, passphrase: 'long enough' }),
-      'invalid',
-      /not encrypted/,
-    )
-  }),
-)
-
-imports('seal a package, and open it with the passphrase alone', () =>
-  inShop(async (shop) => {
-    const persona = await shop.stock('u1', 2)
-    const out = await shop.packages.export(persona, {
-      format: 'container',
-      embeddings: true,
-      passphrase: 'correct horse',
-    })
-    assert.match(out.filename, /\.age$/)
-    assert.is((await shop.packages.verify(out.path, 'correct horse')).valid, true)
-    for (const passphrase of isWholeRun ? [undefined, '', 'wrong horse'] : [undefined, 'wrong horse']) {
-      const result = await shop.packages.verify(out.path, passphrase)
-      assert.equal([result.valid, result.kind], [false, 'not_authenticated'])
-      await rejects(shop.packages.import('u2', out.path, { ...create, passphrase }), 'invalid', /passphrase/)
-    }
-    await shop.packages.import('u2', out.path, { ...create, passphrase: 'correct horse' })
-    await rejects(
-      shop.packages.export(persona, { format: 'json', embeddings: true, passphrase: 'short' }),
-      'invalid',
-      /at least 8/,
-    )
   }),
 )
 

@@ -1,4 +1,5 @@
 // Some with --all only: many processes.
+
 import { randomUUID } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -7,6 +8,7 @@ import type { Persona } from '../../../src/personas/persona.ts'
 import { holder, isHeld } from '../../../src/process/holders.ts'
 import { slice } from '../../../src/storage/shared/persona-slices.ts'
 import { sweepStages } from '../../../src/storage/sqlite/persona-stage.ts'
+import { until } from '../../helpers/eventually.ts'
 import { put, resigned } from '../../helpers/personas/package-forge.ts'
 import { memoryOf, newFolder, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -108,7 +110,7 @@ large.whole('are imported, restored and merged by a child process, which ends af
       })
       assert.is(holders.size, 1)
       assert.not(holders.has(holder()))
-      while ([...holders].some(isHeld)) await new Promise((resolve) => setTimeout(resolve, 2))
+      await until(() => ![...holders].some(isHeld))
     }
   }),
 )

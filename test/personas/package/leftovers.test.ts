@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { openScratch, sweepScratch } from '../../../src/personas/package/scratch.ts'
 import { holder } from '../../../src/process/holders.ts'
+import { until } from '../../helpers/eventually.ts'
 import { aichatCommand, openHome } from '../../helpers/program/command.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -37,7 +38,7 @@ function midway(folder: string, words: readonly string[]) {
 leftovers('are gone after the next command, of an import as of a verification', async () => {
   using home = openFastHome()
   const commands = ['import', 'verify'].map((word) => midway(home.folder, ['persona', word, '-']))
-  while (told(home.folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 2))
+  await until(() => told(home.folder).length >= 2)
   // Another process leaves them alone.
   assert.is((await home.aichat(['persona', 'list'])).code, 0)
   assert.is(told(home.folder).length, 2)

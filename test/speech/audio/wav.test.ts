@@ -89,6 +89,20 @@ test('a data size beyond the end means until the end', () => {
   assert.is(parseWav(wav).samples.length, 100)
 })
 
+for (const [name, start] of [
+  ['FLAC', 'fLaC\0\0\0\x22'],
+  ['MP3', 'ID3\x03'],
+  ['MP3', '\xff\xfb\x90\x64'],
+  ['Ogg', 'OggS'],
+  ['MPEG-4', '\0\0\0\x20ftypM4A '],
+] as const)
+  test(`a recording that begins as ${name} does, ${JSON.stringify(start)}, is refused with the way to convert it`, () => {
+    assert.throws(
+      () => parseWav(Buffer.from(start.padEnd(60, '\0'), 'latin1')),
+      ({ message, details }: AppError) => new RegExp(`${name}.*ffmpeg`).test([message, ...details].join()),
+    )
+  })
+
 test('bytes that are no recording are refused as invalid', () => {
   const whole = writeWav(new Float32Array(10), 24_000)
   const wrong = [

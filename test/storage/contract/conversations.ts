@@ -60,6 +60,8 @@ export const conversationRules: readonly Rule[] = [
         said('again'),
         { ...said('whole'), answer: { memories: ['m', 'n'] } },
       ])
+      const part = await conversations.messages('ada', 'c', { after: 2, upTo: 3 })
+      assert.equal([part, await conversations.messages('eve', 'c', { after: 0 })], [[said('again')], []])
     },
   },
   {

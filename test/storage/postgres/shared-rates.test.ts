@@ -3,12 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { until } from '../../helpers/eventually.ts'
-import {
-  type Instances,
-  type InstancesOptions,
-  openInstances,
-  spawnInstances,
-} from '../../helpers/postgres/instances.ts'
+import { type Instances, type InstancesOptions, openInstances } from '../../helpers/postgres/instances.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 import type { Answered, ServingDaemon, SpawnedDaemon } from '../../helpers/program/daemon.ts'
 import { completion, json } from '../../helpers/providers/fake-provider.ts'
@@ -45,18 +40,6 @@ test('requests, their tokens, and those at the same time are limited over three 
     await until(async () => (await ask(2)).status === 200)
     release()
     assert.equal((await Promise.all(running)).map(statusOf), [200, 200, 200, 200])
-  }))
-
-test('the requests that an instance had under way when it was killed leave their places to others', () =>
-  withInstances<SpawnedDaemon>(spawnInstances, 2, async ({ instances, limit, ask, held, release }) => {
-    await limit({ parallel: 2 })
-    const running = [ask(0, 'hold'), ask(0, 'hold')].map((answer) => answer.catch(() => undefined))
-    await until(() => held.length === 2)
-    assert.is((await ask(1)).status, 429)
-    await instances.all[0]!.stop('SIGKILL')
-    await until(async () => (await ask(1)).status === 200)
-    release()
-    await Promise.all(running)
   }))
 
 run()

@@ -1,6 +1,6 @@
 // With --all only: PostgreSQL.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -61,7 +61,9 @@ test('a plugin that one activates answers at the other, and a chat without perso
   const statements = said.split('\n').filter((line) => /LOG: {2}(?:statement|execute)/.test(line))
   // The polls of both, and the ledger, which writes the rows of many chats together.
   const others = statements.filter((line) => !/FROM change/.test(line) && !/SELECT kind, number/.test(line))
-  const perChat = others.filter((line) => /account|login_session|api_key|plugin|persona|conversation|price/.test(line))
+  const perChat = others.filter(
+    (line) => !/INTO ledger/.test(line) && /account|login_session|api_key|plugin|persona|conversation|price/.test(line),
+  )
   // Allows for a late poll on a busy machine: entries older than a second are read again.
   assert.ok(perChat.length < chats / 4, `${name}: ${perChat.join('\n')}`)
   const written = others.filter((line) => /INSERT INTO ledger_name/.test(line))
@@ -178,22 +180,6 @@ test('an instance names itself to all, and the database, without its password, t
   assert.equal([theirs.instance, theirs.database], [health.instance, { reachable: true }])
   const metrics = await callApi(one.url)('GET', '/metrics')
   assert.match(metrics.body, /aichat_database_up\{database="postgresql:\/\/aichat@127[^"]*",instance_name="[^"]+"\} 1/)
-})
-
-test('an instance with another secret, and one whose data folder belongs to another database, refuse to start', async () => {
-  const [{ home }] = [two]
-  await two.stop()
-  const marked = readFileSync(join(home, 'installation.id'), 'utf8')
-  writeFileSync(join(home, 'installation.id'), 'another\n')
-  const refused = await instances.restart(1).then(
-    () => assert.unreachable('started'),
-    (reason) => reason,
-  )
-  assert.is(refused.code, 78)
-  assert.match(refused.message, /is not the one of this installation/)
-  assert.not.match(refused.message, /database-password/)
-  writeFileSync(join(home, 'installation.id'), marked)
-  await instances.restart(1)
 })
 
 test('all instances end', () => instances.close())

@@ -1,15 +1,12 @@
 // Some with --all only: a whole sample.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { MemoryStore, NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
-import { rank } from '../../../src/personas/memory/ranking.ts'
-import { readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
 import { assertAgreeing } from '../../helpers/personas/memory-indexes.ts'
 import { placeEmptyDatabase } from '../../helpers/storage/empty-database.ts'
 import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'
@@ -66,43 +63,6 @@ function vectorOf(seed: number, dimension: number): Vector {
   return { space, values: values.map((value) => value / length) }
 }
 
-function cosine(a: Vector, b: Vector): number {
-  return a.values.reduce((sum, value, at) => sum + value * b.values[at]!, 0)
-}
-
-test('that were wiped are in no byte of the files any more, nor is what was said around them', () =>
-  withShelf(async ({ folder, db, store, scope }) => {
-    const mine = await scope('p')
-    const metadata = { conversation: 'c', category: 'secret' }
-    const vector = vectorOf(7, 64)
-    const traces = [Buffer.from('zanzibarquux'), Buffer.from('zzwipedid'), Buffer.from(vector.values.buffer)]
-    const secret = memory('The zanzibarquux lies under the stone', { id: 'zzwipedid', vector, metadata })
-    const others = Array.from({ length: 300 }, (_, at) =>
-      memory(`Another thing, number ${at}`, { timestamp: now + at * 1000, metadata: { conversation: 'c' } }),
-    )
-    const deeds: readonly (readonly [string, () => Promise<unknown>])[] = [
-      ['a category', () => store.wipe(mine, { category: 'secret' })],
-      ['everything', () => store.wipe(mine, {})],
-      ['clean-up', () => store.clean(mine, { ...keepAll, cleanup: true, maxAge: 0, now: now + 1 })],
-    ]
-    for (const [name, deed] of deeds) {
-      await store.add(mine, [secret, ...others.slice(0, 150)], keepAll)
-      await store.add(mine, others.slice(150), keepAll)
-      for (const trace of traces) assert.ok(occursIn(folder, trace), `${trace} was never there`)
-      await deed()
-      // The record of an eviction names the memory's id, on purpose.
-      const gone = name === 'clean-up' ? traces.filter((trace) => trace !== traces[1]) : traces
-      for (const trace of gone)
-        assert.not(occursIn(folder, trace), `after wiping ${name}: ${trace.toString('latin1', 0, 20)}`)
-      assertAgreeing(db)
-      await store.wipe(mine, {})
-    }
-  }))
-
-function occursIn(folder: string, bytes: Buffer): boolean {
-  return readdirSync(folder).some((file) => readFileSync(join(folder, file)).includes(bytes))
-}
-
 test('wiped give their pages back', () =>
   withShelf(async ({ folder, db, store, scope }) => {
     const mine = await scope('p')
@@ -119,66 +79,6 @@ test('wiped give their pages back', () =>
     await store.wipe(mine, { before: now - 1 })
     await store.wipe(mine, {})
     assert.ok(size() - before < 200_000, `${size() - before} bytes are left of it`)
-  }))
-
-test('go in the very transaction that stores too many, with a record of what went and why', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    const policy: RetentionPolicy = { maxMemories: 3, maxAge: 90 * day, cleanup: true, now }
-    const old = memory('old', { id: 'old', stored_at: now - 91 * day })
-    const pinned = memory('pinned', {
-      id: 'pinned',
-      stored_at: now - 400 * day,
-      importance_score: 0,
-      metadata: { pinned: true },
-    })
-    const dull = memory('dull', { id: 'dull', importance_score: 0.1 })
-    await store.add(mine, [old, pinned, dull, memory('dear', { id: 'dear', importance_score: 0.9 })], keepAll)
-
-    db.exec(
-      "CREATE TEMP TRIGGER no_record BEFORE INSERT ON memory_eviction BEGIN SELECT raise(ABORT, 'no record'); END",
-    )
-    await rejects(store.add(mine, [memory('new', { id: 'new' })], policy), /no record/)
-    db.exec('DROP TRIGGER no_record')
-    assert.equal(await ids(store, mine), ['dear', 'dull', 'old', 'pinned'])
-    assertAgreeing(db)
-
-    const { evicted } = await store.add(mine, [memory('new', { id: 'new' })], policy)
-    const told = evicted.map(({ memory_id, reason, evicted_at }) => [memory_id, reason, evicted_at])
-    assert.equal(told, [
-      ['old', 'retention_days', now],
-      ['dull', 'max_memories', now],
-    ])
-    assert.equal(await ids(store, mine), ['dear', 'new', 'pinned'])
-    assert.equal([...(await store.evictions(mine, 10))].reverse(), evicted)
-    assertAgreeing(db)
-  }))
-
-test('are refused whole by a full memory that may not clean up', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    const policy = { ...keepAll, maxMemories: 2 }
-    await store.add(mine, [memory('one', { id: '1' })], policy)
-    await rejects(store.add(mine, [memory('two'), memory('three')], policy), /may hold 2 memories/)
-    assert.equal(await ids(store, mine), ['1'])
-    assertAgreeing(db)
-  }))
-
-test('that are pinned are refused beyond the limit, and so is the pinning of one that is there', () =>
-  withShelf(async ({ store, scope }) => {
-    const mine = await scope('p')
-    const pinned = { metadata: { pinned: true } }
-    const policy = { ...keepAll, maxMemories: 1, cleanup: true }
-    // As an import leaves them: more than the limit.
-    await store.add(mine, [memory('one', { id: '1', ...pinned }), memory('two', { id: '2' })], keepAll)
-    await rejects(store.add(mine, [memory('two', pinned)], policy), /may hold 1 memory, and pinned ones/)
-    await rejects(store.add(mine, [memory('three')], policy), /may hold 1 memory, and pinned ones/)
-    assert.equal(await ids(store, mine), ['1', '2'])
-    await store.add(mine, [memory('one')], policy)
-    assert.equal(await ids(store, mine), ['1'])
-    await store.add(mine, [memory('two', { id: '2', ...pinned })], { ...policy, maxMemories: 2 })
-    await store.add(mine, [memory('one', pinned)], policy)
-    assert.equal(await ids(store, mine), ['1', '2'], 'what was pinned already may be renewed')
   }))
 
 test.whole('go in many short writes where many have to go, and never more than their number of rows in one', () =>
@@ -262,52 +162,6 @@ const countTurns = () => {
 }
 countTurns()
 
-test.whole('that are too many go a few slices at a time where a caller waits, and no more once the service stops', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    const writes = countWrites(db, 'memory')
-    const all = Array.from({ length: 700 }, (_, at) => memory(`Thing ${at}`, { importance_score: at / 700 }))
-    await store.add(mine, all, keepAll)
-    const policy: RetentionPolicy = { ...keepAll, maxMemories: 1, cleanup: true }
-    let rounds = 0
-    for (let more = true; more; rounds++) {
-      const before = (await store.list(mine, { limit: 1, offset: 0 })).total
-      more = await store.trim(mine, policy)
-      const { total } = await store.list(mine, { limit: 1, offset: 0 })
-      assert.ok(total < before && before - total <= 500, `${before} to ${total}`)
-    }
-    assert.ok(rounds >= 2, `${rounds} rounds`)
-    assert.ok(Math.max(...writes) <= 50, `${Math.max(...writes)} rows in one write`)
-    assert.is((await store.list(mine, { limit: 10, offset: 0 })).total, 1)
-    assertAgreeing(db)
-    await store.add(mine, all, keepAll)
-    deferCleanup(db)
-    await store.trim(mine, policy)
-    assert.is((await store.list(mine, { limit: 1, offset: 0 })).total, 700)
-  }),
-)
-
-test('that are many too many go in the order in which they stand, so that few that stay are written anew', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    // Importance has nothing to do with the order.
-    const all = Array.from({ length: 400 }, (_, at) =>
-      memory(`Thing ${at}`, { timestamp: now + at, importance_score: ((at * 37) % 101) / 101 }),
-    )
-    await store.add(mine, all, keepAll)
-    const gone = countWrites(db, 'memory')
-    const renewed = countWrites(db, 'memory_terms', 'UPDATE OF context')
-    for (let more = true; more; ) more = await store.trim(mine, { ...keepAll, maxMemories: 1, cleanup: true })
-    const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
-    assert.is(sum(gone), 399)
-    assert.ok(sum(renewed) < 200, `${sum(renewed)} written anew for 399 that went`)
-    assert.ok(Math.max(...gone) + Math.max(...renewed) <= 16 + 6, `${Math.max(...gone)}, ${Math.max(...renewed)}`)
-    assertAgreeing(db)
-    const [last] = (await store.list(mine, { limit: 1, offset: 0 })).entries
-    const best = all.toSorted((a, b) => b.importance_score - a.importance_score || b.timestamp - a.timestamp)[0]!
-    assert.is(last!.content, best.content)
-  }))
-
 test('that leave are seen by nobody from the first write on, and the next process removes what one had begun', () =>
   withShelf(async ({ folder, db, store, scope }) => {
     const mine = await scope('p')
@@ -335,186 +189,6 @@ test('that leave are seen by nobody from the first write on, and the next proces
     assertAgreeing(again)
     again.close()
   }))
-
-test('that share one time are put beside their neighbours by a look at those, not at all of that time', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    const asked: string[] = []
-    const prepare = db.prepare.bind(db)
-    db.prepare = ((sql: string) => {
-      asked.push(sql)
-      return prepare(sql)
-    }) as typeof db.prepare
-    const tied = memoryStoreOf(db)
-    await tied.add(
-      mine,
-      Array.from({ length: 60 }, (_, at) => memory(`Thing ${at}`, { id: `${at}` })),
-      keepAll,
-    )
-    await tied.add(mine, [memory('New', { id: 'new' })], { ...keepAll, cleanup: true, maxMemories: 30 })
-    await tied.list(mine, { limit: 5, offset: 0, since: now })
-    await tied.list(mine, { limit: 5, offset: 0, category: '', since: now })
-    await tied.categories(mine, {})
-    await tied.wipe(mine, { before: now })
-    await tied.wipe(mine, { category: 'x' })
-    await tied.search(mine, { terms: ['thing'], candidates: 10 })
-    db.prepare = prepare
-    const plans = asked
-      .filter((sql) => /^\s*(?:SELECT|DELETE|UPDATE)/.test(sql) && /\bmemory\b/.test(sql))
-      .map((sql) => {
-        const parameters = /@\w/.test(sql) ? [{}] : []
-        const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0])
-        const count = sql.split('?').length - 1
-        const given = parameters.length > 0 ? [Object.fromEntries(names)] : Array.from({ length: count }, () => 0)
-        const steps = prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...given)
-        return { sql, steps: steps.map(({ detail }) => detail) }
-      })
-    assert.ok(plans.length > 15)
-    for (const { sql, steps } of plans)
-      for (const step of steps) {
-        assert.not.match(step, /^SCAN (?:memory|memory_terms|memory_vector)\b/, sql)
-        // A wipe before a time, of a category, is in that order; the least worth is, too.
-        assert.not.match(step, /TEMP B-TREE/, `${sql}\n${steps.join('\n')}`)
-      }
-    const neighbours = plans.filter(({ sql }) => /AND conversation = @conversation/.test(sql))
-    assert.is(neighbours.length, 4)
-    for (const { steps } of neighbours)
-      assert.match(steps.join(), /timestamp=\? AND memory_id[<>]\?|timestamp>\? AND timestamp<\?/)
-    // The order of one time is that of the storing.
-    const { candidates } = await store.search(mine, { terms: ['new'], candidates: 10 })
-    assert.match(candidates.find(({ entry }) => entry.id === 'new')!.context, /^< thing 59/)
-  }))
-
-test('of the greatest length are written once each, and not again with every neighbour', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    let characters = 0
-    db.function('note_index', (terms, context) => {
-      characters += String(terms).length + String(context).length
-      return 0
-    })
-    db.exec(`CREATE TEMP TRIGGER note_terms AFTER INSERT ON memory_terms BEGIN SELECT note_index(new.terms, new.context); END;
-      CREATE TEMP TRIGGER note_context AFTER UPDATE ON memory_terms BEGIN SELECT note_index(new.terms, new.context); END;`)
-    const words = (at: number) => Array.from({ length: 3000 }, (_, word) => `w${at}x${word}`).join(' ')
-    for (let at = 0; at < 10; at++) {
-      characters = 0
-      await store.add(mine, [memory(words(at).slice(0, 20_000), { timestamp: now + at })], keepAll)
-      assert.ok(characters < 21_000, `${characters} characters were indexed`)
-    }
-    // A short one takes the beginnings of those around it, and they take nothing of it.
-    characters = 0
-    await store.add(mine, [memory('A short one', { timestamp: now + 5 })], keepAll)
-    assert.ok(characters < 7_000, `${characters} characters were indexed`)
-    assertAgreeing(db)
-  }))
-
-test('of many small scopes take little more room than their numbers', () =>
-  withShelf(async ({ folder, db, store, scope }) => {
-    // vec0 sets room for 1,024 vectors aside for each partition: 6 MB for the first memory of every scope.
-    for (let at = 0; at < 40; at++)
-      await store.add(await scope(`p${at}`), [memory('Thing', { vector: vectorOf(at, 1536) })], keepAll)
-    db.pragma('wal_checkpoint(TRUNCATE)')
-    const bytes = statSync(join(folder, 'aichat.db')).size
-    assert.ok(bytes < 40 * 1536 * 4 * 2 + 1_000_000, `${bytes} bytes`)
-    const schema = db.prepare<[], string>('SELECT group_concat(sql) FROM sqlite_schema').pluck().get()!
-    assert.not.match(schema, /using vec0/i, 'an ORDER BY over a distance scans all of a vec0 table')
-  }))
-
-test('are near by the cosine, whether all vectors are compared or those that their sketches choose', () =>
-  withShelf(async ({ store, scope }) => {
-    for (const [dimension, size, sure] of [
-      [16, 200, 20],
-      // Beyond half a million components the sketches choose; among them are the two that are nearer than chance.
-      [1536, 500, 2],
-    ] as const) {
-      const mine = await scope(`p${dimension}`)
-      const vectors = Array.from({ length: size }, (_, at) => vectorOf(at, dimension))
-      await store.add(
-        mine,
-        vectors.map((vector, at) => memory(`Thing ${at}`, { id: `${at}`, vector })),
-        keepAll,
-      )
-      const asked = {
-        ...vectors[0]!,
-        values: vectors[40]!.values.map((value, at) => value + 0.6 * vectors[170]!.values[at]!),
-      }
-      const length = Math.hypot(...asked.values)
-      const vector = { ...asked, values: asked.values.map((value) => value / length) }
-      const { candidates } = await store.search(mine, { terms: [], vector, candidates: 40 })
-      assert.is(candidates.length, 20)
-      for (const { entry, cosine: told } of candidates)
-        assert.ok(Math.abs(told! - cosine(vector, vectors[Number(entry.id)]!)) < 1e-4, `${entry.id}: ${told}`)
-      const nearest = [...candidates].sort((a, b) => b.cosine! - a.cosine!).map(({ entry }) => entry.id)
-      const all = vectors.map((each, at) => [cosine(vector, each), `${at}`] as const).sort(([a], [b]) => b - a)
-      assert.equal(
-        nearest.slice(0, sure),
-        all.slice(0, sure).map(([, id]) => id),
-      )
-    }
-  }))
-
-test('hold whatever dimension a space has, beside others, and are compared within their own', () =>
-  withShelf(async ({ db, store, scope }) => {
-    const mine = await scope('p')
-    const dimensions = [1, 3, 8, 20, 1536]
-    await store.add(
-      mine,
-      dimensions.map((dimension) => memory(`Of ${dimension}`, { id: `${dimension}`, vector: vectorOf(1, dimension) })),
-      keepAll,
-    )
-    assertAgreeing(db)
-    for (const dimension of dimensions) {
-      const { candidates } = await store.search(mine, { terms: [], vector: vectorOf(1, dimension), candidates: 40 })
-      assert.equal(
-        candidates.map(({ entry }) => entry.id),
-        [`${dimension}`],
-      )
-      assert.ok(Math.abs(candidates[0]!.cosine! - 1) < 1e-5)
-    }
-  }))
-
-test('are counted by term within their scope alone, however many others there are', () =>
-  withShelf(async ({ store, scope }) => {
-    const scopes = await Promise.all(Array.from({ length: 30 }, (_, at) => scope(`p${at}`)))
-    for (const [at, each] of scopes.entries())
-      await store.add(
-        each,
-        Array.from({ length: 1 + (at % 3) }, (_, number) => memory(`Harbour ${at} ${number}`)),
-        keepAll,
-      )
-    for (const [at, each] of scopes.entries()) {
-      const { frequencies, candidates } = await store.search(each, { terms: ['harbour', '0'], candidates: 50 })
-      assert.is(frequencies[0], 1 + (at % 3))
-      for (const { entry } of candidates) assert.is(entry.persona_id, `p${at}`)
-      assert.is(candidates.length, 1 + (at % 3))
-    }
-  }))
-
-test('of a term that stands in thousands are found by a rarer one, and its count is about right', () =>
-  withShelf(async ({ store, scope }) => {
-    const mine = await scope('p')
-    for (let thousand = 0; thousand < 3; thousand++)
-      await store.add(
-        mine,
-        Array.from({ length: 1000 }, (_, at) =>
-          memory(`tea ${thousand === 0 && at === 5 ? 'in Valparaiso' : `cup${at} lot${thousand}`}`, {
-            timestamp: now + (thousand * 1000 + at) * day,
-          }),
-        ),
-        keepAll,
-      )
-    const query = readQuery('tea in Valparaiso')
-    const found = await store.search(mine, { terms: query.terms.map(({ term }) => term), candidates: 120 })
-    assert.ok(Math.abs(found.frequencies[0]! - 3000) < 30, `${found.frequencies}`)
-    assert.is(found.frequencies[1], 1)
-    const [best] = rank(found, { query, vectors: undefined, now })
-    assert.match(best!.candidate.entry.content, /Valparaiso/)
-  }))
-
-async function ids(store: MemoryStore, scope: Scope): Promise<string[]> {
-  const { entries } = await store.list(scope, { limit: 100, offset: 0 })
-  return entries.map(({ id }) => id).sort()
-}
 
 async function rejects(work: Promise<unknown>, message: RegExp): Promise<void> {
   try {

@@ -1,11 +1,6 @@
 // Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import type { NewMemory } from '../../../src/personas/memory/memory.ts'
-import type { IncomingMemory } from '../../../src/personas/package/archive.ts'
-import type { Database } from '../../../src/storage/sqlite/connection.ts'
-import { openStage } from '../../../src/storage/sqlite/persona-stage.ts'
-import { createStageIndex } from '../../../src/storage/sqlite/persona-stage-index.ts'
-import { createStageMemories } from '../../../src/storage/sqlite/persona-stage-memories.ts'
 import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -44,34 +39,6 @@ stages.whole(
   },
 )
 
-stages('a batch of new memories is written by one statement for each table, and indexed by three', async () => {
-  const shop = await openShop()
-  try {
-    const { db, statements } = counting(shop.db)
-    const stage = openStage(shop.db, 'p')
-    const memories = createStageMemories(db, stage.scope)
-    const incoming = told.slice(0, 25).map((memory, at): IncomingMemory => ({ ...memory, id: `m${at}`, extra: {} }))
-    const ready = memories.prepare(incoming)
-    assert.is(statements(), 0)
-    db.transaction(() => assert.ok(memories.write(ready)))()
-    // One look for each at whether it is known; the rows, vectors, sketches, seals, numbers and counts together.
-    assert.ok(statements() <= 25 + 12, `${statements()} statements`)
-    const before = statements()
-    const index = createStageIndex(db, stage.scope)
-    const terms = index.prepare()!
-    const read = statements() - before
-    db.transaction(() => index.write(terms))()
-    assert.is(terms.length, 25)
-    assert.ok(read <= 5, `${read} statements`)
-    assert.is(statements() - before - read, 3)
-    assert.is(stage.memories(), 25)
-    assert.not.ok(memories.write(memories.prepare(incoming)))
-    await stage.clear()
-  } finally {
-    shop.close()
-  }
-})
-
 stages.run()
 
 function rowsOf({ db }: Shop, personaId: string): unknown {
@@ -83,34 +50,4 @@ function rowsOf({ db }: Shop, personaId: string): unknown {
         JOIN memory_sketch USING (memory_id) WHERE persona_id = ? ORDER BY memory_id`,
     )
     .all(personaId)
-}
-
-/** The same database, which counts the statements that are run. */
-function counting(db: Database): { readonly db: Database; readonly statements: () => number } {
-  let count = 0
-  const counted = <T extends object>(
-    target: T,
-    wrap: (name: PropertyKey, method: (...words: never[]) => unknown) => unknown,
-  ): T =>
-    new Proxy(target, {
-      get(_target, name) {
-        const value = Reflect.get(target, name)
-        return typeof value === 'function' ? wrap(name, value.bind(target)) : value
-      },
-    })
-  const statement = (made: object): object =>
-    counted(made, (name, method) => (...words: never[]) => {
-      if (name === 'pluck' || name === 'raw') return statement(method(...words) as object)
-      count++
-      return method(...words)
-    })
-  return {
-    db: counted(
-      db,
-      (name, method) =>
-        (...words: never[]) =>
-          name === 'prepare' ? statement(method(...words) as object) : method(...words),
-    ),
-    statements: () => count,
-  }
 }

@@ -94,19 +94,6 @@ test('a recorded stream that is cut after any of its events is booked once, its 
     }
   }))
 
-test('a recorded stream whose caller leaves with any of its chunks is booked once, its output within a quarter', () =>
-  withReplay(async ({ play }) => {
-    for (const exchange of streams()) {
-      const whole = await play(exchange)
-      for (const chunk of some(Array.from({ length: Math.max(0, whole.chunks - 1) }, (_, at) => at + 1))) {
-        const { row, delivered } = await play(exchange, { chunk })
-        const where = `${nameOf(exchange)}, chunk ${chunk}`
-        assert.is(row?.outcome, 'cancelled', where)
-        checkPart(row!, delivered, whole.row!, whole.delivered, where)
-      }
-    }
-  }))
-
 suiteOf.run()
 
 type Row = NonNullable<Awaited<ReturnType<Parameters<Parameters<typeof withReplay>[0]>[0]['play']>>['row']>

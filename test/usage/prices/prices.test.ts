@@ -156,30 +156,6 @@ test('a price for a later day waits for it, and one for every model serves the o
     assert.is(prices.costOf(place, amounts, later).source, 'shipped')
   }))
 
-test('a list is filtered by plugin, source and the names of models, and comes in pages', () =>
-  scene(async ({ open }) => {
-    const { prices } = await open()
-    await prices.set(
-      [
-        { plugin: 'a', model: 'one', also: ['uno-####'], except: ['uno-1111'], rates: { input: '1' } },
-        { plugin: 'a', model: 'two', rates: { input: '1' } },
-        { plugin: 'b', model: 'one', rates: { input: '1' } },
-      ],
-      'ada',
-    )
-    const names = async (query: object) =>
-      (await prices.list({ ...whole, ...query })).prices.map(({ plugin, model }) => `${plugin} ${model}`)
-    assert.equal(await names({}), ['a one', 'a two', 'b one', 'openai gpt-4.1'])
-    assert.equal(await names({ plugin: 'a' }), ['a one', 'a two'])
-    assert.equal(await names({ source: 'shipped' }), ['openai gpt-4.1'])
-    assert.equal(await names({ model: 'ONE' }), ['a one', 'b one'])
-    assert.equal(await names({ model: '*o*' }), ['a one', 'a two', 'b one'])
-    assert.equal(await names({ model: 'uno-2026' }), ['a one'])
-    assert.equal(await names({ model: 'uno-1111' }), [])
-    const page = await prices.list({ limit: 2, offset: 1 })
-    assert.equal([page.prices.map(({ model }) => model), page.total], [['two', 'one'], 4])
-  }))
-
 test('a reader in the middle of a change, and two at once, end with what is stored', () =>
   scene(async ({ open }) => {
     const { prices } = await open()

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, Message, Tool } from '../../protocol/messages.ts'
+import { summaryWish } from '../../protocol/summary-wish.ts'
 import { messageTokens } from '../../protocol/token-estimate.ts'
 import { extraOf } from '../shared/alternation.ts'
 import { readInput } from './input.ts'
@@ -7,10 +8,6 @@ import type { OpenReasoning } from './reasoning.ts'
 
 /** Tokens of the user's own messages that stay beside a summary, the newest first: as many as Codex keeps. */
 const keptTokens = 20_000
-
-const instruction = `Summarise the conversation up to here for a model that goes on with it and sees nothing else of it.
-Keep what is needed: the user's goals and wishes, decisions and their reasons, facts, names, numbers, paths and code that \
-later steps rely on, what has been done, and what comes next. Leave out what no longer matters. Write the summary alone.`
 
 const introduction = 'The conversation up to here, summarised by a model:\n\n'
 
@@ -32,7 +29,7 @@ export function compactionRequest(request: ChatRequest): ChatRequest {
   return {
     ...request,
     stream: false,
-    messages: [...request.messages, { role: 'user', content: instruction }],
+    messages: [...request.messages, summaryWish],
     ...(tools.length > 0 && { tools, tool_choice: 'none' as const }),
     extra_content: { ...request.extra_content, responses: own },
   }

@@ -20,6 +20,9 @@ export type KeptMessage = Message & { readonly cut?: boolean }
 /** Timeout of keeping a stopped answer: milliseconds. */
 const keepingMs = 10_000
 
+/** The messages at the end among which the last answer is looked for: questions may have none. */
+const mostLooked = 20
+
 /** The record of a session. */
 export function savedRecord(cli: Cli, session: string): ConversationRecord {
   return {
@@ -38,7 +41,7 @@ export function savedRecord(cli: Cli, session: string): ConversationRecord {
       await cli.ask(appendToSession, { id: session, messages: kept }, AbortSignal.timeout(keepingMs))
     },
     async lastAnswer() {
-      const { messages } = await cli.ask(showSession, { id: session })
+      const { messages } = await cli.ask(showSession, { id: session, last: mostLooked })
       const last = (messages as unknown as readonly Message[]).findLast(({ role }) => role === 'assistant')
       return last && textOf(last.content)
     },

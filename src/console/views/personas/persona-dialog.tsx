@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Dialog, Form } from '../../components/dialog.tsx'
 import { Check, Select, TextArea, TextField } from '../../components/field.tsx'
+import { modelFacts } from '../../page/format.ts'
 import { ask, path } from '../../wire/client.ts'
 import type { ChatModel, Persona } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
@@ -27,6 +28,7 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
     (signal) => ask('GET', '/api/chat/models', { signal }),
     [],
   )
+  const chosen = value?.models.find(({ id }) => id === model)
   const action = useAction(async () => {
     const body = {
       name,
@@ -51,10 +53,17 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
         isIncomplete={name.trim() === '' || model.trim() === ''}
       >
         <TextField label="Name" value={name} onInput={setName} isRequired isFirst />
-        <TextField label="Model" value={model} onInput={setModel} list="chat-models" isRequired />
+        <TextField
+          label="Model"
+          hint={chosen && modelFacts(chosen)}
+          value={model}
+          onInput={setModel}
+          list="chat-models"
+          isRequired
+        />
         <datalist id="chat-models">
-          {value?.models.map(({ id }) => (
-            <option key={id} value={id} />
+          {value?.models.map((each) => (
+            <option key={each.id} value={each.id} label={modelFacts(each)} />
           ))}
         </datalist>
         <TextField label="Description" value={description} onInput={setDescription} />

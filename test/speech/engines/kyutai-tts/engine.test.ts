@@ -3,11 +3,7 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
-import {
-  createEngine,
-  createKyutaiEngine,
-  type KyutaiEngineOptions,
-} from '../../../../speech/engines/kyutai-tts/engine.ts'
+import { createKyutaiEngine, type KyutaiEngineOptions } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { pluck } from '../../../helpers/pluck.ts'
@@ -127,48 +123,12 @@ test('a word that the model reads in parts is one word', () =>
     assert.equal(pluck(words, 'text'), ['At', '10:30', 'one:two'])
   }))
 
-test('frames come one by one, a listener that leaves ends the work, and the next text is not disturbed', () =>
-  withEngine(async (engine) => {
-    const whole = await speak(engine)
-    const voice = await engine.prepareVoice(preset('alba'))
-    const heard: Float32Array[] = []
-    for await (const piece of engine.synthesize({ text, voice, seed: 3 })) {
-      heard.push(piece)
-      if (heard.length === 3) break
-    }
-    assertSameSound(joined(heard), whole.slice(0, joined(heard).length))
-    assertSameSound(await speak(engine), whole)
-  }))
-
-test('an abort ends the speech before another frame is made', () =>
-  withEngine(async (engine) => {
-    const voice = await engine.prepareVoice(preset('alba'))
-    const controller = new AbortController()
-    let after = 0
-    const thrown = await (async () => {
-      for await (const _ of engine.synthesize({ text, voice, seed: 3 }, controller.signal)) {
-        if (controller.signal.aborted) after += 1
-        controller.abort(new Error('enough'))
-      }
-    })().catch((reason: unknown) => reason)
-    assert.match(String(thrown), 'enough')
-    assert.is(after, 0)
-    assert.ok((await speak(engine)).length > 0)
-  }))
-
 test('two texts at the same time, in two voices, do not disturb each other', () =>
   withEngine(async (engine) => {
     const alone = [await speak(engine), await speak(engine, preset('vctk-p225'))]
     const together = await Promise.all([speak(engine), speak(engine, preset('vctk-p225'))])
     for (const [index, heard] of together.entries()) assertSameSound(heard, alone[index]!)
   }))
-
-test('a decoder in a process of its own makes the same samples', async () => {
-  const heard: Float32Array[] = []
-  for (const decoder of ['here', 'process'] as const)
-    await withEngine(async (engine) => void heard.push(await speak(engine)), { decoder })
-  assertSameSound(heard[1]!, heard[0]!)
-})
 
 test('fewer codebooks sound otherwise, and more than the model has are refused', async () => {
   const heard: Float32Array[] = []
@@ -212,15 +172,5 @@ test('voices that are not there or of another model are refused by name', () =>
     const shaped = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
     assert.match(shaped.details.join(), /shape \[1,17,6\], expected \[1, 16, frames\]/)
   }))
-
-test('options that are none of its own are named', () => {
-  assert.throws(
-    () => createEngine({ folder: '', cacheFolder: 3 }),
-    (thrown: unknown) => {
-      const { code, details } = thrown as AppError
-      return code === 'configuration' && /folder.*\n.*cacheFolder/s.test(details.join('\n'))
-    },
-  )
-})
 
 test.run()

@@ -1,40 +1,23 @@
 /** Files that are missing, damaged or another model's are named when the model is loaded, and nothing is spoken. */
-import { rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createKyutaiEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import type { NewTensor } from '../../../../src/inference/tensor-writer.ts'
-import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { tokenizerModel } from '../pocket-tts/model.ts'
-import { type Content, edit, quantisedIn, rewrite, spoiltModels } from '../spoilt-model.ts'
+import { type Content, edit, rewrite, spoiltModels } from '../spoilt-model.ts'
 import { files, makeKyutaiModel } from './model.ts'
 
 const test = suite('the files of a Kyutai TTS model')
 
 const { copyOfModel, load, assertNamed } = spoiltModels(makeKyutaiModel, createKyutaiEngine)
 
-for (const name of ['config.json', ...Object.values(files)])
-  test(`${name} missing`, async () => {
-    const folder = await copyOfModel()
-    rmSync(join(folder, name))
-    await assertNamed(folder, new RegExp(name.replace('.', '\\.')), /missing/)
-  })
-
 test('without a configuration the codec is taken for the published one, and what it lacks is named', async () => {
   const folder = await copyOfModel()
   rmSync(join(folder, 'mimi-config.json'))
   await assertNamed(folder, /codec\.safetensors/, /decoder_transformer\.transformer\.layers\.\d\.\S+ is missing/)
 })
-
-for (const name of [files.model, files.codec])
-  test(`${name} truncated`, async () => {
-    const folder = await copyOfModel()
-    for (const size of [10_000, 5000, 4, 0]) {
-      truncateSync(join(folder, name), size)
-      await assertNamed(folder, new RegExp(name.replace('.', '\\.')))
-    }
-  })
 
 const renamed = (from: string, to: string) => (tensor: NewTensor) => [
   tensor.name === from ? { ...tensor, name: to } : tensor,
@@ -138,19 +121,6 @@ test('a configuration that contradicts itself or the weights, or is of another m
   await assertNamed(folder, /re-samples by 4,3, mimi-config\.json says 4,4/)
   writeFileSync(join(folder, 'config.json'), '{')
   await assertNamed(folder, /config\.json is not JSON/)
-})
-
-test('quantised weights are made once, and again for other weights', async () => {
-  const folder = await copyOfModel()
-  const cache = temporaryFolder()
-  assert.is(await load(folder, cache), undefined)
-  const first = await quantisedIn(cache)
-  assert.is(first.length, 1)
-  assert.is(await load(folder, cache), undefined)
-  assert.equal(await quantisedIn(cache), first)
-  await rewrite(join(folder, files.model), (tensor) => [tensor])
-  assert.is(await load(folder, cache), undefined)
-  assert.is((await quantisedIn(cache)).length, 2)
 })
 
 test.run()

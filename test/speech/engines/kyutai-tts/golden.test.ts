@@ -110,40 +110,6 @@ for (const golden of models) {
       assert.equal(made.words, golden.generation.transcript)
     }))
 
-  test(`${golden.name}: one pass over all steps gives what the passes through the cache gave`, () =>
-    withModel(golden, async (model) => {
-      const { rows, hidden } = await generate(model, golden)
-      const { context, dim: width } = model.configuration.model
-      // Within the window of attention; behind it both forget the same.
-      for (const count of [context, rows.length]) {
-        const all = (name: string): TensorData => ({
-          type: 'float32',
-          shape: [count, width],
-          data: joined(rows.slice(0, count).map((row) => row[name]!)),
-        })
-        const { backbone } = model.openStreams()
-        const memory = await memoryOf(model, golden)
-        const inputs = { audio: all('audio'), main: all('main'), second: all('second') }
-        const outputs = await backbone.run({ ...inputs, ...memory }, count)
-        close(`hidden of ${count}`, numbers(outputs['hidden']), joined(hidden.slice(0, count)), limits.values)
-      }
-    }))
-
-  test(`${golden.name}: with fewer codebooks the first ones begin alike, and the others stay silent`, () =>
-    withModel(
-      golden,
-      async (model) => {
-        const made = await generate(model, golden)
-        const books = model.configuration.model.n_q
-        const first = golden.integers('dep_argmax').slice(0, 4)
-        assert.equal(made.depthChosen.slice(0, 4), first)
-        const last = made.inputs.slice(-books)
-        assert.ok(last.slice(4).every((code) => code === -1))
-        assert.is(made.frames.length % 5, 0)
-      },
-      { codebooks: 4 },
-    ))
-
   test(`${golden.name}: the codec has the numbers of the reference, in one call and frame by frame`, async () => {
     const configuration = await readConfiguration(golden.folder)
     await using file = closing(await openCodecFile(golden.folder, configuration))

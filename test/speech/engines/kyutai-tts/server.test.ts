@@ -1,14 +1,13 @@
 // With --all only: a neural engine.
 /** Server C over HTTP, with Kyutai TTS in the models folder and without. */
 import { existsSync, readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { ServiceOptions } from '../../../../speech/service.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { assertRefused, openSpeech, type SpeechServer, spokenBy } from '../../../helpers/speech/speech-server.ts'
 import { suite } from '../../../helpers/suite.ts'
-import { files, makeKyutaiModel, makeVoice } from './model.ts'
+import { makeKyutaiModel, makeVoice } from './model.ts'
 
 const test = suite('server C with kyutai-tts')
 
@@ -101,20 +100,6 @@ test('a device that is not there is said when the service opens, and the process
   assert.is(device, 'cpu')
   assert.match(String(reason), /no cuda/)
   await assertSpoken(await ask(scene, {}))
-})
-
-test('a damaged model is named by the health and by every answer, and nothing else speaks in its place', async () => {
-  await using scene = await openServer({ spoil: (folder) => rm(join(folder, place, files.codec)) })
-  const { status, reason, model_loaded } = await scene.health()
-  assert.equal([status, model_loaded], ['failed', false])
-  assert.match(String(reason), files.codec)
-  await assertRefused(await ask(scene, {}), 503, /codec\.safetensors/)
-})
-
-test('without the model the built-in voice speaks, also for paths of the hub that it had before', async () => {
-  await using scene = await openServer({ spoil: (folder) => rm(join(folder, place), { recursive: true }) })
-  assert.match(String((await scene.health())['reason']), /no neural model of voxb-tts-1\.6b is installed/)
-  await spokenBy('embedded', await ask(scene, {}))
 })
 
 test.run()

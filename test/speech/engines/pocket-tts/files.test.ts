@@ -1,5 +1,5 @@
 /** A model, tokenizer or configuration that is wrong is refused by name when it is loaded, before anything is spoken. */
-import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
@@ -9,7 +9,6 @@ import {
   findPocketModels,
 } from '../../../../speech/engines/pocket-tts/model-folder.ts'
 import type { AppError } from '../../../../src/errors.ts'
-import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { knownModels } from '../../../../src/model-hub/known-models.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
@@ -172,56 +171,6 @@ test('an official name whose layers are not all there is refused', async () => {
     () => assert.unreachable(),
     (refusal: AppError) => assert.match(told(refusal), 'flow_lm.transformer.layers'),
   )
-})
-
-test('quantised weights are made once per content, and made again when they are damaged', async () => {
-  const [folder, cacheFolder] = [join(temporaryFolder(), 'tiny'), temporaryFolder()]
-  await makePocketModel(folder)
-  const load = async () => {
-    const engine = createPocketEngine({ folder, cacheFolder })
-    await engine.load()
-    await engine.close()
-    return readdir(cacheFolder)
-  }
-  const [name = '', ...others] = await load()
-  assert.is(others.length, 0)
-  const path = join(cacheFolder, name)
-  await utimes(path, 1, 1)
-  await utimes(join(folder, 'model.safetensors'), 2, 2)
-  await load()
-  assert.is((await stat(path)).mtimeMs, 1000, 'the file of before was used')
-  const whole = await readFile(path)
-  await truncate(path, 500)
-  await load()
-  assert.equal(await readFile(path), whole)
-  await makePocketModel(folder, tinySize, 2)
-  assert.is((await load()).length, 2)
-})
-
-test('graphs read the quantised weights from the cache', async () => {
-  const [folder, cacheFolder] = [join(temporaryFolder(), 'tiny'), temporaryFolder()]
-  await makePocketModel(folder)
-  const engine = createPocketEngine({ folder, cacheFolder })
-  await engine.load()
-  await engine.close()
-  const [made, source] = [
-    await openTensorFile(join(cacheFolder, (await readdir(cacheFolder))[0]!)),
-    await openTensorFile(join(folder, 'model.safetensors')),
-  ]
-  const name = 'flow_lm.transformer.layers.0.linear1.weight'
-  const [integers, scales, weights] = [
-    new Int8Array((await made.bytes(name)).buffer),
-    await made.floats(`${name}.scale`),
-    await source.floats(name),
-  ]
-  const [outputs = 0, inputs = 0] = source.tensors.get(name)!.shape
-  for (let output = 0; output < outputs; output++)
-    for (let input = 0; input < inputs; input++) {
-      const error = integers[input * outputs + output]! * scales[output]! - weights[output * inputs + input]!
-      assert.ok(Math.abs(error) <= scales[output]! * 0.5001)
-    }
-  await made.close()
-  await source.close()
 })
 
 test('models are found where the hub and hands put them, English and the edition that clones first', async () => {

@@ -131,22 +131,6 @@ for (const set of sets)
           assert.ok(expected.length - samples.length <= (scenario.transcript ? 1 : 0), `${samples.length} samples`)
           close('pcm', samples, expected.slice(-samples.length), limits.values)
         }))
-
-    for (const scenario of golden.scenarios.filter(({ has }) => has('kv_final')))
-      test(`${golden.name}/${scenario.name}: one pass over everything gives what the passes through the cache gave`, () =>
-        withModel(golden, scenario.configuration, async (model) => {
-          const prompt = await promptOf(model, set, scenario)
-          const width = model.model.talker_config.hidden_size
-          const rows = joined([...prompt.rows, scenario.floats('step_rows').data])
-          const { talker } = model.openStreams()
-          const count = rows.length / width
-          const { hidden } = await talker.run({ rows: { type: 'float32', shape: [count, width], data: rows } }, count)
-          const expected = scenario.floats('hidden').data
-          close('hidden', (hidden!.data as Float32Array).slice(-expected.length), expected, limits.values)
-          close('kv_final', byHead(talker.cache, model), scenario.floats('kv_final').data, limits.values)
-          const inPrompt = (hidden!.data as Float32Array).subarray(0, prompt.rows.length * width)
-          close('prompt_hidden', inPrompt, scenario.floats('prompt_hidden').data, limits.values)
-        }))
   }
 
 for (const { models } of sets)

@@ -13,6 +13,7 @@ const test = suite('server A with qwen3-tts')
 /** The repositories of the variants that these tests install. */
 const repositories = {
   'customvoice-1.7b': ['Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice', { kind: 'custom_voice' }],
+  'voicedesign-1.7b': ['Qwen/Qwen3-TTS-12Hz-1.7B-VoiceDesign', { kind: 'voice_design' }],
   'base-0.6b': ['Qwen/Qwen3-TTS-12Hz-0.6B-Base', { kind: 'base', size: '0b6' }],
 } as const
 
@@ -73,6 +74,17 @@ test('preset voices, instructions and all ten languages are spoken by the instal
     503,
     /serve voxa-tts --model voicedesign-1\.7b/,
   )
+})
+
+test('a description and a recording give a voice where their variant is installed', async () => {
+  const designing = await openServer('voicedesign-1.7b', 'voicedesign-1.7b')
+  const described = { input: 'The other hour.', voice_description: 'a deep, warm voice', language: 'English' }
+  await assertSpoken(await designing.post('/v1/audio/voice-design', described))
+  const speech = await designing.post('/v1/audio/speech', { input: 'The hour.', voice: 'ryan' })
+  await assertRefused(speech, 503, /--model customvoice-1\.7b.*--model customvoice-0\.6b/)
+  await designing.close()
+  await using cloning = await openServer('base-0.6b', 'base-0.6b')
+  await assertSpoken(await cloning.clone('The other hour.', 4))
 })
 
 test('a variant that is not installed is named in the health, and the built-in voice speaks', async () => {

@@ -69,7 +69,10 @@ export const infoCommand: TalkCommand = {
   async run(talk) {
     const { cli, options, totals, record, attached } = talk
     const next = await talk.preview(options).catch(() => undefined)
-    const session = await cli.ask(showSession, { id: record.session })
+    const brief = await cli.ask(showSession, { id: record.session, brief: true })
+    // A conversation that was begun earlier is read whole for its cost.
+    const isEarlier = brief.message_count > 2 * totals.answers + 1
+    const session = isEarlier ? await cli.ask(showSession, { id: record.session }) : brief
     const { server } = await cli.backend()
     say(
       cli,
@@ -130,7 +133,7 @@ export const compactCommand: TalkCommand = {
 }
 
 /** Has the conversation summarised, or takes the summary back, and says what was done. */
-export async function compactTalk({ cli, record, options: { model } }: Talk, undo = false): Promise<void> {
+async function compactTalk({ cli, record, options: { model } }: Talk, undo = false): Promise<void> {
   const done = await cli.ask(compactSession, { id: record.session, undo, ...given({ model }) })
   if (done.summary !== undefined) say(cli, done.summary)
   note(cli, compactionText(done))

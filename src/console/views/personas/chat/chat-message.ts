@@ -78,17 +78,17 @@ export function keptText({ text, pictures = [] }: ChatMessage): string {
 }
 
 /** Whether pictures belong to a message, those of saved ones too, whose bytes are gone. */
-export function hasPictures({ role, text, pictures = [] }: ChatMessage): boolean {
+function hasPictures({ role, text, pictures = [] }: ChatMessage): boolean {
   return role === 'user' && (pictures.length > 0 || text.split('\n').at(-1) === keptPicture)
 }
 
-/** Whether a question can be asked again: the server keeps no picture. */
+/** Whether a question can be asked again: a page that is loaded anew has no picture of it. */
 export function canAskAgain(question: ChatMessage): boolean {
   return question.pictures !== undefined || !hasPictures(question)
 }
 
 function lost(question: ChatMessage): string {
-  return canAskAgain(question) ? '' : ', and its picture is not kept: ask it again with the picture'
+  return canAskAgain(question) ? '' : ', and this page no longer has its picture: ask it again with the picture'
 }
 
 /** The messages of a saved conversation. */

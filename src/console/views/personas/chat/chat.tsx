@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Empty, Problem } from '../../../components/notice.tsx'
 import type { Persona } from '../../../wire/types.ts'
-import { flawOf, hasPictures } from './chat-message.ts'
+import { flawOf } from './chat-message.ts'
 import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
 import { MessageView } from './message.tsx'
@@ -21,7 +21,6 @@ export function Chat({ persona, sessionId }: ChatProps) {
   const chat = useChat(persona, sessionId)
   const end = useRef<HTMLDivElement>(null)
   const last = chat.messages.at(-1)
-  const withPictures = chat.messages.findLast(hasPictures)
   const follows = useRef(true)
   useEffect(() => {
     const look = () => {
@@ -63,7 +62,6 @@ export function Chat({ persona, sessionId }: ChatProps) {
         </p>
         <Composer
           isAnswering={chat.isAnswering}
-          {...(withPictures && { earlier: withPictures.pictures ?? [] })}
           onSend={(text, pictures) => {
             follows.current = true
             chat.send(text, pictures)

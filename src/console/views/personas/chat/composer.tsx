@@ -5,14 +5,12 @@ import { readPicture } from './pictures.ts'
 
 interface ComposerProps {
   readonly isAnswering: boolean
-  /** The pictures of an earlier question, which are not sent again; none where their bytes are gone. */
-  readonly earlier?: readonly Picture[]
   readonly onSend: (text: string, pictures: readonly Picture[]) => void
   readonly onStop: () => void
 }
 
 /** The field for the next message. Enter sends, Shift and Enter begin a line, Escape stops an answer. */
-export function Composer({ isAnswering, earlier, onSend, onStop }: ComposerProps) {
+export function Composer({ isAnswering, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('')
   const [pictures, setPictures] = useState<readonly Picture[]>([])
   const chooser = useRef<HTMLInputElement>(null)
@@ -48,16 +46,6 @@ export function Composer({ isAnswering, earlier, onSend, onStop }: ComposerProps
             </figure>
           ))}
         </div>
-      )}
-      {earlier && pictures.length === 0 && (
-        <p class="row muted">
-          A picture goes with its own question alone; the model does not see it again.
-          {earlier.length > 0 && (
-            <button type="button" class="link" onClick={() => setPictures(earlier)}>
-              Attach it again
-            </button>
-          )}
-        </p>
       )}
       <textarea
         class="input"

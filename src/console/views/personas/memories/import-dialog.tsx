@@ -14,7 +14,7 @@ interface ImportDialogProps {
   readonly onClose: () => void
 }
 
-/** Imports a package, a character card, a Letta agent file, or lines of memories, and shows how far it is. */
+/** Imports a package, a character card, an export of another program, or lines of memories, and shows how far it is. */
 export function ImportDialog({ persona, onClose }: ImportDialogProps) {
   const [file, setFile] = useState<File>()
   const [share, setShare] = useState(0)
@@ -28,7 +28,9 @@ export function ImportDialog({ persona, onClose }: ImportDialogProps) {
   })
   return (
     <Dialog title={persona ? `Import into ${persona.name}` : 'Import a persona'} onClose={onClose}>
-      <p class="muted">A package or character card, a Letta agent file, or memories as JSON lines.</p>
+      <p class="muted">
+        A package or character card, an export of ChatGPT or Claude, a Letta agent file, or memories as JSON lines.
+      </p>
       <FileField label="File" onFile={setFile} />
       {action.isRunning && (
         <div>
