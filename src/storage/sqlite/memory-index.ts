@@ -93,8 +93,7 @@ export function createMemoryIndex(db: Database): MemoryIndex {
       const around = near.map(({ row, distance }) => [row.memory_id, distance] as const)
       // The rows are this work's own: a copy of each takes as long as all else here.
       found.set(row.memory_id, Object.assign(row, terms, { around }))
-      for (const { row } of near)
-        if (!found.has(row.memory_id)) found.set(row.memory_id, Object.assign(row, unindexed))
+      for (const { row } of near) if (!found.has(row.memory_id)) found.set(row.memory_id, Object.assign(row, unindexed))
       return near
     }
     const there = (numbers: readonly number[]) => numbers.flatMap((number) => read.get(number) ?? [])
