@@ -21,7 +21,8 @@ const whereThereIsOne = there ? test : test.skip
 
 test('a missing keychain and one that never answers are reported in time, and nothing hangs', async () => {
   const folder = temporaryFolder()
-  const mute = createServer(() => {}).listen(join(folder, 'bus'))
+  // One that is not read would not notice that its client has gone.
+  const mute = createServer((socket) => socket.resume()).listen(join(folder, 'bus'))
   await once(mute, 'listening')
   for (const address of ['unix:path=/nonexistent', `unix:path=${join(folder, 'bus')}`]) {
     process.env['DBUS_SESSION_BUS_ADDRESS'] = address
