@@ -33,13 +33,13 @@ serveParent<EngineMethods>(
     async synthesize({ key, request, words }, { signal, emit }) {
       const voice = voices.get(key)
       if (!voice) throw new Error('the voice was not prepared')
-      const told: WordTime[] = []
-      const onWords = words ? (more: readonly WordTime[]) => void told.push(...more) : undefined
+      const unsent: WordTime[] = []
+      const onWords = words ? (more: readonly WordTime[]) => void unsent.push(...more) : undefined
       for await (const samples of opened().synthesize({ ...request, voice, onWords }, signal)) {
-        if (told.length > 0) await emit(told.splice(0))
+        if (unsent.length > 0) await emit(unsent.splice(0))
         await emit(samples)
       }
-      if (told.length > 0) await emit(told)
+      if (unsent.length > 0) await emit(unsent)
     },
   },
   () => engine?.close(),

@@ -17,7 +17,7 @@ export interface EngineProcessOptions {
   readonly graceMs?: number
   /** How long no process is started after three were lost without a sound in between, in milliseconds. */
   readonly restMs?: number
-  /** Told when the process ended by itself or was killed: for the log. */
+  /** Called when the process ended by itself or was killed: for the log. */
   onLoss?(reason: string): void
 }
 

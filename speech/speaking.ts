@@ -40,7 +40,7 @@ export interface Speech {
   pcm(live: boolean): AsyncGenerator<Buffer>
 }
 
-/** Told for the log. */
+/** For the log. */
 export interface SpeakingLog {
   /** Called for every chunk that was skipped. */
   onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void

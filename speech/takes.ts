@@ -13,7 +13,7 @@ export interface TakeParts {
   /** Speaks a chunk. */
   record(attempt: number): Promise<Take>
   readonly pace: Pace
-  /** Told when a chunk was spoken again. */
+  /** Called when a chunk was spoken again. */
   onReroll(): void
 }
 

@@ -11,7 +11,7 @@ export interface Telling {
   tell(
     text: string,
     pieces: AsyncIterable<Float32Array> | Iterable<Float32Array>,
-    told: readonly WordTime[],
+    wordTimes: readonly WordTime[],
   ): AsyncGenerator<Buffer, number, undefined>
   /** The words that were told since the last call, in seconds from the first sample of all. */
   takeWords(): readonly WordTime[]
@@ -25,13 +25,13 @@ export function createTelling(sampleRate: number): Telling {
   let pause = 0
 
   return {
-    async *tell(text, pieces, told) {
+    async *tell(text, pieces, wordTimes) {
       let start: number | undefined
       let samplesHere = 0
       let read = 0
       const readWords = (begin: number) => {
-        for (; read < told.length; read++) {
-          const { text: word, start: from, end } = told[read]!
+        for (; read < wordTimes.length; read++) {
+          const { text: word, start: from, end } = wordTimes[read]!
           words.push({ text: word, start: begin + from, end: begin + end })
         }
       }

@@ -69,7 +69,7 @@ export interface ProviderError {
 }
 
 export interface AppErrorOptions extends ErrorOptions {
-  /** One line per thing that was wrong or can be done about it; beyond `mostDetails` the rest is told as a count. */
+  /** One line per thing that was wrong or can be done about it; beyond `mostDetails` the rest is given as a count. */
   readonly details?: readonly string[]
   /** Whole seconds after which the same call may succeed; becomes `Retry-After`. */
   readonly retryAfter?: number

@@ -33,7 +33,7 @@ export interface DirectoryParts {
   readonly passwords: Passwords
   readonly clock: () => number
   readonly newId: () => string
-  /** Told when logins may have ended. */
+  /** Called when logins may have ended. */
   readonly ended: () => void
 }
 

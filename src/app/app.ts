@@ -119,7 +119,7 @@ export interface App {
   readonly service: OwnRecord | undefined
   /** The workers of this service; undefined where one process serves alone. */
   readonly crew: Crew | undefined
-  /** Told about failures behind the answers, such as of models that propose facts; faces add theirs. */
+  /** Called with failures behind the answers, such as of models that propose facts; faces add theirs. */
   readonly remarkListeners: Set<RemarkListener>
   /** Ends the removal of deleted rows and the work of models behind answers soon, for a service that stops. */
   deferCleanup(): void

@@ -109,11 +109,11 @@ async function fileOf(response: HttpResponse, url: URL, limit: number): Promise<
     if (length > limit) throw tooLarge(url, limit)
     pieces.push(piece)
   }
-  const told = String(response.headers['content-type'] ?? '')
-  const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(told)?.[1]
+  const contentType = String(response.headers['content-type'] ?? '')
+  const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType)?.[1]
   return {
     url: url.href,
-    type: told.split(';')[0]!.trim().toLowerCase() || undefined,
+    type: contentType.split(';')[0]!.trim().toLowerCase() || undefined,
     charset,
     bytes: Buffer.concat(pieces),
   }

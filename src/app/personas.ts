@@ -60,7 +60,7 @@ export interface PersonaAreaParts {
   readonly redact: (text: string) => string
   /** Asks a persona's own model, and no other. */
   readonly ask: AskModel
-  /** Told about failures behind the answers. */
+  /** Called with failures behind the answers. */
   readonly onRemark: (message: string, fields: Readonly<Record<string, string>>) => void
   /** The embedding models that may be pulled, the best first. */
   readonly pulledEmbedders: readonly PulledEmbedder[]

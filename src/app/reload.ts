@@ -27,7 +27,7 @@ export interface Reloader {
   reload(): Reloaded
   /** Parts that are checked before anything is taken over; faces add theirs. */
   readonly parts: Set<Prepare>
-  /** Told about each outcome. */
+  /** Called with each outcome. */
   readonly listeners: Set<(outcome: Reloaded | AppError) => void>
 }
 

@@ -31,7 +31,7 @@ export interface FollowedRequest {
   /** Milliseconds from the start to the first content of a stream, and so far or in all. */
   readonly firstContentMs: number | undefined
   readonly durationMs: number
-  /** Bytes of the answer so far, and the tokens that the provider has told. */
+  /** Bytes of the answer so far, and the tokens that the provider has reported. */
   readonly tokens: number
   readonly usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'> | undefined
   readonly cost: Pick<BookedCost, 'cost_usd' | 'estimated' | 'tokens'> | undefined

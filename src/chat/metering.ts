@@ -54,7 +54,7 @@ export interface BookedCost {
   readonly cost_nano: number | null
   /** Where the price is from: reported, operator, refreshed, shipped, local; null without one. */
   readonly source: 'reported' | 'operator' | 'refreshed' | 'shipped' | 'local' | null
-  /** True where tokens were counted by us, since the provider told none. */
+  /** True where tokens were counted by us, since the provider reported none. */
   readonly estimated: boolean
   /** Tokens of the request and of the answer. */
   readonly tokens?: { readonly input: number; readonly output: number }

@@ -9,7 +9,7 @@ import { AnswerTokens } from './protocol/token-estimate.ts'
 import { usageSoFar } from './protocol/usage-so-far.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 
-/** The account of a stream: counts its chunks, and books it once at its end, before the end is told. */
+/** The account of a stream: counts its chunks, and books it once at its end, before the end is reported. */
 export class StreamAccount implements Booking {
   readonly #entry: MeteredAttempt | undefined
   readonly #metered: MeteredCall | undefined
@@ -54,7 +54,7 @@ export class StreamAccount implements Booking {
     if (counts) entry.reportedSoFar(counts)
   }
 
-  /** Books a whole answer; its end is told once the promise resolves. */
+  /** Books a whole answer; its end is reported once the promise resolves. */
   async answered(): Promise<void> {
     const booked = this.#cost === undefined ? this.#entry?.answered() : undefined
     this.#cost ??= booked?.cost

@@ -112,7 +112,7 @@ export interface RouterParts {
   readonly counts?: ChatCounts | undefined
   /** Keeps the window that a refusal showed, for later requests of the day. */
   readonly learn: (target: Target, tokens: number) => void
-  /** Told about each attempt, for status pages and logs. */
+  /** Called with each attempt, for status pages and logs. */
   readonly observe: (attempt: Attempt) => void
 }
 
@@ -216,7 +216,7 @@ export function createRouter(parts: RouterParts): Router {
     if (purpose === 'chat') parts.counts?.ended(place, outcome)
   }
 
-  /** Asks one target after the other until one answers; the first failure that is told is the first target's. */
+  /** Asks one target after the other until one answers; the first failure that is reported is the first target's. */
   async function route<T>(
     call: ChatCall,
     signal: AbortSignal | undefined,

@@ -7,7 +7,7 @@ import type { Usage } from './protocol/messages.ts'
 /** A place that a request is sent to. */
 export type AskedPlace = Pick<Attempt, 'plugin' | 'runner' | 'model'>
 
-/** An attempt as it is told: its duration is known for chats alone. */
+/** An attempt as it is reported: its duration is known for chats alone. */
 export type ToldAttempt = Omit<Attempt, 'duration_ms'> & Partial<Pick<Attempt, 'duration_ms'>>
 
 /**
@@ -19,13 +19,13 @@ export interface RequestWatch {
   readonly requestId?: string | undefined
   /** The span of the request, where traces are kept. */
   readonly span?: Span | undefined
-  /** Told before a place is asked. */
+  /** Called before a place is asked. */
   asks?(place: AskedPlace): void
-  /** Told about each target that was asked. */
+  /** Called with each target that was asked. */
   attempted(attempt: ToldAttempt): void
-  /** Told at the first content of a stream. */
+  /** Called at the first content of a stream. */
   begun?(): void
-  /** Told about each part of an answer: its tokens by estimate, and those so far where they are told. */
+  /** Called with each part of an answer: its tokens by estimate, and those so far where they are reported. */
   delivered?(tokens: number, usage: Usage | null | undefined): void
   /** Called when the request ends, for each round of a chat with tools; only the first call counts. */
   ended?(outcome: ChatOutcome, more?: { readonly cost?: BookedCost | undefined; readonly reason?: unknown }): void

@@ -69,7 +69,7 @@ function refusal(reason: unknown): AppError {
 
 /** `/people/0/age: must be integer`, one line each. */
 function problemsOf(errors: readonly ErrorObject[]): readonly string[] {
-  // Of `anyOf` and its kind the branches are told too; the same line twice is one problem.
+  // Of `anyOf` and its kind the branches are reported too; the same line twice is one problem.
   const lines = new Set<string>()
   let more = 0
   for (const error of errors) {

@@ -19,7 +19,7 @@ export type SchemaMethods = {
   readonly check: { readonly input: string; readonly result: readonly string[] }
 }
 
-/** The most places that are told of one value. */
+/** The most places that are reported for one value. */
 export const mostProblems = 19
 
 /** Seconds of compiling a schema, and of checking a value: 5 MB take one. */

@@ -8,9 +8,9 @@ import type { HttpResponse } from '../http/send.ts'
  * fail the body with an error.
  */
 export function decompressed(reply: HttpResponse): HttpResponse {
-  const told = reply.headers['content-encoding']
-  if (told === undefined) return reply
-  const codings = String(told)
+  const codingHeader = reply.headers['content-encoding']
+  if (codingHeader === undefined) return reply
+  const codings = String(codingHeader)
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim())

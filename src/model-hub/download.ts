@@ -18,7 +18,7 @@ export interface DownloadParts {
   readonly transfer: Transfer
   /** Waits so many milliseconds; rejects when the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** Told how many bytes of the file are on the disk. */
+  /** Called with how many bytes of the file are on the disk. */
   readonly onBytes: (bytes: number) => void
   readonly signal?: AbortSignal | undefined
 }

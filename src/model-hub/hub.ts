@@ -31,7 +31,7 @@ export interface PullOptions {
   readonly onProgress?: ((progress: PullProgress) => void) | undefined
   /** Whether to pull files licensed for non-commercial use only. Default: as at the last pull. */
   readonly nonCommercial?: boolean | undefined
-  /** Told when another process pulls the same model and its work is waited for. */
+  /** Called when another process pulls the same model and its work is waited for. */
   readonly onWait?: (() => void) | undefined
 }
 

@@ -140,13 +140,13 @@ async function hashOfThere({ file, target, bytes, digest }: Wanted, signal: Abor
 /** The expected size and digest of a file: by the pins where they are complete, else by the hub's description. */
 async function identify(plan: Plan, file: KnownFile, target: string, pin: Pin | undefined): Promise<Wanted> {
   if (pin?.bytes !== undefined) return { file, target, bytes: pin.bytes, digest: { kind: 'sha256', hex: pin.sha256 } }
-  const told = await describeWithRetries(plan, file)
-  const digest = pin ? ({ kind: 'sha256', hex: pin.sha256 } as const) : told.digest
-  if (told.bytes === undefined || !digest)
+  const info = await describeWithRetries(plan, file)
+  const digest = pin ? ({ kind: 'sha256', hex: pin.sha256 } as const) : info.digest
+  if (info.bytes === undefined || !digest)
     throw new AppError('protocol', `The model hub gives no length or digest for ${file.path}`, {
       details: ['without them a download cannot be verified; use another hub (HF_ENDPOINT)'],
     })
-  return { file, target, bytes: told.bytes, digest }
+  return { file, target, bytes: info.bytes, digest }
 }
 
 async function describeWithRetries({ transfer, sleep, signal }: Plan, file: KnownFile): Promise<FileInfo> {

@@ -81,17 +81,17 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     file: HubFile,
     from: number,
     signal: AbortSignal | undefined,
-    isEnough: (told: FileInfo) => boolean,
+    isEnough: (info: FileInfo) => boolean,
   ): Promise<OpenFile | FileInfo> {
     let url = new URL(`${endpoint}/${[file.repository, 'resolve', file.revision, file.path].map(escaped).join('/')}`)
-    let told: FileInfo = { bytes: undefined, digest: undefined }
+    let info: FileInfo = { bytes: undefined, digest: undefined }
     for (let hop = 0; hop < mostHops; hop++) {
       const reply = await exchange(url, from, signal)
-      if (url.origin === home.origin) told = { ...told, ...known(infoOf(reply)) }
+      if (url.origin === home.origin) info = { ...info, ...known(infoOf(reply)) }
       const next = redirectOf(reply, url)
-      if (!next) return answer(file, reply, from, told)
+      if (!next) return answer(file, reply, from, info)
       reply.discard()
-      if (isEnough(told)) return told
+      if (isEnough(info)) return info
       url = next
     }
     throw new AppError('protocol', `The model hub redirects ${file.path} in circles`)
@@ -111,15 +111,15 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     }
   }
 
-  function answer(file: HubFile, reply: HttpResponse, from: number, told: FileInfo): OpenFile {
+  function answer(file: HubFile, reply: HttpResponse, from: number, info: FileInfo): OpenFile {
     const { status, headers } = reply
     const at = status === 206 ? rangeStart(headers['content-range']) : 0
     if ((status === 200 || (status === 206 && at !== undefined && at <= from)) && at !== undefined) {
       const length = number(headers['content-length'])
       const total = status === 206 ? rangeTotal(headers['content-range']) : length
       return {
-        bytes: told.bytes ?? total,
-        digest: told.digest,
+        bytes: info.bytes ?? total,
+        digest: info.digest,
         from: at,
         body: reply.body,
         discard: () => reply.discard(),

@@ -85,7 +85,7 @@ const cost = z.object({
   /** The same in 10^-9 USD. */
   cost_nano: z.int().nullable(),
   source: z.enum(['reported', 'operator', 'refreshed', 'shipped', 'local']).nullable(),
-  /** True where the provider told no tokens and we counted. */
+  /** True where the provider reported no tokens and we counted. */
   estimated: z.boolean(),
   /** Tokens of the request and of the answer. */
   tokens: z.exactOptional(z.object({ input: z.int(), output: z.int() })),

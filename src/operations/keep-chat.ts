@@ -127,8 +127,8 @@ export class SavedChunks implements ReadyIterator<ChatChunk> {
       throw reason
     }
     this.#isOver = true
-    const told = await this.#save()
-    return told ? { done: false, value: told } : { done: true, value: undefined }
+    const facts = await this.#save()
+    return facts ? { done: false, value: facts } : { done: true, value: undefined }
   }
 
   async return(): Promise<IteratorResult<ChatChunk>> {
@@ -152,8 +152,8 @@ export class SavedChunks implements ReadyIterator<ChatChunk> {
       booking,
       finish_reason,
     })
-    const told = { ...(warnings.length > 0 && { warnings }), ...place }
-    return Object.keys(told).length > 0 ? { ...last, choices: [], usage: null, aichat: told } : undefined
+    const facts = { ...(warnings.length > 0 && { warnings }), ...place }
+    return Object.keys(facts).length > 0 ? { ...last, choices: [], usage: null, aichat: facts } : undefined
   }
 
   async #saveCut(): Promise<void> {

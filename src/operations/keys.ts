@@ -60,7 +60,7 @@ const secretView = z.object({
   last_used_at: z.int().nullable(),
 })
 
-/** A key without its secret. Times are milliseconds since 1970 UTC; uses are told to the minute. */
+/** A key without its secret. Times are milliseconds since 1970 UTC; uses are shown to the minute. */
 export const keyView = z.object({
   id: z.string(),
   name: z.string(),

@@ -66,10 +66,10 @@ function partly(booking: Booking): Booking {
 }
 
 function sumOf(counts: readonly (Usage | undefined)[]): Usage | undefined {
-  const told = counts.filter((usage) => usage !== undefined)
-  if (told.length === 0) return undefined
+  const reported = counts.filter((usage) => usage !== undefined)
+  if (reported.length === 0) return undefined
   const sum = (name: 'prompt_tokens' | 'completion_tokens' | 'total_tokens') =>
-    told.reduce((all, usage) => all + usage[name], 0)
+    reported.reduce((all, usage) => all + usage[name], 0)
   return {
     prompt_tokens: sum('prompt_tokens'),
     completion_tokens: sum('completion_tokens'),

@@ -173,7 +173,7 @@ const backups = z.exactOptional(
   }),
 )
 
-function told(changed: ChangedBackups): { backups?: ChangedBackups } {
+function backupsField(changed: ChangedBackups): { backups?: ChangedBackups } {
   return changed.rewritten + changed.removed > 0 ? { backups: changed } : {}
 }
 
@@ -205,7 +205,7 @@ export const removeMemory = defineOperation({
   output: z.object({ deleted: z.literal(1), backups, may_remain_in: mayRemainIn }),
   run: async ({ app, caller }, { memory_id }, { persona }) => {
     const changed = await (await app.personas()).memories.remove(persona, memory_id)
-    return { deleted: 1 as const, ...told(changed), may_remain_in: await remains(app, caller.id, persona.id) }
+    return { deleted: 1 as const, ...backupsField(changed), may_remain_in: await remains(app, caller.id, persona.id) }
   },
 })
 
@@ -344,7 +344,7 @@ export const wipeMemories = defineOperation({
     const isChanged = deleted > 0 || changed.rewritten > 0 || changed.removed > 0
     return {
       deleted,
-      ...told(changed),
+      ...backupsField(changed),
       ...(isChanged && { may_remain_in: await remains(app, caller.id, persona.id) }),
     }
   },

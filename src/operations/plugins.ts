@@ -279,8 +279,8 @@ export const testPlugin = defineOperation({
       if (!(reason instanceof AppError)) throw reason
       const { message, details } = reason
       // The detail of the one attempt repeats the reason.
-      const told = message.slice(message.indexOf(': ') + 2)
-      const rest = details.filter((line) => !line.endsWith(told))
+      const sentence = message.slice(message.indexOf(': ') + 2)
+      const rest = details.filter((line) => !line.endsWith(sentence))
       steps.push({ step: 'answer', ok: false, detail: [message, ...rest].join('; ') })
       return done(null)
     }

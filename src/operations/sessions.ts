@@ -276,7 +276,7 @@ export const appendToSession = defineOperation({
           .strictObject({
             role: z.enum(['user', 'assistant']),
             content: messageContent.refine((content) => content.length > 0, 'must not be empty'),
-            /** Its end is missing; a model that is asked later is told so. */
+            /** Its end is missing; a model that is asked later is told. */
             cut: z.boolean().default(false),
           })
           .refine(({ role, cut }) => role === 'assistant' || !cut, { path: ['cut'], message: 'is for answers' }),
@@ -392,8 +392,8 @@ export const sessionOperations = [
 ]
 
 function messageView({ message, timestamp, cost, answer = {} }: SavedMessage, files: boolean) {
-  const { cut, persona_id: _persona, memories: _memories, ...told } = answer
-  const record = { ...told, ...(cost !== undefined && { cost_usd: usdOf(cost), cost_nano: cost }) }
+  const { cut, persona_id: _persona, memories: _memories, ...circumstances } = answer
+  const record = { ...circumstances, ...(cost !== undefined && { cost_usd: usdOf(cost), cost_nano: cost }) }
   return {
     ...(files ? message : withoutFiles(message)),
     timestamp,

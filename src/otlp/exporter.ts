@@ -15,7 +15,7 @@ export interface ExporterParts<T> {
   readonly send: Send
   /** Aborted when the service ends and waits no longer. */
   readonly signal: AbortSignal
-  /** Told about the first failure, and about the first success after one. */
+  /** Called with the first failure, and about the first success after one. */
   readonly tell: (message: string, fields: Readonly<Record<string, string>>) => void
 }
 

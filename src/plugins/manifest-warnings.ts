@@ -3,7 +3,7 @@ import { printableLine } from '../formats/terminal-text.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import { type PluginManifest, pluginManifest } from './manifest.ts'
 
-/** The most warnings that are told of one document; the rest is a count. */
+/** The most warnings that are shown for one document; the rest is a count. */
 const most = 20
 
 /**

@@ -22,7 +22,7 @@ export interface ChildOptions {
   /** Maps an error that a method threw; unchanged by default. */
   failed?(reason: Error): Error
   onItem?(): void
-  /** Told once; `killed` when this side killed it for its slowness or because it was asked to. */
+  /** Called once; `killed` when this side killed it for its slowness or because it was asked to. */
   onEnd?(reason: string, killed: boolean): void
 }
 

@@ -13,7 +13,7 @@ export interface RevivedChildOptions<M extends OpenedMethods<M>>
   readonly openMs?: number
   /** After `losses` crashes without an item in between no process is started for `restMs` milliseconds; unbounded by default. */
   readonly crashBudget?: { readonly losses: number; readonly restMs: number }
-  /** Told when the process ended by itself or was killed: for the log. */
+  /** Called when the process ended by itself or was killed: for the log. */
   onLoss?(reason: string): void
 }
 

@@ -43,13 +43,13 @@ const responsesCodes: readonly (readonly [pattern: RegExp, code: string])[] = [
 
 /** A failure for the clients of the Responses API, which wait as long as its words say. */
 export function responsesError(error: AppError): ClientError {
-  const told = clientError(error, 'openai-chat')
-  const names = [error.provider?.type, told.code ?? undefined].map((name) => name?.toLowerCase() ?? '')
+  const shape = clientError(error, 'openai-chat')
+  const names = [error.provider?.type, shape.code ?? undefined].map((name) => name?.toLowerCase() ?? '')
   const found = responsesCodes.find(([pattern]) => names.some((name) => pattern.test(name)))
-  const code = found?.[1] ?? told.code
+  const code = found?.[1] ?? shape.code
   const { retryAfter } = error
-  const isWait = code === 'rate_limit_exceeded' && retryAfter !== undefined && !/try again in/i.test(told.message)
-  return { ...told, code, message: isWait ? `${told.message}. Please try again in ${retryAfter}s.` : told.message }
+  const isWait = code === 'rate_limit_exceeded' && retryAfter !== undefined && !/try again in/i.test(shape.message)
+  return { ...shape, code, message: isWait ? `${shape.message}. Please try again in ${retryAfter}s.` : shape.message }
 }
 
 /** A failure as the body of an answer of the Responses API. */

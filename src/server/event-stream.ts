@@ -13,7 +13,7 @@ export interface EventFormat {
 /** Encodes an answer as events; every text is whole events, or empty. */
 export interface EventEncoder<T> extends EventFormat {
   push(chunk: T): string
-  /** The end of a complete answer; a promise for one that is kept before it is told. */
+  /** The end of a complete answer; a promise for one that is kept before it is sent. */
   end(): string | Promise<string>
   /** A failure after the first byte, after the status 200. */
   fail(error: AppError): string

@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts'
 import type { Log } from './log.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** Told about each answer at its end, with its route's pattern. */
+/** Called with each answer at its end, with its route's pattern. */
 export type Observe = (context: RequestContext, route: string, status: number) => void
 
 /** Polled every few seconds by supervisors and collectors, and by the console while its live view is open. */

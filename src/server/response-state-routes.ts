@@ -64,16 +64,16 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
   }
 
   async function compact(context: RequestContext, identity: Identity): Promise<void> {
-    const told = await readJson(context.request, chat.limit!)
-    await nextStage(told, { user: identity.caller?.id, isOver: () => context.response.destroyed })
-    await compactResponse(app, context, identity, await completeRequest(app, context, identity, told))
+    const sent = await readJson(context.request, chat.limit!)
+    await nextStage(sent, { user: identity.caller?.id, isOver: () => context.response.destroyed })
+    await compactResponse(app, context, identity, await completeRequest(app, context, identity, sent))
   }
 
   async function count(context: RequestContext, identity: Identity): Promise<void> {
-    const told = await readJson(context.request, chat.limit!)
+    const sent = await readJson(context.request, chat.limit!)
     const work = { user: identity.caller?.id, isOver: () => context.response.destroyed }
-    await nextStage(told, work)
-    const { body } = await completeRequest(app, context, identity, told)
+    await nextStage(sent, work)
+    const { body } = await completeRequest(app, context, identity, sent)
     const request = dialect.readRequest(body)
     await nextStage(request, work)
     const { input_tokens } = await countTokens.run(callOf(app, context, identity), parseInput(countTokens, request))

@@ -35,12 +35,12 @@ export async function completeRequest(
   app: App,
   context: RequestContext,
   identity: Identity,
-  told: unknown,
+  sent: unknown,
 ): Promise<WholeRequest> {
   const { responses } = await app.responses()
   const reader = readerOf(identity)
   const charge = (bytes: number) => chargeBody(context.request, bytes)
-  const opened = await responses.open(told, reader, charge)
+  const opened = await responses.open(sent, reader, charge)
   const { previous_response_id: previous, conversation: _, background, ...body } = opened.body
   if (background !== undefined && background !== null && typeof background !== 'boolean')
     throw wrongField('background', 'background must be true or false')
@@ -83,7 +83,7 @@ async function openedItems(app: App, user: string, items: readonly unknown[]): P
 }
 
 /**
- * Keeps a response, unless it failed, before its end is told. A failure to keep it is told to the operator alone, since the
+ * Keeps a response, unless it failed, before its end is sent. A failure to keep it is told to the operator alone, since the
  * answer is there: false then, and for one that is too long.
  */
 export async function keepResponse(app: App, { opened, reader }: WholeRequest, response: JsonObject): Promise<boolean> {

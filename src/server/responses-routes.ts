@@ -72,11 +72,11 @@ function refuseUpgrade({ response }: RequestContext): void {
 }
 
 async function answerResponse(app: App, context: RequestContext, identity: Identity): Promise<void> {
-  const told = await readJson(context.request, chat.limit!)
+  const sent = await readJson(context.request, chat.limit!)
   const caller = callerOf(identity)
   const work = { user: caller.id, isOver: () => context.response.destroyed }
-  await nextStage(told, work)
-  const whole = await completeRequest(app, context, identity, told)
+  await nextStage(sent, work)
+  const whole = await completeRequest(app, context, identity, sent)
   if (asksForCompaction(whole)) return answerWithCompaction(app, context, identity, whole)
   const read = responses.readRequest(whole.body)
   if (read.messages.length === 0)
@@ -88,8 +88,8 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
   const { opened, echo, inBackground } = whole
   const call = { app, caller, signal: inBackground ? undefined : context.connection, watch: context.record }
   const order = routed(input)
-  const conversation = conversationOf(context, { ...objectOf(told), previous_response_id: opened.thread })
-  const ready = await prepareChat(call, { ...forRouter(order, objectOf(told)), conversation })
+  const conversation = conversationOf(context, { ...objectOf(sent), previous_response_id: opened.thread })
+  const ready = await prepareChat(call, { ...forRouter(order, objectOf(sent)), conversation })
   // The client's own request is repeated to it, not the one that a persona made of it.
   const asked = withEcho(order.request as ChatRequest, echo)
   const answer: StatefulAnswer = { call, whole, ready, asked, id: `resp_${randomBytes(24).toString('hex')}` }
@@ -117,7 +117,7 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
 
 type Order = ReturnType<typeof routed>
 
-/** The chat for the router. Told to store it, a persona's chat is refused as in OpenAI's other dialect. */
+/** The chat for the router. If it is to be stored, a persona's chat is refused as in OpenAI's other dialect. */
 function forRouter(order: Order, { store }: JsonObject): Order {
   const request = fromClient(order.request as ChatRequest)
   const isRefused = personaIn(request.model) !== undefined && store === true

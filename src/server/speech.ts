@@ -10,7 +10,7 @@ import { type RequestContext, sendJson } from './request-context.ts'
 import { type Route, sendDownload } from './routes.ts'
 import { invalidNames, readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody } from './speech-body.ts'
 
-/** Its first audio, or all of it where it is not streamed; the text is content, and not told. */
+/** Its first audio, or all of it where it is not streamed; the text is content, and not recorded. */
 const speechFacts: SpanAttributes = { 'gen_ai.operation.name': 'speech', 'gen_ai.provider.name': 'local' }
 
 /** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is cut off. */

@@ -64,7 +64,7 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
   }
 }
 
-/** Undefined while the storage cannot tell, such as locked: the other metrics are told all the same. */
+/** Undefined while the storage cannot tell, such as locked: the other metrics are shown all the same. */
 async function sizeOf(app: Pick<App, 'storedSize'>): Promise<StoredSize | undefined> {
   try {
     return await app.storedSize()

@@ -11,7 +11,7 @@ export interface Supervisor {
   reloading(): void
   /** The service stops, which takes this long at the most: milliseconds. */
   stopping(status: string, withinMs: number): void
-  /** Ends the signs of life; resolves when everything is told. */
+  /** Ends the signs of life; resolves when everything is sent. */
   close(): Promise<void>
 }
 

@@ -23,11 +23,11 @@ export function takeOverOn(
   // The workers take it over after this process, which tells of it when all have.
   const after = (work: () => unknown) => void (crew ? crew.reloaded().then(work) : work())
   reloader.listeners.add((outcome) => {
-    const told = outcome instanceof AppError ? refused(outcome) : takenOver(outcome)
-    const isWhole = told.outcome === 'taken over'
-    log[isWhole ? 'info' : 'error'](told.message, { details: told.details.join('; ') || undefined })
+    const report = outcome instanceof AppError ? refused(outcome) : takenOver(outcome)
+    const isWhole = report.outcome === 'taken over'
+    log[isWhole ? 'info' : 'error'](report.message, { details: report.details.join('; ') || undefined })
     if (!(outcome instanceof AppError)) for (const warning of outcome.warnings) log.warn(warning)
-    const record = service && { reloads: service.current().reloads + 1, last_reload: { at: Date.now(), ...told } }
+    const record = service && { reloads: service.current().reloads + 1, last_reload: { at: Date.now(), ...report } }
     after(() => record && service.update(record))
   })
   return () => {
@@ -35,7 +35,7 @@ export function takeOverOn(
     try {
       reloader.reload()
     } catch {
-      // The listener above has told it.
+      // The listener above has reported it.
     } finally {
       after(() => supervisor.ready(status()))
     }

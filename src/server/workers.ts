@@ -54,7 +54,7 @@ interface Slot extends Taker {
   /** The port at which it answers the other processes. */
   port: number | undefined
   desk: AskedDesk | undefined
-  /** Its counts as they were told last. */
+  /** Its counts as they were reported last. */
   counts: Snapshot
   seenAt: number
 }
@@ -65,7 +65,7 @@ interface Use {
   readonly cpu: number
 }
 
-/** How long a worker may take for an answer about itself: milliseconds. A busy one is told as it was. */
+/** How long a worker may take for an answer about itself: milliseconds. A busy one is shown as it was. */
 const answerMs = 2_000
 
 /** How long a reload may take: milliseconds, as `aichat service reload` waits. */

@@ -28,7 +28,7 @@ export interface RequestSpan extends Span {
   rename(name: string): void
 }
 
-/** The facts of a search in memories by OpenTelemetry's conventions; its question is content, and not told. */
+/** The facts of a search in memories by OpenTelemetry's conventions; its question is content, and not recorded. */
 export const searchFacts: SpanAttributes = { 'gen_ai.operation.name': 'search_memory' }
 
 /** Runs work in a span within another one, where there is one. */

@@ -1,6 +1,6 @@
 /**
  * The amounts of one attempt in one shape for all providers. Tokens are whole numbers; `undefined` is
- * "not told", never 0.
+ * "not reported", never 0.
  */
 export interface Amounts {
   /** All tokens of the request, cached and written ones included. */

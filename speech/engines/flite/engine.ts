@@ -66,15 +66,15 @@ export function createEngine(): SpeechEngine {
       const pieces = piecesOf(request.text)
       const words = request.onWords && createWordTeller(request.text, pieces, request.onWords)
       let pause = 0
-      let told = 0
+      let spokenSamples = 0
       for (const { text, ends } of pieces) {
         // Speaking blocks the event loop: between two pieces a cancellation arrives.
         await new Promise(setImmediate)
         signal?.throwIfAborted()
-        const begin = (told + pause * outputRate) / outputRate
+        const begin = (spokenSamples + pause * outputRate) / outputRate
         for (const samples of engine.speak(text, speaker, words && ((times) => words(times, begin)))) {
           if (pause > 0) yield new Float32Array(pause * outputRate)
-          told += pause * outputRate + samples.length
+          spokenSamples += pause * outputRate + samples.length
           pause = 0
           yield samples
         }

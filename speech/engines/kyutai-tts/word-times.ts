@@ -16,20 +16,20 @@ export function createWordTimes(
   secondsOf: (step: number) => number,
   tell: (words: readonly WordTime[]) => void,
 ): WordTimes {
-  let told = 0
+  let finished = 0
   return {
     update(handed, endStep) {
       const words: WordTime[] = []
-      while (told < handed.length) {
-        const text = written[told]
-        let next = told + 1
+      while (finished < handed.length) {
+        const text = written[finished]
+        let next = finished + 1
         while (written[next] === '') next += 1
         // The last word ends with the text.
         const end = next < written.length ? handed[next]?.step : endStep
         if (end === undefined) break
         if (text !== undefined)
-          words.push({ text, start: Math.max(0, secondsOf(handed[told]!.step)), end: secondsOf(end) })
-        told = next
+          words.push({ text, start: Math.max(0, secondsOf(handed[finished]!.step)), end: secondsOf(end) })
+        finished = next
       }
       if (words.length > 0) tell(words)
     },

@@ -31,7 +31,7 @@ export interface KeyOrder {
   readonly expiresIn?: number | undefined
 }
 
-/** A key with the text of its secret, which is told this once. */
+/** A key with the text of its secret, which is shown this once. */
 export interface KeyWithSecret {
   readonly key: ApiKey
   readonly secret: string
@@ -82,7 +82,7 @@ export interface ApiKeyParts {
 /** The longest name: characters. */
 const longestKeyName = 100
 
-/** Uses are told to the minute, and written in batches this long after the first: milliseconds. */
+/** Uses are shown to the minute, and written in batches this long after the first: milliseconds. */
 const useGrain = 60_000
 const writeAfter = 5_000
 
@@ -199,7 +199,7 @@ function createUses(store: KeyStore) {
     const batch = pending
     pending = []
     if (batch.length === 0) return
-    // A full disk must refuse no request: those uses are told late, by the next one of the key.
+    // A full disk must refuse no request: those uses are written late, by the next one of the key.
     await store.touch(batch).catch(() => {
       for (const { digest } of batch) noted.delete(digest)
     })

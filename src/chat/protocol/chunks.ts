@@ -122,8 +122,8 @@ function addDelta(draft: Draft, delta: Delta): void {
 }
 
 /** The probabilities of tokens, as chat completions have them. */
-function addLogprobs(draft: Draft, told: unknown): void {
-  const { content, refusal } = told as { readonly content?: unknown; readonly refusal?: unknown }
+function addLogprobs(draft: Draft, added: unknown): void {
+  const { content, refusal } = added as { readonly content?: unknown; readonly refusal?: unknown }
   draft.logprobs ??= { content: [], refusal: [] }
   if (Array.isArray(content)) for (const one of content) draft.logprobs.content.push(one)
   if (Array.isArray(refusal)) for (const one of refusal) draft.logprobs.refusal.push(one)

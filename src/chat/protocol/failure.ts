@@ -70,7 +70,7 @@ export function classifyFailure(signal: FailureSignal): Failure {
   }
 }
 
-/** The most characters of a name that is told on, and of Anthropic's details as JSON. */
+/** The most characters of a name that is passed on, and of Anthropic's details as JSON. */
 const nameLimit = 200
 const detailsLimit = 2_000
 

@@ -86,9 +86,9 @@ function anthropicReset(headers: HeaderBag, now: number): number | undefined {
 
 /** The longest wait among the limits that are used up; among all of them where none is marked so. */
 function longest(limits: readonly { left: string | undefined; waitMs: number | undefined }[]): number | undefined {
-  const told = limits.filter((limit) => limit.waitMs !== undefined)
-  const spent = told.filter((limit) => limit.left !== undefined && Number(limit.left) <= 0)
-  const waits = (spent.length > 0 ? spent : told).map((limit) => limit.waitMs!)
+  const timed = limits.filter((limit) => limit.waitMs !== undefined)
+  const spent = timed.filter((limit) => limit.left !== undefined && Number(limit.left) <= 0)
+  const waits = (spent.length > 0 ? spent : timed).map((limit) => limit.waitMs!)
   return waits.length > 0 ? Math.max(...waits) : undefined
 }
 

@@ -18,7 +18,7 @@ interface Counting {
   [soFar]?: UsageSoFar
 }
 
-/** Gives a chunk the counts that its event told; the chunk itself is changed. */
+/** Gives a chunk the counts that its event reported; the chunk itself is changed. */
 export function withUsageSoFar(chunk: ChatChunk, counts: UsageSoFar): ChatChunk {
   ;(chunk as Counting)[soFar] = counts
   return chunk

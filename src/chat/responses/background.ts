@@ -27,7 +27,7 @@ export interface Background {
   start(job: NewJob): Promise<Started>
   /** Whether this process makes a response now. */
   runs(id: string): boolean
-  /** The response as it is now, running or kept: never in a state before one that any process told. Throws `not_found`. */
+  /** The response as it is now, running or kept: never in a state before one that any process has shown. Throws `not_found`. */
   find(reader: Reader, id: string): Promise<ResponseObject>
   /** The events after a sequence number, to the end of the answer. Throws `not_found`, and `invalid` where none are kept. */
   follow(reader: Reader, id: string, after: number): Promise<AsyncIterable<string>>
@@ -189,7 +189,7 @@ export function createBackground(responses: Responses): Background {
   }
 }
 
-/** As it is told: each is begun at once, and what its process knows of it another one does not see. */
+/** As it is reported: each is begun at once, and what its process knows of it another one does not see. */
 function shown(response: ResponseObject): ResponseObject {
   return response.status === 'queued' ? { ...response, status: 'in_progress' } : response
 }

@@ -87,18 +87,18 @@ export function createJob({ queued, run, save }: JobParts): Job {
   }
 
   async function take(event: Event, stored: ResponseObject | undefined): Promise<void> {
-    // Told already, as queued.
+    // Sent already, as queued.
     if (event.type === 'response.created') return
     if (!event.response) return push(event)
-    const told = ours(event.response)
-    if (!goesOn(told)) return void (await finish(() => told, stored && ours(stored)))
-    response = told
+    const latest = ours(event.response)
+    if (!goesOn(latest)) return void (await finish(() => latest, stored && ours(stored)))
+    response = latest
     push({ ...event, response })
   }
 
   /** The response with the fields that its writer does not know. */
-  function ours(told: ResponseObject): ResponseObject {
-    return { ...told, created_at: queued['created_at'], background: true }
+  function ours(latest: ResponseObject): ResponseObject {
+    return { ...latest, created_at: queued['created_at'], background: true }
   }
 
   /** The first call decides on the end. */

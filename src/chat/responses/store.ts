@@ -71,7 +71,7 @@ export interface ResponseBounds {
 export interface ReadBounds {
   /** Bytes of JSON. */
   readonly bytes: number
-  /** Told the bytes as they are read, or before; throws to have no more read. */
+  /** Called with the bytes as they are read, or before; throws to have no more read. */
   readonly charge?: ((bytes: number) => void) | undefined
 }
 

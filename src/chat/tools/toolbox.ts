@@ -47,7 +47,7 @@ export interface AskedCall {
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** Whether a call may be made; a reason against it is told to the model. */
+/** Whether a call may be made; the model is given the reason against it. */
 export type Approve = (call: AskedCall, signal?: AbortSignal) => Promise<true | string>
 
 export interface ToolboxParts {
@@ -55,7 +55,7 @@ export interface ToolboxParts {
   readonly approve: Approve
   /** Leaves out tools that `approve` would refuse in any case; without it all are offered. */
   readonly isOffered?: ((server: string, tool: string, pin: string) => boolean) | undefined
-  /** Told as a call begins. */
+  /** Called as a call begins. */
   readonly onCall?: ((call: AskedCall) => void) | undefined
 }
 
@@ -225,7 +225,7 @@ function functionOf(name: string, { description = '', inputSchema }: ServerTool)
   }
 }
 
-/** The arguments of a call. Throws `invalid`, which the model is told. */
+/** The arguments of a call. Throws `invalid`, which the model is given. */
 function argumentsOf({ function: { arguments: text } }: ToolCall): Readonly<Record<string, unknown>> {
   if (text.length > bounds.arguments) throw new AppError('too_large', 'The arguments are too long')
   const value = text.trim() === '' ? {} : parseJson(text, 'the arguments')

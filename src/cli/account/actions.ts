@@ -42,7 +42,7 @@ export async function registerUser(cli: Cli, options: NewUserOptions): Promise<v
 }
 
 /**
- * Logs in and keeps the token. The server comes first: a wrong password is told as such, also where no keychain works. Where
+ * Logs in and keeps the token. The server comes first: a wrong password is reported as such, also where no keychain works. Where
  * the token cannot be kept, the login is ended again.
  */
 export async function logIn(cli: Cli, url: string | undefined, options: LoginOptions): Promise<void> {

@@ -24,7 +24,7 @@ export interface Answer {
   held?: boolean
   /** Why the exchange is not in its session; undefined where it is. */
   unsaved?: FailureCode | undefined
-  /** Tokens of the requests and of the answer; undefined where the provider told none. */
+  /** Tokens of the requests and of the answer; undefined where the provider reported none. */
   tokens: { readonly asked: number; readonly answered: number } | undefined
   /** Tokens of the last of these requests and its answer: what the conversation takes of the window. */
   size?: number

@@ -44,8 +44,8 @@ export function withFormat(options: ChatOptions, check: AnswerCheck | undefined,
  */
 export function inWords(question: ChatQuestion, check: AnswerCheck, reason: unknown): ChatQuestion | undefined {
   if (!(reason instanceof AppError) || !['invalid', 'unprocessable'].includes(reason.code)) return undefined
-  const told = [reason.provider?.param ?? '', reason.message, ...reason.details].join('\n')
-  if (!/response[ _]?format|json_schema|structured output|output_config|promise JSON/i.test(told)) return undefined
+  const complaint = [reason.provider?.param ?? '', reason.message, ...reason.details].join('\n')
+  if (!/response[ _]?format|json_schema|structured output|output_config|promise JSON/i.test(complaint)) return undefined
   const { response_format: _format, ...rest } = question as ChatQuestion & { readonly response_format?: unknown }
   const { format } = check
   const words =

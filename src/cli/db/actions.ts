@@ -76,8 +76,8 @@ function toldFrom(cli: Cli, moved: MovedFrom, isSet: boolean): void {
 }
 
 function contentsOf({ rows }: MovedTo | MovedFrom): string {
-  const told = ['accounts', 'personas', 'memories', 'conversations']
-  return told.map((name) => `${rows.find((one) => one.rows === name)?.count ?? 0} ${name}`).join(', ')
+  const kinds = ['accounts', 'personas', 'memories', 'conversations']
+  return kinds.map((name) => `${rows.find((one) => one.rows === name)?.count ?? 0} ${name}`).join(', ')
 }
 
 /** Does work with a bar on a terminal; elsewhere, with --verbose, with a line for each tenth of it. */

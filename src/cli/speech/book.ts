@@ -171,7 +171,7 @@ function silence(seconds: number, sampleRate: number): Buffer {
   return Buffer.alloc(2 * Math.round(seconds * sampleRate))
 }
 
-/** The failure with the way to go on; a Ctrl-C is told as a remark. */
+/** The failure with the way to go on; a Ctrl-C is reported as a remark. */
 function kept(cli: Cli, thrown: unknown, { done, parts, bytes }: BookState, { names }: BookFiles): unknown {
   const place = bytes > 0 ? names.audio : names.state
   const advice =

@@ -8,7 +8,7 @@ interface VirtualListProps {
   readonly rowHeight: number
   /** The row of an index; it may show that it is on its way. */
   readonly row: (index: number) => ComponentChildren
-  /** Told which rows are seen. */
+  /** Called which rows are seen. */
   readonly onRange?: (first: number, last: number) => void
 }
 

@@ -85,8 +85,8 @@ export async function send(method: Method, path: string, options: AskOptions = {
 }
 
 async function refusalOf(response: Response): Promise<Refused> {
-  const told: unknown = await response.json().catch(() => undefined)
-  const { error, details, code } = (told ?? {}) as { error?: unknown; details?: unknown; code?: unknown }
+  const failure: unknown = await response.json().catch(() => undefined)
+  const { error, details, code } = (failure ?? {}) as { error?: unknown; details?: unknown; code?: unknown }
   return new Refused(response.status, {
     error: typeof error === 'string' ? error : `The server answered with status ${response.status}`,
     details: Array.isArray(details) ? details.map(String) : [],

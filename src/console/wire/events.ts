@@ -17,8 +17,8 @@ export async function* events(path: string, options: AskOptions): AsyncGenerator
 const brokenOff = () => new Refused(0, { error: 'The answer broke off and is incomplete' })
 
 function failureOf(data: string): Refused {
-  const { status = 0, ...told } = JSON.parse(data) as { error: string; details?: string[]; status?: number }
-  return new Refused(status, told)
+  const { status = 0, ...failure } = JSON.parse(data) as { error: string; details?: string[]; status?: number }
+  return new Refused(status, failure)
 }
 
 interface Block {

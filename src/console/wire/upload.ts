@@ -19,10 +19,13 @@ export function upload<T>(
     request.setRequestHeader('content-type', 'application/octet-stream')
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 1))
     request.addEventListener('load', () => {
-      const told = request.response as { error?: string; details?: string[] } | null
+      const failure = request.response as { error?: string; details?: string[] } | null
       if (request.status < 400) return resolve(request.response as T)
       reject(
-        new Refused(request.status, { error: told?.error ?? 'The file was refused', details: told?.details ?? [] }),
+        new Refused(request.status, {
+          error: failure?.error ?? 'The file was refused',
+          details: failure?.details ?? [],
+        }),
       )
     })
     request.addEventListener('error', () => reject(new Refused(0, { error: 'The server does not answer' })))

@@ -86,7 +86,7 @@ export function positionOf(reason: unknown): number | undefined {
   return position === undefined ? undefined : Number(position)
 }
 
-/** V8 quotes the text around the fault; only the place is told, since the text may hold a secret. */
+/** V8 quotes the text around the fault; only the place is named, since the text may hold a secret. */
 function placeOf(position: number | undefined, text: string): string | undefined {
   if (position === undefined) return undefined
   // To count the lines of a long text would cost more than to parse it.

@@ -45,7 +45,7 @@ export interface Arrival {
   readonly passthrough: { readonly card?: Fields; readonly portrait?: string }
   /** Sentences about parts that are kept or changed. */
   readonly warnings: readonly string[]
-  /** Reads the memories, anew with each call; omissions and faults are told to the report. */
+  /** Reads the memories, anew with each call; omissions and faults go into the report. */
   memories(report: ArrivalReport): Iterable<ArrivedMemory>
 }
 

@@ -166,7 +166,7 @@ function withTime(value: unknown): unknown {
 
 type Line = Omit<ArrivedMemory, 'timestamp'> & { readonly timestamp?: number }
 
-/** Undefined for an empty line, and for a faulty one, after its problem was told to the report. */
+/** Undefined for an empty line, and for a faulty one, after its problem was put into the report. */
 function readLine(bytes: Buffer | undefined, number: number, report: ArrivalReport): Line | undefined {
   if (!bytes) {
     report.problem(`line ${number} is longer than ${longestLine} bytes`)

@@ -49,7 +49,7 @@ export interface AnswerRecord {
   readonly runner?: string
   /** In OpenAI's dialect. */
   readonly finish_reason?: string
-  /** Tokens of the request and of the answer; estimated where the provider told none. */
+  /** Tokens of the request and of the answer; estimated where the provider reported none. */
   readonly input_tokens?: number
   readonly output_tokens?: number
   /** From the request to the end of the answer: milliseconds. */

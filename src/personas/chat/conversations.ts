@@ -243,11 +243,11 @@ export function createConversations(parts: ConversationsParts): Conversations {
     await heavyTurn({ user: owner })
     const read = (part: MessagePart) => store.messages(owner, id, part)
     const isLong = count > firstTold + lastTold
-    const told = isLong
+    const sample = isLong
       ? [...(await read({ upTo: firstTold })), ...(await read({ after: count - lastTold }))]
       : await read({})
     await heavyTurn({ user: owner })
-    const summary = parts.summary(told, count)
+    const summary = parts.summary(sample, count)
     const ended = await store.end(owner, id, { messages: count, summary, at: clock() })
     const after = await get(owner, id)
     if (ended && summary !== undefined && !quietly) await parts.onEnd(after)

@@ -30,12 +30,12 @@ export function summaryOf(
 ): string | undefined {
   const said = turnsOf(messages)
   if (said.length === 0) return undefined
-  const told = said.filter(({ text }) => !isHidden(text, redact)).map(({ text }) => text)
+  const visible = said.filter(({ text }) => !isHidden(text, redact)).map(({ text }) => text)
   const days = [...new Set([said[0]!.timestamp, said.at(-1)!.timestamp].map(dayText))].join(' to ')
   const size = messages.length < count ? counted(count, 'message') : counted(said.length, 'turn')
   const turns = `${days}, ${size}`
-  const words = wordsOfTalk(told).join(', ')
-  const question = questionOf(told)
+  const words = wordsOfTalk(visible).join(', ')
+  const question = questionOf(visible)
   return `${turns}${words === '' ? '' : `: ${words}`}${question === undefined ? '' : `; "${question}"`}`
 }
 

@@ -24,7 +24,7 @@ export type PlainFile = Pick<PlainPackage, 'path' | 'kind'>
 export interface VerifyOptions {
   readonly passphrase?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** Told after each memory; verifies a large package in this process too. */
+  /** Called after each memory; verifies a large package in this process too. */
   readonly onMemory?: (memories: number, total: number | undefined) => void
 }
 

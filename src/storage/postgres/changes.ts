@@ -24,7 +24,7 @@ export interface OwnChanges extends Changes {
   isUsable(): boolean
   /** Calls back after an answer that tells of a change of that kind. */
   onChange(kind: ChangeKind, listener: () => void): void
-  /** Told when the database goes away, with the reason, and when it is back. */
+  /** Called when the database goes away, with the reason, and when it is back. */
   onAway(listener: (reason: unknown) => void): void
   close(): Promise<void>
 }

@@ -28,7 +28,7 @@ export interface WatchParts<Row extends object> {
    * unfit.
    */
   onAnswer(rows: readonly Row[], askedAt: number): void
-  /** Told of each poll that failed. */
+  /** Called for each poll that failed. */
   onAway(reason: unknown): void
   readonly now: () => number
 }

@@ -3,7 +3,7 @@ export type ChangeKind = 'accounts' | 'limits' | 'plugins' | 'prices'
 
 /**
  * Tells caches when to drop their entries, also after a write of another process on the same storage. A database of
- * one machine knows at once; a shared one is told of a write by a notification, and polls as the guarantee.
+ * one machine knows at once; a shared one learns of a write by a notification, and polls as the guarantee.
  */
 export interface Changes {
   /**

@@ -10,7 +10,7 @@ export interface SharedDatabase {
   isAway(): boolean
   /** Whether any login may go on: it answers, or the grace since its last answer lasts. */
   isUsable(): boolean
-  /** Told when it goes away, with the reason, and, without one, when it is back. */
+  /** Called when it goes away, with the reason, and, without one, when it is back. */
   onAway(listener: (reason: unknown) => void): void
   /** Calls back when another value of a mark is known. */
   onChange(kind: ChangeKind, listener: () => void): void

@@ -28,7 +28,7 @@ export function syncLater(db: Database): void {
   waiting.add(db)
   const flush = () => {
     waiting.delete(db)
-    // Failures of the disk are told by the next commit.
+    // Failures of the disk are reported by the next commit.
     syncLog(db).catch(() => undefined)
   }
   setTimeout(flush, longestWait).unref()

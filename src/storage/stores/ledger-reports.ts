@@ -100,7 +100,7 @@ function namesAsked(query: RowQuery): readonly (readonly [column: NameColumn, na
 }
 
 /** The names of the sums in an answer, in the order of their columns. */
-const told = [
+const sumNames = [
   'requests',
   'failed',
   'input_tokens',
@@ -114,7 +114,7 @@ const told = [
   'estimated',
 ] as const satisfies readonly (keyof UsageSums)[]
 
-const noSums = Object.fromEntries(told.map((name) => [name, 0])) as unknown as UsageSums
+const noSums = Object.fromEntries(sumNames.map((name) => [name, 0])) as unknown as UsageSums
 
 /** The answer to a query that asks for a name which no row has. */
 function nothingFound({ by }: UsageQuery): readonly UsageGroup[] {
@@ -132,7 +132,7 @@ function groupsOf(
   const result = rows.map((row) => {
     const group: Record<string, string | number | null> = {}
     for (const [at, name] of by.entries()) group[name] = named(name, row[at]!)
-    for (const [at, name] of told.entries()) group[name] = row[by.length + at]!
+    for (const [at, name] of sumNames.entries()) group[name] = row[by.length + at]!
     return group as unknown as UsageGroup
   })
   return sorted(result, by)

@@ -35,7 +35,7 @@ export interface DatabaseCheck {
   readonly problems: readonly string[]
 }
 
-/** Problems of one persona that are told. */
+/** Problems of one persona that are listed. */
 const mostProblems = 5
 
 /**
@@ -120,9 +120,11 @@ async function checkPersonas(
     const content = packageContent(snapshot, { exportedAt: 0, producer: '', embeddings: true })
     const result = await verifyStored(snapshot, content)
     sealed_since ??= result.sealed_since ?? null
-    const told = result.problems.slice(0, mostProblems).map((problem) => `persona ${scope.personaId}: ${problem}`)
-    const more = result.problems.length - told.length
-    problems.push(...told, ...(more > 0 ? [`persona ${scope.personaId}: ${more} more`] : []))
+    const shownProblems = result.problems
+      .slice(0, mostProblems)
+      .map((problem) => `persona ${scope.personaId}: ${problem}`)
+    const more = result.problems.length - shownProblems.length
+    problems.push(...shownProblems, ...(more > 0 ? [`persona ${scope.personaId}: ${more} more`] : []))
   }
   return { personas: scopes.length, sealed_since, problems }
 }

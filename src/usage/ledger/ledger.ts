@@ -29,7 +29,7 @@ export interface LedgerRow {
   readonly model: string
   readonly purpose: Purpose
   readonly outcome: Exclude<Ending, 'unsent'>
-  /** Tokens were counted by us, since the provider told none. */
+  /** Tokens were counted by us, since the provider reported none. */
   readonly estimated: boolean
   /** The provider goes on and bills more than was delivered: an abort does not stop it. */
   readonly lowerBound: boolean
@@ -164,7 +164,7 @@ export interface LedgerParts {
   readonly journal: UsageJournal
   /** Undefined while this process has no database open: then rows stay in the journal for a process that has. */
   readonly store: () => Pick<LedgerStore, 'append'> | undefined
-  /** Told of each trouble once a minute at the most: rows wait in memory and in the journal meanwhile. */
+  /** Called for each trouble once a minute at the most: rows wait in memory and in the journal meanwhile. */
   readonly warn: (message: string) => void
   /** Milliseconds, monotonic. */
   readonly now: () => number

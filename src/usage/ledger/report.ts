@@ -15,13 +15,13 @@ export type FindNames = (ids: {
   readonly keys: ReadonlySet<string>
 }) => Promise<UsageNames>
 
-/** Sums as they are told: costs as a decimal text in USD too, and the input tokens from a cache in percent of all. */
+/** Sums as reports show them: costs as a decimal text in USD too, and the input tokens from a cache in percent of all. */
 export type ToldSums = UsageSums & { readonly cost_usd: string; readonly cached_percent: number }
 
-export type ToldGroup = ToldSums & UsageGroup & { readonly username?: string; readonly key_name?: string }
+export type GroupView = ToldSums & UsageGroup & { readonly username?: string; readonly key_name?: string }
 
 export interface UsageReport {
-  readonly rows: readonly ToldGroup[]
+  readonly rows: readonly GroupView[]
   readonly total: ToldSums
 }
 
@@ -61,7 +61,7 @@ export async function reportOf(
       details: [`by: gives more than ${mostRows} rows; ask for fewer columns or days, or use the export`],
     })
   const names = await findNames({ users: idsIn(groups, 'user'), keys: idsIn(groups, 'key') })
-  const rows = query.by.length > 0 ? groups.map((group) => told(group, names)) : []
+  const rows = query.by.length > 0 ? groups.map((group) => viewOf(group, names)) : []
   return { rows, total: totalOf(groups) }
 }
 
@@ -69,7 +69,7 @@ function idsIn(groups: readonly UsageGroup[], column: 'user' | 'key'): ReadonlyS
   return new Set(groups.map((group) => group[column]).filter((id) => typeof id === 'string'))
 }
 
-function told(group: UsageGroup, { users, keys }: UsageNames): ToldGroup {
+function viewOf(group: UsageGroup, { users, keys }: UsageNames): GroupView {
   const username = group.user == null ? undefined : users.get(group.user)
   const keyName = group.key == null ? undefined : keys.get(group.key)
   return Object.assign(

@@ -1,5 +1,5 @@
 import type { LimitDocument } from './documents.ts'
-import { type CountedSubject, none, partOf, sum, type Told, type Use } from './shared-counts.ts'
+import { type CountedSubject, none, partOf, type Report, sum, type Use } from './shared-counts.ts'
 import { type Counted, SubjectLimits, slotsAt } from './subject-limits.ts'
 
 /** An instance that asks again within so long gets a lease: milliseconds. */
@@ -21,22 +21,22 @@ interface Lease {
   readonly until: number
 }
 
-/** What a question told of a subject. */
-export interface Sent extends Told {
+/** What a question reports of a subject. */
+export interface Sent extends Report {
   readonly parcels: ReadonlyMap<Parcel, Use>
 }
 
-/** One subject at an instance of several: what it knows of the counts, and what the storage has not been told yet. */
+/** One subject at an instance of several: what it knows of the counts, and what has not been reported to the storage yet. */
 export class Holding {
   readonly subject: string
-  /** The counts over all instances as they were told last, with what was counted here since, without the lease. */
+  /** The counts over all instances as they were reported last, with what was counted here since, without the lease. */
   limits: SubjectLimits
   /** Requests of this instance that are under way. */
   #running = 0
   #lease: Lease | undefined
   /** Changes that the storage does not know. */
   #changes = new Map<Parcel, Use>()
-  /** What was counted without the storage since it was told last. */
+  /** What was counted without the storage since the last report. */
   #unknown: Parcel | undefined
   /** The places at the storage may be other ones. */
   #hasMoved = false
@@ -76,7 +76,7 @@ export class Holding {
     return lease.parcel
   }
 
-  /** Counts a request of which the storage is told later. */
+  /** Counts a request that is reported to the storage later. */
   takeUnknown(tokens: number, at: number): Parcel {
     this.#unknown ??= { counted: undefined }
     this.#note(this.#unknown, { requests: 1, tokens })
@@ -164,7 +164,7 @@ export class Holding {
     if (extra.requests > 0) this.#lease = { ...extra, parcel, until }
   }
 
-  /** Keeps what a question told in vain. */
+  /** Keeps what a question that failed was to report. */
   keep({ parcels }: Sent): void {
     for (const [parcel, use] of parcels) this.#note(parcel, use)
     this.#hasMoved = this.#isParallel

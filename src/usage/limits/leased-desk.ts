@@ -15,7 +15,7 @@ import { minute } from './windows.ts'
  * is given back with the next question, or a moment later.
  */
 export interface LeasedDesk extends RateDesk {
-  /** Tells the storage now what it is to know. */
+  /** Reports to the storage now what is due. */
   settle(): Promise<void>
   /** The same, and gives all leases back. */
   close(): Promise<void>
@@ -196,21 +196,21 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     const asked = new Map<string, Use>()
     for (const { subjects, tokens } of requests)
       for (const subject of subjects) asked.set(subject, sum(asked.get(subject) ?? none, { requests: 1, tokens }))
-    const told = new Map<string, Sent>()
+    const reports = new Map<string, Sent>()
     const sentAt = now()
     for (const subject of new Set([...asked.keys(), ...[...due].map((each) => each.subject)])) {
       const holding = holdingOf(subject)
-      if (holding) told.set(subject, holding.send(asked.get(subject), sentAt))
+      if (holding) reports.set(subject, holding.send(asked.get(subject), sentAt))
     }
     due.clear()
-    if (told.size === 0 && requests.length === 0) return
+    if (reports.size === 0 && requests.length === 0) return
     let counting: Counting
     try {
       hasFailed = false
-      counting = await store.share([...told.keys()], (stored, at) => countShared(told, requests, stored, at))
+      counting = await store.share([...reports.keys()], (stored, at) => countShared(reports, requests, stored, at))
     } catch (reason) {
       hasFailed = true
-      for (const [subject, sent] of told) {
+      for (const [subject, sent] of reports) {
         const holding = holdings.get(subject)
         holding?.keep(sent)
         if (holding?.isDue) due.add(holding)
@@ -218,12 +218,12 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
       for (const request of requests) countAlone(request, reason)
       return
     }
-    await receive(requests, told, counting, sentAt)
+    await receive(requests, reports, counting, sentAt)
   }
 
   async function receive(
     requests: readonly Waiting[],
-    told: ReadonlyMap<string, Sent>,
+    reports: ReadonlyMap<string, Sent>,
     { answers, subjects, counted, at }: Counting,
     sentAt: number,
   ): Promise<void> {
@@ -232,7 +232,7 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     const until = sentAt + minute.slotMs - (at % minute.slotMs)
     for (const [subject, state] of subjects) {
       const holding = holdings.get(subject)
-      holding?.receive(told.get(subject)!, state, parcel, at, until)
+      holding?.receive(reports.get(subject)!, state, parcel, at, until)
       if (holding?.leasedUntil !== undefined) leasing.add(holding)
     }
     const full: (readonly [Waiting, LimitRefusal])[] = []

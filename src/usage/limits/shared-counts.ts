@@ -31,7 +31,7 @@ interface Extra extends Use {
 }
 
 /** What this instance tells of a subject. */
-export interface Told {
+export interface Report {
   readonly document: LimitDocument
   /** Changes of what was counted before; without a time, of what is counted now. */
   readonly changes: readonly (readonly [counted: Counted | undefined, use: Use])[]
@@ -61,7 +61,7 @@ export interface CountedSubject {
 
 export interface Counting {
   readonly answers: readonly Answered[]
-  /** Those of the subjects told that have limits. */
+  /** Those of the reported subjects that have limits. */
   readonly subjects: ReadonlyMap<string, CountedSubject>
   readonly counted: Counted
   readonly at: number
@@ -73,7 +73,7 @@ const partOfRest = 8
 
 /** Counts requests in the order in which they came, each for all its subjects or for none, in the counts of all instances. */
 export function countShared(
-  told: ReadonlyMap<string, Told>,
+  reports: ReadonlyMap<string, Report>,
   requests: readonly Asking[],
   stored: ReadonlyMap<string, SharedCounts>,
   at: number,
@@ -82,7 +82,7 @@ export function countShared(
   const states = new Map<string, SubjectLimits>()
   const granted = new Map<string, number>()
   const wanted = new Map<string, Use>()
-  for (const [subject, { document, changes, places, soon }] of told) {
+  for (const [subject, { document, changes, places, soon }] of reports) {
     const shared = stored.get(subject)
     if (!shared) continue
     const limits = new SubjectLimits(subject, document)
@@ -109,7 +109,7 @@ export function countShared(
   for (const [subject, limits] of states) {
     const extra = extraOf(limits, wanted.get(subject)!, at)
     limits.adjust(counted, extra.requests, extra.tokens, at)
-    const here = told.get(subject)!.places + (granted.get(subject) ?? 0) + extra.places
+    const here = reports.get(subject)!.places + (granted.get(subject) ?? 0) + extra.places
     counts.set(subject, {
       windows: Object.fromEntries(windowNames.flatMap((name) => (limits[name] ? [[name, limits[name].save(at)]] : []))),
       here: limits.document.parallel === undefined ? 0 : here,

@@ -6,8 +6,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /**
  * The amounts in a provider's counts, as chat completions or Anthropic's and Gemini's own fields hold them; undefined where
- * none are told. `prompt_tokens` holds cached and written tokens already, see the dialects' readers. Counts that are no
- * whole numbers from 0 on are taken as not told.
+ * none are reported. `prompt_tokens` holds cached and written tokens already, see the dialects' readers. Counts that are no
+ * whole numbers from 0 on are taken as not reported.
  */
 export function amountsOf({ usage, service_tier, extra_content, characters }: Reported): Amounts | undefined {
   if (characters !== undefined) return { input: 0, output: 0, characters }
@@ -61,7 +61,7 @@ function nameOf(value: unknown): string | undefined {
 /**
  * The cost that a provider reports beside its counts, in nano-USD: OpenRouter's `cost`, in credits of a USD each
  * (https://openrouter.ai/docs/use-cases/usage-accounting). For a key of the user's own (`is_byok`) that is the fee
- * alone, and the provider's own bill is added; undefined where either is not told, since an absent cost is unknown, not
+ * alone, and the provider's own bill is added; undefined where either is not reported, since an absent cost is unknown, not
  * 0.
  */
 function reportedNano(usage: Readonly<Record<string, unknown>>): number | undefined {

@@ -125,7 +125,7 @@ class Booked implements MeteredAttempt {
   since = 0
   /** The estimate of the input, once it was asked: tokens. */
   input: number | undefined
-  told: Reported = {}
+  lastReport: Reported = {}
   soFar: UsageSoFar | undefined
   cost: BookedCost | undefined
 
@@ -146,12 +146,12 @@ class Booked implements MeteredAttempt {
   }
 
   reported({ usage, service_tier, extra_content, characters }: Reported): void {
-    const { told } = this
-    this.told = {
-      usage: usage ?? told.usage,
-      service_tier: service_tier ?? told.service_tier,
-      extra_content: extra_content ? { ...told.extra_content, ...extra_content } : told.extra_content,
-      characters: characters ?? told.characters,
+    const { lastReport } = this
+    this.lastReport = {
+      usage: usage ?? lastReport.usage,
+      service_tier: service_tier ?? lastReport.service_tier,
+      extra_content: extra_content ? { ...lastReport.extra_content, ...extra_content } : lastReport.extra_content,
+      characters: characters ?? lastReport.characters,
     }
   }
 
@@ -180,15 +180,15 @@ class Booked implements MeteredAttempt {
       call.admission?.settle(undefined, undefined)
       return nothing
     }
-    const told = amountsOf(this.told)
+    const lastReport = amountsOf(this.lastReport)
     // A prompt that Ollama has in its cache is not counted (https://github.com/ollama/ollama/issues/2068).
-    const isWhole = told !== undefined && (told.input > 0 || told.output === 0)
-    const amounts = isWhole ? told : this.estimated(ending, told)
+    const isWhole = lastReport !== undefined && (lastReport.input > 0 || lastReport.output === 0)
+    const amounts = isWhole ? lastReport : this.estimated(ending, lastReport)
     const at = clock()
-    const cost = ending === 'failed' && !told ? free : prices.costOf(place, amounts, at)
+    const cost = ending === 'failed' && !lastReport ? free : prices.costOf(place, amounts, at)
     const estimated = !isWhole && ending !== 'failed'
-    if (told && ending === 'answered')
-      call.estimates.learn(place.model, told, this.counted, () => call.request() as Countable)
+    if (lastReport && ending === 'answered')
+      call.estimates.learn(place.model, lastReport, this.counted, () => call.request() as Countable)
     call.admission?.settle(amounts, cost)
     tokens.add(place, amounts)
     note({
@@ -238,12 +238,12 @@ class Booked implements MeteredAttempt {
     return parts.prices.costOf(this.place, { input: this.input, output }, parts.clock()).nano
   }
 
-  /** The amounts where the provider told none, or none at the end. One that failed before content has done nothing. */
-  private estimated(ending: Ending, told: Amounts | undefined): Amounts {
+  /** The amounts where the provider reported none, or none at the end. One that failed before content has done nothing. */
+  private estimated(ending: Ending, lastReport: Amounts | undefined): Amounts {
     if (ending === 'failed') return { input: 0, output: 0 }
     const { estimates, request } = this.call
     const { model } = this.place
-    if (told) return { ...told, input: estimates.inputOf(model, request() as Countable) }
+    if (lastReport) return { ...lastReport, input: estimates.inputOf(model, request() as Countable) }
     const begun = this.soFar && amountsOf(this.soFar)
     const first = begun?.output ?? 0
     // Gemini's first events tell the prompt alone.

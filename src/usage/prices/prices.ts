@@ -62,7 +62,7 @@ export interface PricesParts {
   readonly now: () => number
   /** Milliseconds since 1970 UTC. */
   readonly clock: () => number
-  /** Told where changed prices cannot be read; the ones before stay in use. */
+  /** Called where changed prices cannot be read; the ones before stay in use. */
   readonly warn: (message: string) => void
 }
 

@@ -186,7 +186,7 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }
 
-/** A part of a whole: 0 where it is not told or no count, and never more than the whole. */
+/** A part of a whole: 0 where it is not reported or no count, and never more than the whole. */
 function part(value: number | undefined, whole: number): number {
   if (value === undefined || !(value > 0) || !Number.isInteger(value)) return 0
   return value < whole ? value : whole

@@ -129,7 +129,7 @@ export function writeUsage(usage: Usage | undefined, own?: unknown): JsonObject 
  */
 export function writeError(error: ClientError): { type: 'error'; error: Record<string, unknown> } {
   const {
-    type: told = '',
+    type: wireType = '',
     message,
     code,
     param,
@@ -138,7 +138,7 @@ export function writeError(error: ClientError): { type: 'error'; error: Record<s
   const status = statusOf(error)
   // OpenAI has one type for most refusals: the status is more precise. In a stream the type is.
   const byStatus = errorTypes[status]
-  const type = byStatus && status < 500 ? byStatus : ownTypes.has(told) ? told : (byStatus ?? otherType(status))
+  const type = byStatus && status < 500 ? byStatus : ownTypes.has(wireType) ? wireType : (byStatus ?? otherType(status))
   return { type: 'error', error: { type, message: worded(message, code), ...(details && { details }) } }
 }
 

@@ -124,9 +124,9 @@ function readEvents(now: number): StreamReader {
     return [soFar ? withUsageSoFar(first, soFar) : first]
   }
 
-  function addUsage(told: unknown): void {
-    if (!isObject(told)) return
-    const entries = Object.entries(told).filter(([, value]) => value !== null)
+  function addUsage(reported: unknown): void {
+    if (!isObject(reported)) return
+    const entries = Object.entries(reported).filter(([, value]) => value !== null)
     usage = { ...usage, ...Object.fromEntries(entries) }
   }
 

@@ -27,7 +27,7 @@ export function createStreamWriter(request: ChatRequest): StreamWriter {
   let nextIndex = 0
   let finish: FinishReason | undefined
   let usage: Usage | undefined
-  /** Whether the provider told the counts of the whole; else they are estimated. */
+  /** Whether the provider reported the counts of the whole; else they are estimated. */
   let isCounted = false
   const answered = new AnswerTokens()
   let ending: JsonObject = {}
@@ -58,10 +58,10 @@ export function createStreamWriter(request: ChatRequest): StreamWriter {
     send('message_start', { message })
   }
 
-  /** The counts of the prompt: as the provider told them by now, or else by estimate, as count_tokens gives it. */
-  function begunUsage(told: Usage | undefined): Usage {
-    const prompt = told?.prompt_tokens || estimateRequestTokens(request)
-    usage = { ...told, prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt }
+  /** The counts of the prompt: as the provider reported them by now, or else by estimate, as count_tokens gives it. */
+  function begunUsage(reported: Usage | undefined): Usage {
+    const prompt = reported?.prompt_tokens || estimateRequestTokens(request)
+    usage = { ...reported, prompt_tokens: prompt, completion_tokens: 0, total_tokens: prompt }
     return usage
   }
 

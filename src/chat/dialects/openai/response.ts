@@ -99,15 +99,15 @@ export function readFinish(reason: unknown): FinishReason {
 
 /** The token counts of an answer or chunk, from `usage`, or else from Groq's `x_groq.usage`. */
 export function readUsage(fields: JsonObject): Usage | undefined {
-  const told = isObject(fields['usage']) ? fields['usage'] : objectOf(fields['x_groq'])['usage']
-  if (!isObject(told)) return undefined
-  const prompt = countOf(told['prompt_tokens'])
-  const completion = countOf(told['completion_tokens'])
+  const raw = isObject(fields['usage']) ? fields['usage'] : objectOf(fields['x_groq'])['usage']
+  if (!isObject(raw)) return undefined
+  const prompt = countOf(raw['prompt_tokens'])
+  const completion = countOf(raw['completion_tokens'])
   return {
-    ...told,
+    ...raw,
     prompt_tokens: prompt,
     completion_tokens: completion,
-    total_tokens: wholeOf(told['total_tokens']) ?? prompt + completion,
+    total_tokens: wholeOf(raw['total_tokens']) ?? prompt + completion,
   }
 }
 
@@ -128,8 +128,8 @@ function readChoice(choice: JsonObject, position: number): Choice {
   }
 }
 
-function readMessage(told: JsonObject): Message {
-  const wire = withFittingFields(told)
+function readMessage(raw: JsonObject): Message {
+  const wire = withFittingFields(raw)
   const { content, tool_calls: calls, function_call: legacy, ...rest } = wire
   const split = Array.isArray(content) ? splitContent(content) : undefined
   const reasoning = stringOf(wire['reasoning_content']) ?? stringOf(wire['reasoning']) ?? (split?.thinking || undefined)

@@ -203,10 +203,10 @@ function framed(frame: ChunkFrame, data: string): ChatChunk | undefined {
 
 /** The chunk whose text is that of the frame around a finish reason. */
 function finishing(frame: ChunkFrame, data: string): ChatChunk | undefined {
-  const told = contentIn(frame, data)
-  if (told === undefined) return undefined
-  const reason = readFinish(told)
-  if (reason !== told) return undefined
+  const raw = contentIn(frame, data)
+  if (raw === undefined) return undefined
+  const reason = readFinish(raw)
+  if (reason !== raw) return undefined
   const { chunk, choice } = frame
   return { ...chunk, choices: [{ ...choice, finish_reason: reason }] }
 }
@@ -241,8 +241,8 @@ function isEmptyDelta(delta: JsonObject): boolean {
 }
 
 /** The delta itself where it is as it should be, else a mended copy. A `function_call` is the one call that once could be. */
-function readDelta(told: JsonObject, first: boolean, state: ChoiceState, chunkId: string): JsonObject {
-  const delta = withFittingFields(told)
+function readDelta(raw: JsonObject, first: boolean, state: ChoiceState, chunkId: string): JsonObject {
+  const delta = withFittingFields(raw)
   const patch: Record<string, unknown> = {}
   if (first && delta['role'] !== 'assistant') patch['role'] = 'assistant'
   if (Array.isArray(delta['content'])) {
@@ -309,11 +309,11 @@ function nameless(): DialectError {
 }
 
 /** A name and arguments in text; some servers send the arguments as an object. */
-function readFunction(told: unknown): JsonObject | undefined {
-  if (told === undefined) return undefined
-  const { name, arguments: given } = objectOf(told)
+function readFunction(raw: unknown): JsonObject | undefined {
+  if (raw === undefined) return undefined
+  const { name, arguments: given } = objectOf(raw)
   const isNamed = name === undefined || typeof name === 'string'
-  if (isObject(told) && isNamed && (given === undefined || typeof given === 'string')) return told
+  if (isObject(raw) && isNamed && (given === undefined || typeof given === 'string')) return raw
   return { ...(typeof name === 'string' && { name }), arguments: given == null ? '' : argumentsText(given) }
 }
 

@@ -19,9 +19,9 @@ import { readToolChoice, readTools } from './tools.ts'
  * response. All its own fields are kept for a provider of this dialect, and for the response object, which echoes them.
  */
 export function readRequest(body: unknown): ChatRequest {
-  const told = objectOf(body)
-  const items = typeof told['input'] === 'string' ? [{ role: 'user', content: told['input'] }] : told['input']
-  const { fields, turns } = requestBody(isObject(body) ? { ...told, input: items ?? [] } : body, 'input')
+  const raw = objectOf(body)
+  const items = typeof raw['input'] === 'string' ? [{ role: 'user', content: raw['input'] }] : raw['input']
+  const { fields, turns } = requestBody(isObject(body) ? { ...raw, input: items ?? [] } : body, 'input')
   checkFields(fields, turns)
   const { tools, tool_choice: choice, text, reasoning } = fields
   const own = readTools(tools)

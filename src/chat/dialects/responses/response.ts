@@ -114,18 +114,18 @@ const counts = new Set([
   ...['input_tokens', 'input_tokens_details', 'output_tokens', 'output_tokens_details', 'total_tokens'],
 ])
 
-/** Token counts, where they are told. */
-export function readUsage(told: unknown): Usage | undefined {
-  if (!isObject(told)) return undefined
-  const prompt = countOf(told['input_tokens'])
-  const completion = countOf(told['output_tokens'])
-  const { input_tokens_details: input, output_tokens_details: output } = told
+/** Token counts, where they are reported. */
+export function readUsage(wire: unknown): Usage | undefined {
+  if (!isObject(wire)) return undefined
+  const prompt = countOf(wire['input_tokens'])
+  const completion = countOf(wire['output_tokens'])
+  const { input_tokens_details: input, output_tokens_details: output } = wire
   // Some services tell the cost beside the counts.
   return {
-    ...restOf(told, counts),
+    ...restOf(wire, counts),
     prompt_tokens: prompt,
     completion_tokens: completion,
-    total_tokens: wholeOf(told['total_tokens']) ?? prompt + completion,
+    total_tokens: wholeOf(wire['total_tokens']) ?? prompt + completion,
     ...(isObject(input) && {
       prompt_tokens_details: compact({
         ...input,

@@ -12,16 +12,16 @@ export function choiceLogprobs(content: readonly JsonObject[]): { readonly logpr
 }
 
 /** Ollama's list of probabilities as ours: a token's bytes and its alternatives may be left out there. */
-export function readTokens(told: unknown): readonly JsonObject[] {
-  return objectsOf(told).map((each) => ({
+export function readTokens(raw: unknown): readonly JsonObject[] {
+  return objectsOf(raw).map((each) => ({
     ...tokenOf(each),
     top_logprobs: objectsOf(each['top_logprobs']).map(tokenOf),
   }))
 }
 
 /** Gemini's result (https://ai.google.dev/api/generate-content#LogprobsResult) as ours. */
-export function readLogprobsResult(told: unknown): readonly JsonObject[] {
-  const { chosenCandidates: chosen, topCandidates: top } = objectOf(told)
+export function readLogprobsResult(raw: unknown): readonly JsonObject[] {
+  const { chosenCandidates: chosen, topCandidates: top } = objectOf(raw)
   const others = Array.isArray(top) ? top : []
   return objectsOf(chosen).map((each, at) => ({
     ...tokenOf(each),

@@ -1,7 +1,7 @@
 /** The consumption of the answers since the beginning. */
 export interface Totals {
   answers: number
-  /** Tokens of requests and of answers; undefined while no provider told any. */
+  /** Tokens of requests and of answers; undefined while no provider reported any. */
   asked: number | undefined
   answered: number | undefined
   /** Nano-USD. */
@@ -13,7 +13,7 @@ export interface Totals {
 }
 
 /** An answer's report about itself. */
-interface Told {
+interface AnswerCounts {
   readonly tokens: { readonly asked: number; readonly answered: number } | undefined
   readonly cost: number | undefined
   readonly by: string | undefined
@@ -24,7 +24,7 @@ export function noTotals(): Totals {
 }
 
 /** Adds an answer to the totals; one without a cost counts as unpriced. */
-export function addTo(totals: Totals, { tokens, cost, by }: Told): void {
+export function addTo(totals: Totals, { tokens, cost, by }: AnswerCounts): void {
   totals.answers += 1
   if (tokens) {
     totals.asked = (totals.asked ?? 0) + tokens.asked

@@ -25,7 +25,7 @@ const mostBytes = 30 * mebibyte
 
 /**
  * Reads the files that values of -f stand for, each once, in the order in which they were given. A value that cannot be used
- * is an error, and all such are told at once; a file of a folder or a pattern is left out and listed instead.
+ * is an error, and all of these are reported at once; a file of a folder or a pattern is left out and listed instead.
  */
 export async function readFiles(cli: Cli, values: readonly string[], signal: AbortSignal): Promise<Attached> {
   const reading: Reading = { cli, signal, files: [], leftOut: [], seen: new Set(), found: 0, isFound: false }

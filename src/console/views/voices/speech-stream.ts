@@ -12,7 +12,7 @@ export interface SpeechRequest {
   readonly path: '/api/speech' | '/api/speech/clone'
   readonly body: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /** Told when the first sound is heard, after so many milliseconds. */
+  /** Called when the first sound is heard, after so many milliseconds. */
   readonly onBegin: (ms: number) => void
 }
 

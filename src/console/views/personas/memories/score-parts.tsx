@@ -14,9 +14,9 @@ export function ScoreParts({ parts }: { readonly parts: FoundMemory['parts'] }) 
   return (
     <ul class="parts" aria-label="Parts of the score">
       {names.map(([part, name]) => {
-        const told = parts[part]
-        if (told === undefined) return null
-        const share = Math.max(0, Math.min(1, told))
+        const score = parts[part]
+        if (score === undefined) return null
+        const share = Math.max(0, Math.min(1, score))
         return (
           <li key={part}>
             <span>
