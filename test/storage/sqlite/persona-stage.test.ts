@@ -1,4 +1,4 @@
-// Some with --all only: a whole sample.
+// With --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import type { NewMemory } from '../../../src/personas/memory/memory.ts'
 import { memoryOf, openShop, type Shop } from '../../helpers/personas/persona-shop.ts'
@@ -14,30 +14,25 @@ const told: readonly NewMemory[] = Array.from({ length: 330 }, (_, at) => ({
   metadata: { conversation: `c${at % 5}`, speaker: at % 2 ? 'Ada' : 'Bob' },
 }))
 
-stages.whole(
-  'memories that are imported have the rows, terms and context of those that were stored one by one',
-  async () => {
-    const shop = await openShop()
-    try {
-      const persona = await shop.stock('u1', 0)
-      for (const memory of told) await shop.addMemories(persona, [memory])
-      const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
-      const { persona_id } = await shop.packages.import('u2', path, { mode: 'create', dry_run: false })
-      assert.equal(rowsOf(shop, persona_id), rowsOf(shop, persona.id))
-      // Compares the index with the terms that it is made of.
-      shop.db.exec("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
-      const copy = (await shop.find(persona_id))!
-      const { problems, sealed } = await shop.packages.verifyStored(copy)
-      assert.equal({ problems, sealed }, { problems: [], sealed: true })
-      shop.db
-        .prepare("UPDATE memory_seal SET vector = x'00' WHERE memory_id = (SELECT max(memory_id) FROM memory)")
-        .run()
-      assert.is((await shop.packages.verifyStored(copy)).valid, false)
-    } finally {
-      shop.close()
-    }
-  },
-)
+stages('memories that are imported have the rows, terms and context of those that were stored one by one', async () => {
+  const shop = await openShop()
+  try {
+    const persona = await shop.stock('u1', 0)
+    for (const memory of told) await shop.addMemories(persona, [memory])
+    const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
+    const { persona_id } = await shop.packages.import('u2', path, { mode: 'create', dry_run: false })
+    assert.equal(rowsOf(shop, persona_id), rowsOf(shop, persona.id))
+    // Compares the index with the terms that it is made of.
+    shop.db.exec("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
+    const copy = (await shop.find(persona_id))!
+    const { problems, sealed } = await shop.packages.verifyStored(copy)
+    assert.equal({ problems, sealed }, { problems: [], sealed: true })
+    shop.db.prepare("UPDATE memory_seal SET vector = x'00' WHERE memory_id = (SELECT max(memory_id) FROM memory)").run()
+    assert.is((await shop.packages.verifyStored(copy)).valid, false)
+  } finally {
+    shop.close()
+  }
+})
 
 stages.run()
 
