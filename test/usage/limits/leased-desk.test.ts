@@ -65,6 +65,15 @@ test('requests that come together are one question, and those that follow are se
   assert.is(asked(), 2)
 })
 
+test('requests that come while the storage is asked are served by the lease that the answer brings', async () => {
+  const { desks, take, asked, counted } = openShared({ all: { rpm: 4000 } })
+  await take(desks[0]!)
+  const together = [1, 2, 3].map(() => take(desks[0]!))
+  assert.ok((await Promise.all(together)).every(Boolean))
+  assert.is(asked(), 2)
+  assert.ok(counted('rpm') >= 4)
+})
+
 test('no instance keeps more than a fortieth, and nothing of a small limit', async () => {
   for (const [limit, most] of [
     [39, 0],
