@@ -68,6 +68,8 @@ test('requests that come together are one question, and those that follow are se
 test('requests that come while the storage is asked are served by the lease that the answer brings', async () => {
   const { desks, take, asked, counted } = openShared({ all: { rpm: 4000 } })
   await take(desks[0]!)
+  await desks[0]!.settle()
+  // The first is asked for at once, and brings a lease for the others.
   const together = [1, 2, 3].map(() => take(desks[0]!))
   assert.ok((await Promise.all(together)).every(Boolean))
   assert.is(asked(), 2)
