@@ -19,7 +19,7 @@ import type { Keys } from '../plugins/keys.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import { createOllamaRunner, type OllamaRunner } from '../runners/ollama.ts'
 import type { OnnxRunner } from '../runners/onnx-runner.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { installationSecrets } from './accounts.ts'
 import type { Waits } from './waits.ts'
 

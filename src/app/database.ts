@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { databaseName, parseDatabaseUrl } from '../settings/database-url.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import type { DatabaseCheck } from '../storage/transfer/check.ts'
 import type { MovedFrom } from '../storage/transfer/move-from.ts'
 import type { MovedTo } from '../storage/transfer/move-to.ts'

@@ -9,7 +9,7 @@ import { createModelLists, type ModelLists } from '../plugins/refresh.ts'
 import type { PluginStore } from '../plugins/store.ts'
 import { createOnnxRunner, type OnnxRunner } from '../runners/onnx-runner.ts'
 import { createPulledEmbedder, embeddingForms, type PulledEmbedder } from '../runners/pulled-embedder.ts'
-import { readSecret, type Settings } from '../settings/settings.ts'
+import { readSecret, type Settings } from '../settings/read-settings.ts'
 
 /** The providers' model lists, and the models on this machine. */
 export interface Models {

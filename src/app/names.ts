@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { type NamedKind, readNames, readPluginDocuments } from '../storage/names.ts'
 import { packageFolder } from './package-folder.ts'
 

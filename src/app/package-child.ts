@@ -2,7 +2,7 @@ import { type PackageWriterTask, performTask } from '../personas/package/write-p
 import type { PersonaWriteTask } from '../personas/package/write-task.ts'
 import { requireOwn } from '../personas/persona.ts'
 import { serveTask } from '../process/child-side.ts'
-import { openStorage } from '../storage/storage.ts'
+import { openStorage } from '../storage/open-storage.ts'
 import { openPackageServices, type PackagePlace, type PackageTask } from './packages.ts'
 
 // Runs in a child process: see process/run-in-child.ts.

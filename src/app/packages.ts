@@ -9,8 +9,8 @@ import type { PersonaWriteTask, WriteInChild } from '../personas/package/write-t
 import type { Personas } from '../personas/persona.ts'
 import { createPerUserLimit, type PerUserLimit } from '../process/queue.ts'
 import { runInChild } from '../process/run-in-child.ts'
-import type { Settings } from '../settings/settings.ts'
-import type { Storage, StorageSettings } from '../storage/storage.ts'
+import type { Settings } from '../settings/read-settings.ts'
+import type { Storage, StorageSettings } from '../storage/open-storage.ts'
 import { version } from '../version.ts'
 import { type PackageFolders, packageFolders } from './package-folders.ts'
 

@@ -3,7 +3,7 @@ import { type Conversations, createConversations } from '../chat/responses/conve
 import { createResponses, type ResponseParts, type Responses } from '../chat/responses/responses.ts'
 import type { ResponseStore } from '../chat/responses/store.ts'
 import { startMaintenance } from '../personas/memory/maintenance.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/read-settings.ts'
 
 /** The kept responses and conversations, and responses in the background. */
 export interface ResponseArea {

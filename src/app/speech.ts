@@ -4,7 +4,7 @@ import type { SpeechCounts } from '../../speech/speech-counts.ts'
 import { openHttpClient } from '../http-client/agent.ts'
 import type { PluginHost } from '../plugins/host.ts'
 import type { Keys } from '../plugins/keys.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { speechPlaces } from './speech-places.ts'
 
 export interface SpeechAreaParts {

@@ -4,10 +4,10 @@ import type { ToolServer } from '../chat/tools/tool-server.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../formats/json/json.ts'
 import type { HttpClient } from '../http-client/agent.ts'
-import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
+import { chooseStorage, createKeychain, type Keychain } from '../keychain/native-keychain.ts'
 import type { ConfiguredServer, ServerList } from '../mcp-client/server-list.ts'
 import { openServerList } from '../mcp-client/server-list.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { Settings } from '../settings/read-settings.ts'
 import { openSecretFile } from '../storage/files/secrets.ts'
 
 /** The values of a server's variables and headers. */

@@ -54,7 +54,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
     },
     globals: () => globals(),
     settings() {
-      settings ??= import('../settings/settings.ts').then(({ readSettings }) => readSettings(io.environment))
+      settings ??= import('../settings/read-settings.ts').then(({ readSettings }) => readSettings(io.environment))
       return settings
     },
     backend() {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { AppError, mostDetails } from '../errors.ts'
 import { validate } from '../formats/schema-problems.ts'
 import { authorise } from './access.ts'

@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { isElsewhere, type ToolServers } from '../app/tool-servers.ts'
 import type { Message } from '../chat/protocol/messages.ts'
 import type { Booking, RouteReport } from '../chat/route-report.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { z } from 'zod'
 import { permitsOf, permitsPersona } from '../accounts/keys/rights.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { personaPrefix } from '../chat/model-address.ts'
 import type { Persona } from '../personas/persona.ts'
 import { listChatModels } from './chat.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Permits, permitsOf, requirePlace } from '../accounts/keys/rights.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { readWireError } from '../chat/dialects/shared/wire-error.ts'
 import { hostOf, isCloudName, isLoopback, notHere } from '../chat/local-only.ts'
 import { AppError } from '../errors.ts'

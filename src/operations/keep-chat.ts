@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { KeyRights } from '../accounts/keys/rights.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { type ChatChunk, type Message, textOf } from '../chat/protocol/messages.ts'
 import { type ReadyIterator, readyIn } from '../chat/protocol/ready.ts'
 import type { Booking, RouteReport } from '../chat/route-report.ts'

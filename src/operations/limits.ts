@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { AppError } from '../errors.ts'
 import type { LimitArea, LimitView } from '../usage/limits/area.ts'
 import {

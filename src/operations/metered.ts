@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import {
   type MeteredAttempt,
   type MeteredPlace,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { permitsOf } from '../accounts/keys/rights.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { hostOf } from '../chat/local-only.ts'
 import { unknownPlugin } from '../chat/model-address.ts'
 import { isObject, type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { serverOfWeights } from '../../speech/servers/weights.ts'
 import { permitsOf } from '../accounts/keys/rights.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { modelFacts } from '../plugins/facts.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
 import { queryFlag } from './input.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { KeyRights, ScopeRule } from '../accounts/keys/rights.ts'
 import type { Role } from '../accounts/users.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import type { RequestWatch } from '../chat/watch.ts'
 
 /**

@@ -4,7 +4,7 @@ import { builtinModel, type Embedder } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { wordsOf } from '../personas/memory/ranking-terms.ts'
 import { yieldToEventLoop } from '../process/event-loop-turns.ts'
-import { readVectors, type WordVectors } from '../word-vectors/word-vectors.ts'
+import { readVectors, type WordVectors } from '../word-vectors/read-vectors.ts'
 import { baseForm, contentWords, partsOf } from '../word-vectors/words.ts'
 
 /** The note beside it in every list. */

@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import type { ChatCount } from '../chat/chat-counts.ts'
 import type { PlaceRow } from '../chat/place-table.ts'
 import { providerName } from '../chat/provider-name.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import {
   compactionPlace,
   compactionRequest,

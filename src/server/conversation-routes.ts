@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
 import { isObject, objectOf } from '../chat/protocol/json-object.ts'
 import type { Conversation, Conversations } from '../chat/responses/conversations.ts'

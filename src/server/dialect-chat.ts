@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { badEnding } from '../chat/dialects/anthropic/response.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'

@@ -1,5 +1,5 @@
 import type { Scope } from '../accounts/keys/rights.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import {
   createCompletionWriter,

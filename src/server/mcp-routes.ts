@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { AppError } from '../errors.ts'
 import { askInProcess } from '../operations/ask.ts'
 import type { Ask, Caller } from '../operations/operation.ts'

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { SpeechCount, SpeechCounts } from '../../speech/speech-counts.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { databaseState, instanceName } from '../app/instance.ts'
 import { type Histogram, secondBounds } from '../telemetry/histogram.ts'
 import type { MetricDistribution, MetricSource } from '../telemetry/metric-source.ts'

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Scope } from '../accounts/keys/rights.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { objectOf } from '../chat/protocol/json-object.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'

@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
 import { wrongField } from '../chat/responses/refusals.ts'
 import type { Item, ItemPage } from '../chat/responses/store.ts'

@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { compactionPlace, hasCompaction, withSummaries } from '../chat/dialects/responses/compaction.ts'
 import type { JsonObject } from '../chat/protocol/json-object.ts'
 import { wrongField } from '../chat/responses/refusals.ts'

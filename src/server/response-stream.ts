@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { responseObject } from '../chat/dialects/responses/echo.ts'
 import type { ResponseOptions } from '../chat/dialects/responses/output.ts'
 import { createStreamWriter, type ResponseWriter } from '../chat/dialects/responses/stream-writer.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { responses } from '../chat/dialects/responses/dialect.ts'
 import { unrepeatedFields } from '../chat/dialects/responses/echo.ts'
 import { fromClient } from '../chat/dialects/responses/placement.ts'

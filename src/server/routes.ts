@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { AppError } from '../errors.ts'
 import { suggestion } from '../formats/nearest-name.ts'
 import { parseInput } from '../operations/ask.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import type { TelemetryArea } from '../app/telemetry.ts'
 import { AppError } from '../errors.ts'
 import type { Bag } from '../process/bag.ts'

@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import { whileUnderWay } from '../process/under-way.ts'
 import type { MetricSource } from '../telemetry/metric-source.ts'
 

@@ -1,5 +1,5 @@
 import { readProxies } from '../accounts/addresses.ts'
-import type { App } from '../app/app.ts'
+import type { App } from '../app/compose.ts'
 import type { Reloaded } from '../app/reload.ts'
 import { AppError } from '../errors.ts'
 import type { Listening } from './listen.ts'

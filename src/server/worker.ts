@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type App, openApp } from '../app/app.ts'
+import { type App, openApp } from '../app/compose.ts'
 import { createReloader } from '../app/reload.ts'
 import { Bag } from '../process/bag.ts'
 import type { AskedDesk, RateDesk } from '../usage/limits/desk.ts'

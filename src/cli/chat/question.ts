@@ -1,7 +1,7 @@
 import { personaIn } from '../../chat/model-address.ts'
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
-import type { Settings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/read-settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import type { Parameters, Variables } from '../terminal/parameters.ts'
 import { given } from '../terminal/parsers.ts'

@@ -17,7 +17,7 @@ import {
   settingProblems,
   settingsFile,
   unknownEntries,
-} from '../../settings/settings.ts'
+} from '../../settings/read-settings.ts'
 import { whileLocked } from '../../storage/files/file-lock.ts'
 
 export interface SettingRow {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { boundedRecord } from '../../formats/bounded-record.ts'
-import type { Paths } from '../../settings/settings.ts'
+import type { Paths } from '../../settings/read-settings.ts'
 import { replaceFile } from '../../storage/files/atomic.ts'
 import { whileLocked } from '../../storage/files/file-lock.ts'
 

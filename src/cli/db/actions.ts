@@ -11,7 +11,7 @@ import {
 } from '../../app/database.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
-import { readSecret } from '../../settings/settings.ts'
+import { readSecret } from '../../settings/read-settings.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'

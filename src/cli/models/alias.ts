@@ -12,7 +12,7 @@ import {
   mostAliases,
   readAliases,
 } from '../../settings/model-aliases.ts'
-import type { Paths } from '../../settings/settings.ts'
+import type { Paths } from '../../settings/read-settings.ts'
 import { replaceFile } from '../../storage/files/atomic.ts'
 import { whileLocked } from '../../storage/files/file-lock.ts'
 import type { Cli } from '../terminal/cli.ts'

@@ -1,4 +1,4 @@
-import { openApp } from '../../app/app.ts'
+import { openApp } from '../../app/compose.ts'
 import { type AppError, toAppError } from '../../errors.ts'
 import { unknownFieldsOf } from '../../plugins/manifest-warnings.ts'
 import type { Cli } from '../terminal/cli.ts'

@@ -1,4 +1,4 @@
-import { openApp } from '../../app/app.ts'
+import { openApp } from '../../app/compose.ts'
 import { askInProcess, type LocalCaller, localOwner } from '../../operations/ask.ts'
 import type { Caller } from '../../operations/operation.ts'
 import type { Backend, Cli } from '../terminal/cli.ts'

@@ -1,7 +1,7 @@
 import type { ServiceRecord } from '../../app/service-record.ts'
 import { AppError } from '../../errors.ts'
 import { reloadService, runningService } from '../../operations/running-service.ts'
-import { readSettings, type Settings } from '../../settings/settings.ts'
+import { readSettings, type Settings } from '../../settings/read-settings.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'

@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { type App, openApp } from '../../app/app.ts'
+import { type App, openApp } from '../../app/compose.ts'
 import { toAppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import { xdgFolder } from '../../settings/folders.ts'
-import type { Settings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/read-settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { runningServices, type ServiceRecord } from '../../app/service-record.ts'
 import { AppError } from '../../errors.ts'
-import type { Settings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/read-settings.ts'
 
 const run = promisify(execFile)
 

@@ -1,4 +1,4 @@
-import type { App } from '../../app/app.ts'
+import type { App } from '../../app/compose.ts'
 import { localOwner } from '../../operations/ask.ts'
 import type { Cli } from './cli.ts'
 import { note } from './output.ts'

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../accounts/users.ts'
 import type { HeaderNames } from '../../chat/metering.ts'
 import { AppError } from '../../errors.ts'
-import type { Amounts, Cost, Place } from '../usage.ts'
+import type { Amounts, Cost, Place } from '../cost.ts'
 import { Admitted, type Ground } from './admission.ts'
 import type { Grant, RateDesk } from './desk.ts'
 import type { Admission, Size, Subjects } from './limits.ts'

@@ -8,7 +8,7 @@ import type { MemoryEntry, NewMemory, Scope } from '../../../src/personas/memory
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
 import { indexedTerm, readBlock } from '../../../src/storage/postgres/memories-blocks.ts'
-import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 import { keepAll, makeScope, noon, vector } from '../../helpers/storage/samples.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'

@@ -12,7 +12,7 @@ import { usageSoFar } from '../../../src/chat/protocol/usage-so-far.ts'
 import type { LedgerRow } from '../../../src/usage/ledger/ledger.ts'
 import { amountsOf } from '../../../src/usage/metering/amounts.ts'
 import { createMetering } from '../../../src/usage/metering/metering.ts'
-import type { Amounts } from '../../../src/usage/usage.ts'
+import type { Amounts } from '../../../src/usage/cost.ts'
 import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
