@@ -1,40 +1,54 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import type { SpeechRouter } from '../../speech/router.ts'
-import { createSpeechCounts, type SpeechCounts } from '../../speech/speech-counts.ts'
-import type { Accounts } from '../accounts/user-accounts.ts'
-import type { ApiKeys } from '../accounts/keys/api-keys.ts'
-import type { ApiKey } from '../accounts/keys/store.ts'
-import type { AuditEntry } from '../accounts/users.ts'
-import type { Backups } from '../backup/backups.ts'
-import { type ChatCounts, createChatCounts } from '../chat/chat-counts.ts'
-import { createCircuits } from '../chat/circuit.ts'
-import { createHealth, type Health } from '../chat/health.ts'
-import type { MeteredPlace } from '../chat/metering.ts'
-import { type Message, textOf } from '../chat/protocol/messages.ts'
-import { createRequestBook, type RequestBook } from '../chat/request-book.ts'
-import type { Router } from '../chat/router.ts'
-import { createKeychain } from '../keychain/native-keychain.ts'
-import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
-import type { OnBehalf } from '../personas/chat/extraction.ts'
-import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
-import { createImportCounts, type ImportCounts } from '../personas/import-counts.ts'
-import type { Persona } from '../personas/persona.ts'
-import { createFactBook, type FactBook } from '../plugins/facts.ts'
-import { createPluginHost, type PluginHost } from '../plugins/host.ts'
-import { allNamesOf, createKeys, type Keys } from '../plugins/keys.ts'
-import { once } from '../process/under-way.ts'
-import { liveSettings } from '../settings/live-settings.ts'
-import type { Settings } from '../settings/read-settings.ts'
-import { openNote } from '../storage/files/note.ts'
-import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
-import type { SharedDatabase } from '../storage/shared/shared-database.ts'
-import type { StorageUse } from '../storage/shared/storage-use.ts'
-import type { StoredSize } from '../storage/shared/stored-size.ts'
-import { isStorageAbsent, openPlugins, openStorage, type Storage } from '../storage/open-storage.ts'
-import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
-import type { Prices } from '../usage/prices/prices.ts'
+import { createSpeechCounts, type SpeechCounts, type SpeechRouter } from '../../speech/speech.ts'
+import type { Accounts, ApiKey, ApiKeys, AuditEntry } from '../accounts/accounts.ts'
+import type { Backups } from '../backup/backup.ts'
+import {
+  type ChatCounts,
+  createChatCounts,
+  createCircuits,
+  createHealth,
+  createRequestBook,
+  type Health,
+  type Message,
+  type MeteredPlace,
+  type RequestBook,
+  type Router,
+  textOf,
+} from '../chat/chat.ts'
+import { createKeychain, keychainIndex, openKeychainSecrets } from '../keychain/keychain.ts'
+import {
+  createImportCounts,
+  type ImportCounts,
+  type KeepExchange,
+  type OnBehalf,
+  type Persona,
+} from '../personas/personas.ts'
+import {
+  allNamesOf,
+  createFactBook,
+  createKeys,
+  createPluginHost,
+  type FactBook,
+  type Keys,
+  type PluginHost,
+} from '../plugins/plugins.ts'
+import { once } from '../process/process.ts'
+import { liveSettings, type Settings } from '../settings/settings.ts'
+import {
+  isStorageAbsent,
+  openNote,
+  openPlugins,
+  openSecretFile,
+  openStorage,
+  type SecretFile,
+  type SharedDatabase,
+  type Storage,
+  type StorageUse,
+  type StoredSize,
+} from '../storage/storage.ts'
+import { createTokenCounts, type Prices, type TokenCounts } from '../usage/usage.ts'
 import type { Chat } from './chat.ts'
 import type { Crew, WorkerPlace } from './crew.ts'
 import { environmentSecrets } from './environment-secrets.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Settings } from '../settings/read-settings.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** The folders that hold whole personas as files. */
 export interface PackageFolders {

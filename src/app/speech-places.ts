@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { ServiceOptions } from '../../speech/service.ts'
-import { readSecret, type Settings } from '../settings/read-settings.ts'
+import type { ServiceOptions } from '../../speech/speech.ts'
+import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The folders and hub of speech models, by the settings. */
 export function speechPlaces(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { readSecret, type Settings } from '../settings/read-settings.ts'
-import type { StorageSettings } from '../storage/open-storage.ts'
+import { readSecret, type Settings } from '../settings/settings.ts'
+import type { StorageSettings } from '../storage/storage.ts'
 import { packageFolder } from './package-folder.ts'
 
 /**

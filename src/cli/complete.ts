@@ -1,4 +1,4 @@
-import { readSettings, type Settings } from '../settings/read-settings.ts'
+import { readSettings, type Settings } from '../settings/settings.ts'
 import { wordsOf } from './completion/words.ts'
 import type { WordCli } from './terminal/cli.ts'
 

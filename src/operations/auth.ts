@@ -1,10 +1,6 @@
 import { z } from 'zod'
-import type { Accounts } from '../accounts/user-accounts.ts'
-import { networkOf } from '../accounts/addresses.ts'
-import { windowMs } from '../accounts/login-limit.ts'
-import type { LoginAnswer } from '../accounts/logins.ts'
-import { longestPassword } from '../accounts/passwords.ts'
-import type { App } from '../app/compose.ts'
+import { type Accounts, type LoginAnswer, longestPassword, networkOf, windowMs } from '../accounts/accounts.ts'
+import type { App } from '../app/app.ts'
 import { type Caller, defineOperation, type PublicCall } from './operation.ts'
 
 /** Bytes of a body with credentials. */

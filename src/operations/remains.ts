@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { App } from '../app/compose.ts'
+import type { App } from '../app/app.ts'
 
 /** The places of an answer in which removed words may still be, none where nothing was removed. */
 export const mayRemainIn = z.exactOptional(

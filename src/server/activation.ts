@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Environment } from '../settings/read-settings.ts'
+import type { Environment } from '../settings/settings.ts'
 
 /** The first file descriptor that a supervisor passes on: sd_listen_fds(3). */
 const firstDescriptor = 3

@@ -1,4 +1,4 @@
-import type { App } from '../app/compose.ts'
+import type { App } from '../app/app.ts'
 import { toAppError } from '../errors.ts'
 import type { Log } from './log.ts'
 

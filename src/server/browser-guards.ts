@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
-import { hostRange } from '../http/address-range.ts'
-import type { Settings } from '../settings/read-settings.ts'
+import { hostRange } from '../http/http.ts'
+import type { Settings } from '../settings/settings.ts'
 import { isRepeated, type RequestContext, targetHost } from './request-context.ts'
 
 /**

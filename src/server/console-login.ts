@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Settings } from '../settings/read-settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import { isEncrypted, isRepeated, type RequestContext } from './request-context.ts'
 
 /**

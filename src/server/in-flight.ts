@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
-import { counted } from '../formats/counted.ts'
-import type { Limits } from '../settings/read-settings.ts'
+import { counted } from '../formats/formats.ts'
+import type { Limits } from '../settings/settings.ts'
 import type { Identify, Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
 import { hold, userOf } from './request-holder.ts'

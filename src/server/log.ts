@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs'
-import { withoutApiKeys } from '../accounts/keys/key-text.ts'
-import { escapedJson, printableLine } from '../formats/terminal-text.ts'
-import type { LogLevel } from '../settings/read-settings.ts'
+import { withoutApiKeys } from '../accounts/accounts.ts'
+import { escapedJson, printableLine } from '../formats/formats.ts'
+import type { LogLevel } from '../settings/settings.ts'
 import type { LineWriter } from './line-writer.ts'
 
 /** The fields of a log event: never a body, a prompt, a token, a key or a password. */

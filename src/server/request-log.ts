@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { App } from '../app/compose.ts'
+import type { App } from '../app/app.ts'
 import type { Log } from './log.ts'
 import type { RequestContext } from './request-context.ts'
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import type { Environment } from '../settings/read-settings.ts'
+import type { Environment } from '../settings/settings.ts'
 import type { Log } from './log.ts'
 
 /** Tells systemd how the service does: sd_notify(3). Does nothing where NOTIFY_SOCKET is not set. */

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { AppError } from '../errors.ts'
-import type { TlsFiles } from '../settings/read-settings.ts'
+import type { TlsFiles } from '../settings/settings.ts'
 
 /** A certificate with its key, as the listeners take it. */
 export interface TlsPair {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Settings } from '../settings/read-settings.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** The message to a worker at its start. */
 export interface WorkerOrder {

@@ -1,18 +1,17 @@
-import type { KeyStore } from '../accounts/keys/store.ts'
-import type { LoginFailureStore } from '../accounts/login-failures.ts'
-import type { AccountStore } from '../accounts/users.ts'
-import type { ResponseStore } from '../chat/responses/store.ts'
-import type { AdaptationStore } from '../personas/adaptation/adaptations.ts'
-import type { ConversationStore } from '../personas/chat/conversation.ts'
-import type { MemoryStore } from '../personas/memory/memory.ts'
-import type { ProposalStore } from '../personas/memory/proposal.ts'
-import type { PersonaArchive } from '../personas/package/archive.ts'
-import type { BackupFiles, BackupStore } from '../personas/package/backup-store.ts'
-import type { PersonaStore } from '../personas/persona.ts'
-import type { PluginStore } from '../plugins/store.ts'
-import type { LedgerStore } from '../usage/ledger/ledger.ts'
-import type { LimitStore } from '../usage/limits/store.ts'
-import type { PriceStore } from '../usage/prices/store.ts'
+import type { AccountStore, KeyStore, LoginFailureStore } from '../accounts/accounts.ts'
+import type { ResponseStore } from '../chat/chat.ts'
+import type {
+  AdaptationStore,
+  BackupFiles,
+  BackupStore,
+  ConversationStore,
+  MemoryStore,
+  PersonaArchive,
+  PersonaStore,
+  ProposalStore,
+} from '../personas/personas.ts'
+import type { PluginStore } from '../plugins/plugins.ts'
+import type { LedgerStore, LimitStore, PriceStore } from '../usage/usage.ts'
 import type { PostgresSettings } from './postgres/storage.ts'
 import type { Changes } from './shared/changes.ts'
 import type { StorageCopies } from './shared/copies.ts'
@@ -90,9 +89,3 @@ export async function openStorageCopies(settings: StorageSettings): Promise<Stor
   if ('url' in settings) return (await import('./transfer/copies.ts')).postgresCopies(settings)
   return (await import('./sqlite/copies.ts')).sqliteCopies(settings.folder)
 }
-
-/** The plugins alone: most commands need them and no database. */
-export { openPlugins } from './files/plugins.ts'
-
-/** The journal of usage, which a command without a database keeps as well. */
-export { openUsageJournal } from './files/usage-journal.ts'

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { createFactBook, type ModelFacts } from '../../src/plugins/facts.ts'
+import { createFactBook } from '../../src/plugins/facts.ts'
+import type { ModelFacts } from '../../src/plugins/model-facts.ts'
 import { factsOfRow } from '../../src/plugins/listed-facts.ts'
 import { testData } from '../helpers/data.ts'
 import { suite } from '../helpers/suite.ts'

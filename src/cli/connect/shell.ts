@@ -1,4 +1,4 @@
-import type { Environment } from '../../settings/read-settings.ts'
+import type { Environment } from '../../settings/settings.ts'
 import type { Variables } from './client.ts'
 
 export const shells = ['bash', 'zsh', 'fish'] as const

@@ -1,4 +1,4 @@
-import { restartSettings } from '../../settings/read-settings.ts'
+import { restartSettings } from '../../settings/settings.ts'
 
 /** `aichat help service`: how a daemon is run, reloaded and stopped. */
 export function serviceTopic(): string {

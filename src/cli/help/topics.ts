@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { suggestion } from '../../formats/nearest-name.ts'
-import { settingNames } from '../../settings/read-settings.ts'
+import { suggestion } from '../../formats/formats.ts'
+import { settingNames } from '../../settings/settings.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import { systemdUnit } from '../service/systemd-unit.ts'
 import type { Cli } from '../terminal/cli.ts'

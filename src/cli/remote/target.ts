@@ -1,6 +1,6 @@
-import { openLogins, type TokenStorage } from '../../app/logins.ts'
+import { openLogins, type TokenStorage } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
-import { readSecret, type Settings } from '../../settings/read-settings.ts'
+import { readSecret, type Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 
 /** The server that commands are sent to, and the source of its address. */

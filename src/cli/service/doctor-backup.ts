@@ -1,4 +1,4 @@
-import type { App } from '../../app/compose.ts'
+import type { App } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 
 /** Milliseconds of a day: without a schedule, an older backup than a week is worth a word. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { AppError } from '../../errors.ts'
-import type { Environment } from '../../settings/read-settings.ts'
+import type { Environment } from '../../settings/settings.ts'
 import { findProgram } from '../terminal/programs.ts'
 
 /** A running audio player. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { Environment } from '../../settings/read-settings.ts'
+import type { Environment } from '../../settings/settings.ts'
 
 /** The first of some programs that lies in a folder of PATH, with its path; undefined where none does. */
 export function findProgram(programs: readonly string[], environment: Environment): string | undefined {

@@ -1,4 +1,4 @@
-import type { Ending, Purpose } from '../../chat/metering.ts'
+import type { Ending, Purpose } from '../../chat/chat.ts'
 import type { Amounts, Cost, CostSource } from '../cost.ts'
 
 /** Stored by their place in these lists, which only grow. */

@@ -1,5 +1,5 @@
-import type { MaybePromise } from '../../accounts/users.ts'
-import type { HeaderNames } from '../../chat/metering.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
+import type { HeaderNames } from '../../chat/chat.ts'
 import type { AppError } from '../../errors.ts'
 import type { Amounts, Cost, Place } from '../cost.ts'
 

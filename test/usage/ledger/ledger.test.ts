@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, w
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
-import { openUsageJournal } from '../../../src/storage/open-storage.ts'
+import { openUsageJournal } from '../../../src/storage/storage.ts'
 import { createLedger, type LedgerRow, type LedgerStore } from '../../../src/usage/ledger/ledger.ts'
 import { closing } from '../../helpers/disposal.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'

@@ -1,0 +1,30 @@
+/**
+ * The composition root: connects each area to the edge it needs, and hands every face one value, the `App`.
+ * Uses: the areas and the edge. An area is opened at its first use, by a file of its own here.
+ * Begin with: `compose.ts`, then the file named after the area.
+ */
+export { installationSecrets } from './accounts.ts'
+export { backupPassphrase } from './backups.ts'
+export { type App, composeApp, openApp } from './compose.ts'
+export type { Crew, WorkerState } from './crew.ts'
+export {
+  checkDatabase,
+  type DatabaseCheck,
+  type DatabaseStatus,
+  databaseStatus,
+  isStillSet,
+  type MovedFrom,
+  type MovedTo,
+  moveDatabase,
+  type TransferControl,
+} from './database.ts'
+export { databaseState, instanceName } from './instance.ts'
+export { type Logins, openLogins, type SavedLogin, type TokenStorage } from './logins.ts'
+export type { Names } from './names.ts'
+export { packageFolder } from './package-folder.ts'
+export { createReloader, type Reloaded } from './reload.ts'
+export { openServiceRecord, runningServices, type ServiceRecord } from './service-record.ts'
+export { speechPlaces } from './speech-places.ts'
+export { openStoredKeys, type StoredKeys } from './stored-keys.ts'
+export type { TelemetryArea } from './telemetry.ts'
+export { isElsewhere, openToolServers, type ServerSecrets, type ToolServers } from './tool-servers.ts'
