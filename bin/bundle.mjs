@@ -169,10 +169,11 @@ function licencesOf(root, folders) {
     .join('\n\n')
 }
 
-/** Writes a module with all that it imports from the sources as one file. */
+/** Writes a module with all that it imports from the sources as one file. Resolves with the files that went in, below `root`. */
 export async function bundleModule(root, source, target) {
-  await compiler(root).build({
+  const { metafile } = await compiler(root).build({
     absWorkingDir: root,
+    metafile: true,
     entryPoints: [source],
     outfile: target,
     bundle: true,
@@ -184,6 +185,7 @@ export async function bundleModule(root, source, target) {
     tsconfigRaw: '{}',
     logLevel: 'warning',
   })
+  return Object.keys(metafile.inputs)
 }
 
 /** The modules that run as processes of their own. */

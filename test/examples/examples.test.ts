@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
 import * as assert from 'uvu/assert'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
-const { pastDoors } = (await import(new URL('bin/doors.mjs', import.meta.resolve('#package')).href)) as {
-  readonly pastDoors: (root: string) => import('esbuild').Plugin
+const { bundleModule } = (await import(new URL('bin/bundle.mjs', import.meta.resolve('#package')).href)) as {
+  readonly bundleModule: (root: string, source: string, target: string) => Promise<readonly string[]>
 }
 
 /** The doors that stand alone: what else of the sources an example may use, and what it prints. */
@@ -36,30 +35,14 @@ const test = suite('the rooms that stand alone')
 
 for (const { door, needs, prints } of doors)
   test(`the example in ${door} runs, and uses nothing else of aichat`, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-example-'))
-    try {
-      const outfile = join(folder, 'example.mjs')
-      const { metafile } = await build({
-        absWorkingDir: root,
-        stdin: { contents: exampleIn(door), resolveDir: join(root, door, '..'), loader: 'ts' },
-        outfile,
-        bundle: true,
-        metafile: true,
-        format: 'esm',
-        platform: 'node',
-        plugins: [pastDoors(root)],
-        tsconfigRaw: '{}',
-      })
-      const used = Object.keys(metafile.inputs).filter((file) => /^(?:src|speech)\//.test(file))
-      assert.equal(
-        used.filter((file) => file !== door && !needs.some((need) => file === need || file.startsWith(`${need}/`))),
-        [],
-      )
-      const { stdout } = await promisify(execFile)(process.execPath, [outfile])
-      for (const text of prints) assert.ok(stdout.includes(text), `${text} in ${stdout}`)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const folder = temporaryFolder()
+    const [source, target] = [join(folder, 'example.ts'), join(folder, 'example.mjs')]
+    writeFileSync(source, exampleIn(door).replace("from './", `from '${join(root, dirname(door))}/`))
+    const used = (await bundleModule(root, source, target)).filter((file) => /^(?:src|speech)\//.test(file))
+    const further = used.filter((file) => file !== door && !needs.some((need) => `${file}/`.startsWith(`${need}/`)))
+    assert.equal(further, [])
+    const { stdout } = await promisify(execFile)(process.execPath, [target])
+    for (const text of prints) assert.ok(stdout.includes(text), `${text} in ${stdout}`)
   })
 
 test.run()
