@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
-import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
@@ -33,10 +32,13 @@ const doors = [
 
 const test = suite('the rooms that stand alone')
 
+/** Among the modules of the tests, where an example finds the packages. */
+const folder = mkdtempSync(join(root, 'dist', 'test', 'example-'))
+test.after(() => rmSync(folder, { recursive: true, force: true }))
+const [source, target] = [join(folder, 'example.ts'), join(folder, 'example.mjs')]
+
 for (const { door, needs, prints } of doors)
   test(`the example in ${door} runs, and uses nothing else of aichat`, async () => {
-    const folder = temporaryFolder()
-    const [source, target] = [join(folder, 'example.ts'), join(folder, 'example.mjs')]
     writeFileSync(source, exampleIn(door).replace("from './", `from '${join(root, dirname(door))}/`))
     const used = (await bundleModule(root, source, target)).filter((file) => /^(?:src|speech)\//.test(file))
     const further = used.filter((file) => file !== door && !needs.some((need) => `${file}/`.startsWith(`${need}/`)))
