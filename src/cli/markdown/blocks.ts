@@ -6,7 +6,7 @@ import { lineOf, type Piece, printable, sgr, styleBoth } from './styled.ts'
 import { tableLines } from './table.ts'
 import { breakCode, wrap } from './wrap.ts'
 
-/** The narrowest text beside the mark of a quote or a list: in less room the mark is left out. */
+/** The narrowest text next to the mark of a quote or a list: in less room the mark is left out. */
 const narrowest = 8
 /** The longest rule between blocks. */
 const longestRule = 40
@@ -89,7 +89,7 @@ function listLines(list: Block, place: Place, painting: Painting): readonly stri
   })
 }
 
-/** Lines beside a mark: the first one, and the following ones. An empty list item is its mark. */
+/** Lines next to a mark: the first one, and the following ones. An empty list item is its mark. */
 function beside(
   first: readonly Piece[],
   following: readonly Piece[],
