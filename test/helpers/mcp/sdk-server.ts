@@ -14,7 +14,7 @@ export function createSdkServer(deeds: Deeds): McpServer {
       return { content: [{ type: 'text' as const, text: said }] }
     }
     return takesText
-      ? server.registerTool(name, { description, annotations, inputSchema: words } as never, (args: { text: string }) =>
+      ? server.registerTool(name, { description, annotations: { ...annotations }, inputSchema: words }, (args) =>
           call(args.text),
         )
       : server.registerTool(name, { description }, () => call(''))
