@@ -107,16 +107,16 @@ test('a large picture, new and again with a later question, leaves others their 
 test('pictures beyond what a request holds are left out of later questions, the oldest first, by a warning', async () => {
   await using all = await openUsers({ provider: answering })
   await all.ada('POST', '/api/sessions', { name: 'Talk' })
-  for (const letter of ['A', 'B', 'C']) {
-    const url = `data:image/png;base64,${letter.repeat(10_800_000)}`
+  for (const letter of ['A', 'B']) {
+    const url = `data:image/png;base64,${letter.repeat(16_200_000)}`
     await all.ada('POST', '/api/chat', asks([{ type: 'image_url', image_url: { url } }]))
   }
   const { body } = await all.ada('POST', '/api/chat', asks('All of them?'))
   assert.match(body.aichat.warnings.join(), /^A picture or file of earlier messages left out: a request holds 24000000/)
-  const [first, , second, , third] = sentTo(all)
+  const [first, , second] = sentTo(all)
   assert.equal(first.content, [text('[a picture was left out: it does not fit beside the later ones]')])
   const beginning = ({ content }: { content: readonly [typeof picture] }) => content[0].image_url.url.slice(0, 24)
-  assert.equal([second, third].map(beginning), ['data:image/png;base64,BB', 'data:image/png;base64,CC'])
+  assert.is(beginning(second), 'data:image/png;base64,BB')
 })
 
 test('the address of a picture is kept, and left out of a later question that must stay on this machine', async () => {
