@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import type { App } from '../../src/app/app.ts'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'

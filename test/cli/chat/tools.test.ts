@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
