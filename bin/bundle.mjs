@@ -4,6 +4,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { pastDoors } from './doors.mjs'
 import { joinFiles, requireLine } from './merge.mjs'
 import { searchableNgrams } from './ngrams.mjs'
 
@@ -88,7 +89,7 @@ export async function bundle(root) {
     // The CommonJS packages behind inquirer require modules of Node.
     banner: { js: requireLine },
     tsconfigRaw: '{}',
-    plugins: [englishErrors, dispatcherAlone, listenerAlone, exemplarsOnDemand, searchableNgrams],
+    plugins: [pastDoors(root), englishErrors, dispatcherAlone, listenerAlone, exemplarsOnDemand, searchableNgrams],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
@@ -168,10 +169,11 @@ function licencesOf(root, folders) {
     .join('\n\n')
 }
 
-/** Writes a module with all that it imports from the sources as one file. */
+/** Writes a module with all that it imports from the sources as one file. Resolves with the files that went in, below `root`. */
 export async function bundleModule(root, source, target) {
-  await compiler(root).build({
+  const { metafile } = await compiler(root).build({
     absWorkingDir: root,
+    metafile: true,
     entryPoints: [source],
     outfile: target,
     bundle: true,
@@ -179,9 +181,11 @@ export async function bundleModule(root, source, target) {
     platform: 'node',
     target: 'node20.19',
     packages: 'external',
+    plugins: [pastDoors(root)],
     tsconfigRaw: '{}',
     logLevel: 'warning',
   })
+  return Object.keys(metafile.inputs)
 }
 
 /** The modules that run as processes of their own. */

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { englishErrors } from './bundle.mjs'
+import { pastDoors } from './doors.mjs'
 
 const folders = ['src', 'speech', 'test']
 
@@ -23,6 +24,7 @@ export async function compileModules(root) {
     charset: 'utf8',
     sourcemap: 'linked',
     sourcesContent: false,
+    plugins: [pastDoors(root)],
     tsconfigRaw: '{ "compilerOptions": { "verbatimModuleSyntax": true } }',
     logLevel: 'warning',
   })

@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 const command = ['src/cli/main.ts', 'src/cli/run-command.ts']
-const core = [...command, 'src/settings/settings.ts', 'src/cli/remote/backend.ts']
+const core = [...command, 'src/settings/read-settings.ts', 'src/cli/remote/backend.ts']
 const stored = [
   ...core,
   ...['src/storage/sqlite/storage.ts', 'src/storage/stores/accounts.ts'],

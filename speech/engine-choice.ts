@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { isRuntimePresent, runtimeAdvice } from '../src/inference/session.ts'
+import { isRuntimePresent, runtimeAdvice } from '../src/inference/inference.ts'
 import type { EngineProcessOptions } from './engine-process.ts'
 import { findKyutaiModel, voiceFolders } from './engines/kyutai-tts/model-folder.ts'
 import { findPocketModels } from './engines/pocket-tts/model-folder.ts'

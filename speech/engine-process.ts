@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../src/errors.ts'
-import type { Child } from '../src/process/child.ts'
-import { createRevivedChild } from '../src/process/revived-child.ts'
+import { type Child, createRevivedChild } from '../src/process/process.ts'
 import type { SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
 import type { EngineMethods, OpenedEngine } from './engines/messages.ts'
 

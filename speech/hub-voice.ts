@@ -1,10 +1,8 @@
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
-import { signatureMismatch } from '../src/formats/file-signature.ts'
-import { makeFolder } from '../src/formats/make-folder.ts'
-import { hostRange } from '../src/http/address-range.ts'
-import { connectionSentence } from '../src/http/connection-failure.ts'
+import { makeFolder, signatureMismatch } from '../src/formats/formats.ts'
+import { connectionSentence, hostRange } from '../src/http/http.ts'
 import { startDeadline } from './deadline.ts'
 
 /** Finds the file of a voice that is named by its path on a model hub; resolves to a path on this machine. */

@@ -1,5 +1,5 @@
 import { AppError } from '../src/errors.ts'
-import { createWorkQueue } from '../src/process/queue.ts'
+import { createWorkQueue } from '../src/process/process.ts'
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 
 /** A bounded queue in front of an engine: requests are let in up to a number, and take turns chunk by chunk. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
-import { counted } from '../src/formats/counted.ts'
+import { counted } from '../src/formats/formats.ts'
 import { parseWav } from './audio/wav.ts'
 import { chooseEngine, installedLike } from './engine-choice.ts'
 import { createEngineProcess } from './engine-process.ts'

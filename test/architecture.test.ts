@@ -2,9 +2,11 @@ import * as assert from 'uvu/assert'
 import {
   arrowsBetween,
   codeOf,
+  doorOf,
   type Import,
   importsOf,
   inCircles,
+  isPastDoor,
   libraryOf,
   manifest,
   product,
@@ -133,6 +135,63 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'speech/engines': "an engine reads its model's files, tensor by tensor",
 }
 
+/** Files that other rooms import past the door, by `import()` alone: what they would else load too early. */
+const sideDoors: Readonly<Record<string, string>> = {
+  'speech/servers/manifest.ts': 'the servers and voices behind a Tab',
+  'speech/service.ts': 'the speech servers, which a daemon without speech never loads',
+  'speech/text/languages.ts': 'the statistics of languages, which the daemon loads before the first text',
+  'src/app/compose.ts': 'everything: a command that changes a setting needs it only to check the rest',
+  'src/app/fetched-file.ts': 'the sending of requests, for a file that is given by its address',
+  'src/app/logins.ts': 'the login behind a Tab',
+  'src/app/names.ts': 'the names behind a Tab',
+  'src/app/telemetry.ts': 'OpenTelemetry, where a collector is set',
+  'src/chat/dialects/openai/request-reader.ts': 'the reader of a whole request, where a chat has more than plain text',
+  'src/chat/protocol/chunks.ts': 'chunks of a stream',
+  'src/chat/tools/rounds.ts': 'the loop over tools, where a chat has any',
+  'src/formats/age-file.ts': 'encryption, for packages with a passphrase',
+  'src/formats/document-text.ts': 'the text of PDFs and pages, for the first such file',
+  'src/formats/json/line-of.ts': 'the line of an error in a JSON file',
+  'src/formats/text-bytes.ts': 'other encodings of text, for input that is no UTF-8',
+  'src/http-client/agent.ts': 'undici, for the first request that leaves this machine',
+  'src/inference/session.ts': 'onnxruntime, for a look at whether it runs here',
+  'src/mcp-client/connection.ts': 'the MCP library, where a tool server is set',
+  'src/mcp-server/http.ts': 'the MCP library, at the first client',
+  'src/mcp-server/seat.ts': 'the MCP library, at the first client',
+  'src/mcp-server/stdio.ts': 'the MCP library, for `aichat mcp serve`',
+  'src/model-hub/known-models.ts': 'the models behind a Tab',
+  'src/model-hub/record.ts': 'the models behind a Tab',
+  'src/operations/embeddings.ts': 'one area of operations, for a route that few use',
+  'src/operations/keys.ts': 'one area of operations behind a Tab',
+  'src/operations/memories.ts': 'one area of operations behind a Tab',
+  'src/operations/models.ts': 'one area of operations behind a Tab',
+  'src/operations/packages.ts': 'one area of operations behind a Tab',
+  'src/operations/personas.ts': 'one area of operations behind a Tab',
+  'src/operations/plugins.ts': 'one area of operations behind a Tab',
+  'src/operations/sessions.ts': 'one area of operations behind a Tab',
+  'src/operations/speech.ts': 'one area of operations, for a route that few use',
+  'src/operations/users.ts': 'one area of operations behind a Tab',
+  'src/otlp/telemetry.ts': 'OpenTelemetry, where a collector is set',
+  'src/personas/chat/conversation.ts': 'saved conversations, where a chat is kept',
+  'src/personas/chat/keep-exchange.ts': 'what a persona keeps of a chat',
+  'src/personas/package/upload.ts': 'the receiving of a package',
+  'src/process/run-in-child.ts': 'child processes, for the keychain',
+  'src/settings/model-aliases.ts': "the user's own names of models behind a Tab",
+  'src/settings/read-settings.ts': 'the settings, which `--version` does not read',
+  'src/storage/files/atomic.ts': 'the replacing of a file, for commands that write one',
+  'src/storage/files/file-lock.ts': 'the lock of a file, for recordings of books',
+  'src/storage/files/settled-clock.ts': 'the look at whether the clock was set back',
+  'src/storage/transfer/check.ts': '`db check`',
+  'src/storage/transfer/move-from.ts': '`db move`',
+  'src/storage/transfer/move-to.ts': '`db move`',
+  'src/storage/transfer/status.ts': '`db status`',
+  'src/usage/ledger/upkeep.ts': 'the upkeep of a daemon',
+  'src/usage/limits/area.ts': 'limits, where any is set',
+  'src/usage/limits/orphans.ts': 'limits, where any is set',
+}
+
+/** The names that doors may hand out: fewer at every change. */
+const mostNames = 1059
+
 const fileModules = ['node:fs', 'node:fs/promises', 'node:child_process']
 
 const test = suite('the house')
@@ -209,6 +268,50 @@ test('no folder leads back to itself: rooms import one way', () => {
   assert.equal(inCircles(arrowsBetween(roomOf)), [])
 })
 
+test('a room is entered by its door, and on demand by its side doors', () => {
+  const wrong = product
+    .flatMap(importsOf)
+    .filter((found) => isPastDoor(found) && !(found.onDemand && found.to in sideDoors))
+  assert.equal(shown(wrong), [])
+  const deep = { from: 'src/cli/chat/actions.ts', to: 'src/chat/router.ts', types: true, onDemand: false }
+  assert.ok(isPastDoor(deep), 'a deep import is found')
+  assert.not.ok(isPastDoor({ ...deep, to: 'src/chat/chat.ts' }))
+})
+
+test('every side door is still needed', () => {
+  const used = new Set(
+    product
+      .flatMap(importsOf)
+      .filter(isPastDoor)
+      .map(({ to }) => to),
+  )
+  assert.equal(
+    Object.keys(sideDoors).filter((file) => !used.has(file)),
+    [],
+  )
+})
+
+test('a door only hands out what lies behind it, each name once, and not more names than before', () => {
+  const doors = [...new Set(product.map(roomOf))].map(doorOf).filter((file) => product.includes(file))
+  const names = doors.map((door) => {
+    const code = codeOf(door)
+    assert.equal(code.replace(/export (?:type )?\{[^}]*\} from '\.\/[^']+'/g, '').trim(), '', door)
+    const handedOut = [...code.matchAll(/\{([^}]*)\}/g)].flatMap(([, list]) =>
+      list!.split(',').map((name) => name.trim()),
+    )
+    const each = handedOut.filter((name) => name !== '')
+    assert.is(new Set(each).size, each.length, door)
+    return each.length
+  })
+  const sum = names.reduce((total, number) => total + number, 0)
+  assert.ok(sum <= mostNames, `${sum} names`)
+})
+
+test('no file of a room imports its own door', () => {
+  const wrong = product.flatMap(importsOf).filter(({ from, to }) => to === doorOf(roomOf(from)))
+  assert.equal(shown(wrong), [])
+})
+
 test('plugins know nothing of chats', () => {
   const wrong = product.filter((file) => within(file, ['src/plugins'])).flatMap(importsOf)
   assert.equal(shown(wrong.filter(({ to }) => within(to, ['src/chat']))), [])
@@ -242,7 +345,7 @@ test('every dependency has a place, and every place a dependency', () => {
 })
 
 test('only the settings read the environment', () => {
-  const allowed = ['src/settings/settings.ts', 'src/cli/terminal/io.ts']
+  const allowed = ['src/settings/read-settings.ts', 'src/cli/terminal/io.ts']
   assert.equal(
     product.filter((file) => !allowed.includes(file) && /process\.env\b/.test(codeOf(file))),
     [],

@@ -2,8 +2,19 @@
  * Causal self-attention over an append-only cache. Keys and values lie as [position, head, size], so that new rows are
  * appended where the old ones end, and both products read them in place: no row is ever copied to attend to it.
  */
-import { contributed, type Graph, type Value } from '../../src/inference/graph.ts'
-import { add, concat, integers, multiply, reshape, scalar, sizeOf, transpose } from '../../src/inference/operators.ts'
+import {
+  add,
+  concat,
+  contributed,
+  type Graph,
+  integers,
+  multiply,
+  reshape,
+  scalar,
+  sizeOf,
+  transpose,
+  type Value,
+} from '../../src/inference/inference.ts'
 
 export interface HeadShape {
   readonly heads: number

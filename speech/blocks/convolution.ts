@@ -3,9 +3,19 @@
  * [samples, channels], so that a convolution is one product of unfolded rows with a matrix; on the processor that takes
  * less than half the time of the convolution operators, and the transformers beside it need no transposition.
  */
-import type { Graph, Value } from '../../src/inference/graph.ts'
-import { add, concat, integers, multiply, reshape, sizeOf, slice, transpose } from '../../src/inference/operators.ts'
-import type { Weights } from '../../src/inference/weights.ts'
+import {
+  add,
+  concat,
+  type Graph,
+  integers,
+  multiply,
+  reshape,
+  sizeOf,
+  slice,
+  transpose,
+  type Value,
+  type Weights,
+} from '../../src/inference/inference.ts'
 
 /** The state of a convolution between calls: float32, zero at the start of a signal. */
 export interface KeptState {

@@ -1,7 +1,14 @@
 /** ECAPA-TDNN (Desplanques et al. 2020, arXiv:2005.07143): a vector of the voice from a spectrogram; signals are [1, channels, frames]. */
-import type { Value } from '../../src/inference/graph.ts'
-import { add, concat, integers, multiply, scalar, split } from '../../src/inference/operators.ts'
-import type { Weights } from '../../src/inference/weights.ts'
+import {
+  add,
+  concat,
+  integers,
+  multiply,
+  scalar,
+  split,
+  type Value,
+  type Weights,
+} from '../../src/inference/inference.ts'
 
 export interface EcapaShape {
   readonly prefix: string

@@ -1,9 +1,7 @@
 /** A codec's decoder as the loops of engines use it: whole frames in, samples out, here or in a process of its own. */
 import { AppError } from '../../src/errors.ts'
-import type { TensorFile } from '../../src/inference/safetensors.ts'
-import type { Child } from '../../src/process/child.ts'
-import { serveParent } from '../../src/process/child-side.ts'
-import { createRevivedChild, type RevivedChildOptions } from '../../src/process/revived-child.ts'
+import type { TensorFile } from '../../src/inference/inference.ts'
+import { type Child, createRevivedChild, type RevivedChildOptions, serveParent } from '../../src/process/process.ts'
 import type { SavedStream, Stream } from './state-stream.ts'
 
 /** Frames in front of a signal that are not heard, but that its sound follows. */

@@ -1,6 +1,6 @@
 /** The rows that attention looks back on, kept in arrays that grow at their end, so that a step moves nothing but its own rows. */
 
-import type { TensorData } from '../../src/inference/session.ts'
+import type { TensorData } from '../../src/inference/inference.ts'
 import type { HeadShape } from './attention.ts'
 
 export interface CacheShape extends HeadShape {

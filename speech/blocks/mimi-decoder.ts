@@ -1,10 +1,13 @@
 /** The decoder of the mimi codec (Défossez et al. 2024, arXiv:2410.00037): latents in, samples out, any number of frames per call. */
 
-import { createGraph } from '../../src/inference/graph.ts'
-import type { GeluForm } from '../../src/inference/operators.ts'
-import { add, multiply } from '../../src/inference/operators.ts'
-import type { TensorFile } from '../../src/inference/safetensors.ts'
-import { createWeights } from '../../src/inference/weights.ts'
+import {
+  add,
+  createGraph,
+  createWeights,
+  type GeluForm,
+  multiply,
+  type TensorFile,
+} from '../../src/inference/inference.ts'
 import { convolve, createStreamStates, depthwiseTransposedConvolution, type KeptState } from './convolution.ts'
 import { runSeanet, type Seanet } from './seanet.ts'
 import {

@@ -1,9 +1,15 @@
 /** The encoder of the mimi codec with a projection: a reference clip in, rows that give a language model its voice out. */
 
-import { createGraph, type Value } from '../../src/inference/graph.ts'
-import { concat, integers, slice } from '../../src/inference/operators.ts'
-import type { TensorFile } from '../../src/inference/safetensors.ts'
-import { createWeights, type Weights } from '../../src/inference/weights.ts'
+import {
+  concat,
+  createGraph,
+  createWeights,
+  integers,
+  slice,
+  type TensorFile,
+  type Value,
+  type Weights,
+} from '../../src/inference/inference.ts'
 import { convolve, createStreamStates, type StreamStates } from './convolution.ts'
 import type { CodecHalf, CodecSettings, StreamingGraph } from './mimi-decoder.ts'
 import { runSeanet } from './seanet.ts'

@@ -1,5 +1,5 @@
 /** Positions for attention: rotary angles and the causal mask. */
-import type { TensorData } from '../../src/inference/session.ts'
+import type { TensorData } from '../../src/inference/inference.ts'
 
 export interface RotaryTable {
   /** The inputs `cosines` and `sines` for positions `from` … `from + rows - 1`. */

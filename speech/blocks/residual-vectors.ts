@@ -3,9 +3,17 @@
  * their entries. Codecs keep the sums and counts of their training: an entry is their quotient.
  */
 
-import type { Graph, Value } from '../../src/inference/graph.ts'
-import { add, integers, multiply, scalar, slice, transpose } from '../../src/inference/operators.ts'
-import type { Weights } from '../../src/inference/weights.ts'
+import {
+  add,
+  type Graph,
+  integers,
+  multiply,
+  scalar,
+  slice,
+  transpose,
+  type Value,
+  type Weights,
+} from '../../src/inference/inference.ts'
 
 /** The tensors of one codebook: float32 [entries, size] and [entries]. */
 export interface Codebook {

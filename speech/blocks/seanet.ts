@@ -3,10 +3,7 @@
  * and the graph that runs them. Kernels, strides and widths come from the shapes of the weights.
  */
 
-import type { Value } from '../../src/inference/graph.ts'
-import { add, elu } from '../../src/inference/operators.ts'
-import type { TensorEntry } from '../../src/inference/safetensors.ts'
-import type { Weights } from '../../src/inference/weights.ts'
+import { add, elu, type TensorEntry, type Value, type Weights } from '../../src/inference/inference.ts'
 import { convolution, type StreamStates, transposedConvolution } from './convolution.ts'
 
 export interface SeanetModule {

@@ -1,6 +1,6 @@
 /** Runs a graph piece by piece: its attention cache and its convolutions' states stay here between the pieces. */
 
-import type { Session, TensorData, Tensors } from '../../src/inference/session.ts'
+import type { Session, TensorData, Tensors } from '../../src/inference/inference.ts'
 import type { KeptState } from './convolution.ts'
 import { type CacheRows, type CacheShape, createKeyValueCache, type KeyValueCache } from './key-value-cache.ts'
 import { causalMask, type RotaryTable } from './positions.ts'

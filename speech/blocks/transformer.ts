@@ -3,7 +3,6 @@
  * which feed-forward. Parts that a recipe does not name are left out.
  */
 
-import type { Value } from '../../src/inference/graph.ts'
 import {
   add,
   type GeluForm,
@@ -14,8 +13,9 @@ import {
   rmsNorm,
   silu,
   split,
-} from '../../src/inference/operators.ts'
-import type { Weights } from '../../src/inference/weights.ts'
+  type Value,
+  type Weights,
+} from '../../src/inference/inference.ts'
 import {
   type AttentionShape,
   attend,

@@ -1,7 +1,7 @@
 /** Blocks of decoders that make waves from latents, piece by piece as in `convolution.ts`; signals are [samples, channels]. */
-import type { Graph, Value } from '../../src/inference/graph.ts'
 import {
   add,
+  type Graph,
   gelu,
   integers,
   layerNorm,
@@ -10,8 +10,9 @@ import {
   scalar,
   slice,
   transpose,
-} from '../../src/inference/operators.ts'
-import type { Weights } from '../../src/inference/weights.ts'
+  type Value,
+  type Weights,
+} from '../../src/inference/inference.ts'
 import { convolution, type StreamStates, transposedConvolution } from './convolution.ts'
 
 /** x + sin²(x · e^alpha) / (e^beta + 1e-9), a periodic activation (Ziyin et al. 2020, arXiv:2006.08195; Lee et al. 2023, arXiv:2206.04658). */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { waitText } from '../formats/counted.ts'
+import { waitText } from '../formats/formats.ts'
 import type { FailureRule, Failures, LoginFailureStore } from './login-failures.ts'
 
 /** The specification's protection: after five failures from one address, unless a setting says otherwise, no login from it for fifteen minutes. */

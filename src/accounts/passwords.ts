@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { AppError } from '../errors.ts'
-import { createWorkQueue } from '../process/queue.ts'
+import { createWorkQueue } from '../process/process.ts'
 
 /** bcrypt reads 72 bytes of a password and no more; a longer one would be cut silently. */
 export const longestPassword = 72

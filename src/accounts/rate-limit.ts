@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { waitText } from '../formats/counted.ts'
+import { waitText } from '../formats/formats.ts'
 
 export interface RateLimit {
   /** Counts one more; throws `rate_limited` beyond the limit. */

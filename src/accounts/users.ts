@@ -1,4 +1,4 @@
-import { isPrintableLine } from '../formats/terminal-text.ts'
+import { isPrintableLine } from '../formats/formats.ts'
 
 export type Role = 'admin' | 'user'
 

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Accounts, createAccounts } from '../accounts/accounts.ts'
-import { type ApiKeys, createApiKeys } from '../accounts/keys/api-keys.ts'
-import type { KeyStore } from '../accounts/keys/store.ts'
-import { createPasswords } from '../accounts/passwords.ts'
-import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../accounts/tokens.ts'
-import { startMaintenance } from '../personas/memory/maintenance.ts'
+import {
+  type Accounts,
+  type ApiKeys,
+  createAccounts,
+  createApiKeys,
+  createPasswords,
+  createTokens,
+  type KeyStore,
+  refuseWeakSecret,
+  type Secrets,
+  secretProblems,
+} from '../accounts/accounts.ts'
+import { startMaintenance } from '../personas/personas.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
-import { ownTokenSecret } from '../storage/files/token-secret.ts'
-import type { Storage } from '../storage/storage.ts'
+import { ownTokenSecret, type Storage } from '../storage/storage.ts'
 import type { Prepare } from './reload.ts'
 
 /** Users and logins; their rules are those of the settings at the moment. */

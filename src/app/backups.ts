@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Backups, createBackups } from '../backup/backups.ts'
-import { folderTarget } from '../backup/folder-target.ts'
+import { type Backups, createBackups, folderTarget } from '../backup/backup.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { StorageSettings } from '../storage/storage.ts'
 import { version } from '../version.ts'

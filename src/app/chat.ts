@@ -1,24 +1,28 @@
 import { performance } from 'node:perf_hooks'
-import { createAttempts } from '../chat/attempts.ts'
-import type { ChatCounts } from '../chat/chat-counts.ts'
-import type { Circuits } from '../chat/circuit.ts'
-import { dialectFor } from '../chat/dialects/dialects.ts'
-import type { Health } from '../chat/health.ts'
-import { createKeyPools } from '../chat/key-pool.ts'
-import { hostOf, isCloudName, isLoopback, notHere } from '../chat/local-only.ts'
-import type { Metering } from '../chat/metering.ts'
-import { httpTarget, type Target } from '../chat/provider.ts'
-import { createRouter, type Router } from '../chat/router.ts'
-import { createReasoningSeals, type ReasoningSeals } from '../chat/sealed-reasoning.ts'
-import type { Send } from '../http/send.ts'
-import { openHttpClient } from '../http-client/agent.ts'
-import { defaultChatModel } from '../model-hub/known-models.ts'
-import type { FactBook } from '../plugins/facts.ts'
-import type { PluginHost } from '../plugins/host.ts'
-import type { Keys } from '../plugins/keys.ts'
-import type { PluginManifest } from '../plugins/manifest.ts'
-import { createOllamaRunner, type OllamaRunner } from '../runners/ollama.ts'
-import type { OnnxRunner } from '../runners/onnx-runner.ts'
+import {
+  type ChatCounts,
+  type Circuits,
+  createAttempts,
+  createKeyPools,
+  createReasoningSeals,
+  createRouter,
+  dialectFor,
+  type Health,
+  hostOf,
+  httpTarget,
+  isCloudName,
+  isLoopback,
+  type Metering,
+  notHere,
+  type ReasoningSeals,
+  type Router,
+  type Target,
+} from '../chat/chat.ts'
+import type { Send } from '../http/http.ts'
+import { openHttpClient } from '../http-client/http-client.ts'
+import { defaultChatModel } from '../model-hub/model-hub.ts'
+import type { FactBook, Keys, PluginHost, PluginManifest } from '../plugins/plugins.ts'
+import { createOllamaRunner, type OllamaRunner, type OnnxRunner } from '../runners/runners.ts'
 import type { Settings } from '../settings/settings.ts'
 import { installationSecrets } from './accounts.ts'
 import type { Waits } from './waits.ts'

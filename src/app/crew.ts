@@ -1,5 +1,5 @@
-import type { PluginHealth } from '../chat/health.ts'
-import type { RateDesk } from '../usage/limits/desk.ts'
+import type { PluginHealth } from '../chat/chat.ts'
+import type { RateDesk } from '../usage/usage.ts'
 
 /** A worker process of a service, as its status shows it. */
 export interface WorkerState {

@@ -1,11 +1,6 @@
 import { AppError } from '../errors.ts'
-import { databaseName, parseDatabaseUrl } from '../settings/database-url.ts'
-import type { Settings } from '../settings/settings.ts'
-import type { DatabaseCheck } from '../storage/transfer/check.ts'
-import type { MovedFrom } from '../storage/transfer/move-from.ts'
-import type { MovedTo } from '../storage/transfer/move-to.ts'
-import type { TransferControl } from '../storage/transfer/progress.ts'
-import type { DatabaseStatus } from '../storage/transfer/status.ts'
+import { databaseName, parseDatabaseUrl, type Settings } from '../settings/settings.ts'
+import type { DatabaseCheck, DatabaseStatus, MovedFrom, MovedTo, TransferControl } from '../storage/storage.ts'
 import { packageFolder } from './package-folder.ts'
 import { sealSecretsOf } from './storage-settings.ts'
 

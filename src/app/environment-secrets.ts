@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { SecretSource } from '../plugins/keys.ts'
+import type { SecretSource } from '../plugins/plugins.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The secrets of the environment, of credentials and of files that variables name, as they were read at first. */

@@ -1,10 +1,8 @@
 import { type LookupAddress, lookup } from 'node:dns'
 import { performance } from 'node:perf_hooks'
 import { AppError } from '../errors.ts'
-import { addressRange, hostRange } from '../http/address-range.ts'
-import { connectionSentence } from '../http/connection-failure.ts'
-import { deadlineReached, type HttpResponse } from '../http/send.ts'
-import { openHttpClient, type Resolve } from '../http-client/agent.ts'
+import { addressRange, connectionSentence, deadlineReached, type HttpResponse, hostRange } from '../http/http.ts'
+import { openHttpClient, type Resolve } from '../http-client/http-client.ts'
 import { version } from '../version.ts'
 
 /** A file of the web. */

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { App } from './app.ts'
+import type { App } from './compose.ts'
 
 /** This process among those on a shared database, such as `node-1:3001`: its machine, and the port of a service. */
 export function instanceName({ ownPorts }: Pick<App, 'ownPorts'>): string {

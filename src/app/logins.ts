@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
 import type { Settings } from '../settings/settings.ts'
-import { replaceFile } from '../storage/files/atomic.ts'
-import { whileLocked } from '../storage/files/file-lock.ts'
-import { openSecretFile } from '../storage/files/secrets.ts'
+import { openSecretFile, replaceFile, whileLocked } from '../storage/storage.ts'
 
 /** A saved login: everything but its token, which is kept in `storage`. */
 export interface SavedLogin {

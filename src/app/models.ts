@@ -1,14 +1,22 @@
-import { readWireError } from '../chat/dialects/shared/wire-error.ts'
-import type { HttpClient, HttpClientOptions } from '../http-client/agent.ts'
-import { type Hub, openHub } from '../model-hub/hub.ts'
-import { knownModels } from '../model-hub/known-models.ts'
-import type { PluginHost } from '../plugins/host.ts'
-import type { Keys } from '../plugins/keys.ts'
-import { createListing, type Listing } from '../plugins/listing.ts'
-import { createModelLists, type ModelLists } from '../plugins/refresh.ts'
-import type { PluginStore } from '../plugins/store.ts'
-import { createOnnxRunner, type OnnxRunner } from '../runners/onnx-runner.ts'
-import { createPulledEmbedder, embeddingForms, type PulledEmbedder } from '../runners/pulled-embedder.ts'
+import { readWireError } from '../chat/chat.ts'
+import type { HttpClient, HttpClientOptions } from '../http-client/http-client.ts'
+import { type Hub, knownModels, openHub } from '../model-hub/model-hub.ts'
+import {
+  createListing,
+  createModelLists,
+  type Keys,
+  type Listing,
+  type ModelLists,
+  type PluginHost,
+  type PluginStore,
+} from '../plugins/plugins.ts'
+import {
+  createOnnxRunner,
+  createPulledEmbedder,
+  embeddingForms,
+  type OnnxRunner,
+  type PulledEmbedder,
+} from '../runners/runners.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The providers' model lists, and the models on this machine. */

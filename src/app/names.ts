@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../settings/settings.ts'
-import { type NamedKind, readNames, readPluginDocuments } from '../storage/names.ts'
+import { type NamedKind, readNames, readPluginDocuments } from '../storage/storage.ts'
 import { packageFolder } from './package-folder.ts'
 
 /** Names of this installation, for the completions of a shell: read directly, since loading the areas takes longer. */

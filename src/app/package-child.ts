@@ -1,7 +1,5 @@
-import { type PackageWriterTask, performTask } from '../personas/package/write-package.ts'
-import type { PersonaWriteTask } from '../personas/package/write-task.ts'
-import { requireOwn } from '../personas/persona.ts'
-import { serveTask } from '../process/child-side.ts'
+import { type PackageWriterTask, type PersonaWriteTask, performTask, requireOwn } from '../personas/personas.ts'
+import { serveTask } from '../process/process.ts'
 import { openStorage } from '../storage/storage.ts'
 import { openPackageServices, type PackagePlace, type PackageTask } from './packages.ts'
 

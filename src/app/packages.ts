@@ -1,14 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { type Adaptation, createAdaptation } from '../personas/adaptation/adaptations.ts'
-import { type Backups, createBackups } from '../personas/package/backup.ts'
-import { createPersonaPackages, type PersonaPackages } from '../personas/package/packages.ts'
-import { openScratch, type Scratch } from '../personas/package/scratch.ts'
-import { createPackageWriter, type PackageWriterTask, performTask } from '../personas/package/write-package.ts'
-import type { PersonaWriteTask, WriteInChild } from '../personas/package/write-task.ts'
-import type { Personas } from '../personas/persona.ts'
-import { createPerUserLimit, type PerUserLimit } from '../process/queue.ts'
-import { runInChild } from '../process/run-in-child.ts'
+import {
+  type Adaptation,
+  type Backups,
+  createAdaptation,
+  createBackups,
+  createPackageWriter,
+  createPersonaPackages,
+  openScratch,
+  type PackageWriterTask,
+  type PersonaPackages,
+  type Personas,
+  type PersonaWriteTask,
+  performTask,
+  type Scratch,
+  type WriteInChild,
+} from '../personas/personas.ts'
+import { createPerUserLimit, type PerUserLimit, runInChild } from '../process/process.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Storage, StorageSettings } from '../storage/storage.ts'
 import { version } from '../version.ts'

@@ -1,29 +1,39 @@
 import { performance } from 'node:perf_hooks'
-import { hostOf, isCloudName, isLoopback, notHere } from '../chat/local-only.ts'
+import { hostOf, isCloudName, isLoopback, notHere } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import type { HttpClient } from '../http-client/agent.ts'
-import type { Adaptation } from '../personas/adaptation/adaptations.ts'
-import { chatHooks } from '../personas/adaptation/hooks.ts'
-import { greetingOf } from '../personas/card/greeting.ts'
-import { createBehind } from '../personas/chat/behind.ts'
-import { type Conversations, createConversations } from '../personas/chat/conversations.ts'
-import { type AskModel, createExtraction } from '../personas/chat/extraction.ts'
-import { createPersonaChat, type PersonaChat } from '../personas/chat/persona-chat.ts'
-import { createSummaries } from '../personas/chat/summaries.ts'
-import { summaryOf } from '../personas/chat/summary.ts'
-import type { Embedders } from '../personas/memory/embedding.ts'
-import { createLorebooks } from '../personas/memory/lorebooks.ts'
-import { startMaintenance } from '../personas/memory/maintenance.ts'
-import { createMemories, type Memories } from '../personas/memory/memories.ts'
-import { createProposals, type Proposals } from '../personas/memory/proposals.ts'
-import { sweepScratch } from '../personas/package/scratch.ts'
-import { type Personas, scopeOf } from '../personas/persona.ts'
-import { createPersonas } from '../personas/personas.ts'
-import { once } from '../process/under-way.ts'
-import { createEmbedders } from '../runners/embedder.ts'
-import { createBuiltinEmbedder } from '../runners/embedder-builtin.ts'
-import { createOllamaEmbeddings } from '../runners/embedder-ollama.ts'
-import type { PulledEmbedder } from '../runners/pulled-embedder.ts'
+import type { HttpClient } from '../http-client/http-client.ts'
+import {
+  type Adaptation,
+  type AskModel,
+  type Conversations,
+  chatHooks,
+  createBehind,
+  createConversations,
+  createExtraction,
+  createLorebooks,
+  createMemories,
+  createPersonaChat,
+  createPersonas,
+  createProposals,
+  createSummaries,
+  type Embedders,
+  greetingOf,
+  type Memories,
+  type PersonaChat,
+  type Personas,
+  type Proposals,
+  scopeOf,
+  startMaintenance,
+  summaryOf,
+  sweepScratch,
+} from '../personas/personas.ts'
+import { once } from '../process/process.ts'
+import {
+  createBuiltinEmbedder,
+  createEmbedders,
+  createOllamaEmbeddings,
+  type PulledEmbedder,
+} from '../runners/runners.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Storage } from '../storage/storage.ts'
 import { packageFolders } from './package-folders.ts'

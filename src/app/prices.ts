@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs'
 import type { Storage } from '../storage/storage.ts'
-import type { Price } from '../usage/prices/price.ts'
-import { type PriceFile, priceOf } from '../usage/prices/price-file.ts'
-import { createPrices, type Prices, type ShippedPrices, shippedPriceList } from '../usage/prices/prices.ts'
-import type { PriceList } from '../usage/usage.ts'
+import {
+  createPrices,
+  type Price,
+  type PriceFile,
+  type PriceList,
+  type Prices,
+  priceOf,
+  type ShippedPrices,
+  shippedPriceList,
+} from '../usage/usage.ts'
 
 export interface PriceAreaParts {
   readonly storage: Pick<Storage, 'prices' | 'changes' | 'shared'>

@@ -1,6 +1,12 @@
 import { AppError, toAppError } from '../errors.ts'
-import { type LiveSettings, settingValues } from '../settings/live-settings.ts'
-import { readSettings, readSettingsFile, restartSettings, type Settings } from '../settings/settings.ts'
+import {
+  type LiveSettings,
+  readSettings,
+  readSettingsFile,
+  restartSettings,
+  type Settings,
+  settingValues,
+} from '../settings/settings.ts'
 
 /** Checks a part of the next state and throws when it is bad; the returned function takes it over and cannot fail. */
 export type Prepare = (next: Settings) => (() => void) | undefined

@@ -1,8 +1,14 @@
-import { type Background, createBackground } from '../chat/responses/background.ts'
-import { type Conversations, createConversations } from '../chat/responses/conversations.ts'
-import { createResponses, type ResponseParts, type Responses } from '../chat/responses/responses.ts'
-import type { ResponseStore } from '../chat/responses/store.ts'
-import { startMaintenance } from '../personas/memory/maintenance.ts'
+import {
+  type Background,
+  type Conversations,
+  createBackground,
+  createConversations,
+  createResponses,
+  type ResponseParts,
+  type ResponseStore,
+  type Responses,
+} from '../chat/chat.ts'
+import { startMaintenance } from '../personas/personas.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** The kept responses and conversations, and responses in the background. */

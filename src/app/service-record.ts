@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isHeld } from '../process/holders.ts'
-import { listFolder, removeFile, replaceFile } from '../storage/files/atomic.ts'
-import { mayRun, processMark } from '../storage/shared/process-mark.ts'
+import { isHeld } from '../process/process.ts'
+import { listFolder, mayRun, processMark, removeFile, replaceFile } from '../storage/storage.ts'
 import { version } from '../version.ts'
 
 /** A service's description of itself, for commands on this machine and for the API. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ServiceOptions } from '../../speech/service.ts'
+import type { ServiceOptions } from '../../speech/speech.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The folders and hub of speech models, by the settings. */

@@ -1,9 +1,12 @@
-import { createSpeechRouter, type SpeechRouter } from '../../speech/router.ts'
-import { openSpeechService, type SpeechService } from '../../speech/service.ts'
-import type { SpeechCounts } from '../../speech/speech-counts.ts'
-import { openHttpClient } from '../http-client/agent.ts'
-import type { PluginHost } from '../plugins/host.ts'
-import type { Keys } from '../plugins/keys.ts'
+import {
+  createSpeechRouter,
+  openSpeechService,
+  type SpeechCounts,
+  type SpeechRouter,
+  type SpeechService,
+} from '../../speech/speech.ts'
+import { openHttpClient } from '../http-client/http-client.ts'
+import type { Keys, PluginHost } from '../plugins/plugins.ts'
 import type { Settings } from '../settings/settings.ts'
 import { speechPlaces } from './speech-places.ts'
 

@@ -1,7 +1,6 @@
-import { createKeychain } from '../keychain/keychain.ts'
-import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
-import { allNamesOf } from '../plugins/keys.ts'
-import type { App } from './app.ts'
+import { createKeychain, keychainIndex, openKeychainSecrets } from '../keychain/keychain.ts'
+import { allNamesOf } from '../plugins/plugins.ts'
+import type { App } from './compose.ts'
 
 /** The provider keys that this machine keeps, in the keychain and in a file. */
 export interface StoredKeys {

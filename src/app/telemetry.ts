@@ -1,6 +1,6 @@
-import { openHttpClient } from '../http-client/agent.ts'
-import type { TelemetryParts } from '../otlp/telemetry.ts'
-import type { Tracer } from '../telemetry/span.ts'
+import { openHttpClient } from '../http-client/http-client.ts'
+import type { TelemetryParts } from '../otlp/otlp.ts'
+import type { Tracer } from '../telemetry/telemetry.ts'
 
 /** Traces and metrics on their way to a collector. */
 export interface TelemetryArea {

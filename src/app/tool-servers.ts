@@ -1,14 +1,12 @@
 import { join } from 'node:path'
-import { isLoopback } from '../chat/local-only.ts'
-import type { ToolServer } from '../chat/tools/tool-server.ts'
+import { isLoopback, type ToolServer } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { parseJson } from '../formats/json/json.ts'
-import type { HttpClient } from '../http-client/agent.ts'
+import { parseJson } from '../formats/formats.ts'
+import type { HttpClient } from '../http-client/http-client.ts'
 import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
-import type { ConfiguredServer, ServerList } from '../mcp-client/server-list.ts'
-import { openServerList } from '../mcp-client/server-list.ts'
+import { type ConfiguredServer, openServerList, type ServerList } from '../mcp-client/mcp-client.ts'
 import type { Settings } from '../settings/settings.ts'
-import { openSecretFile } from '../storage/files/secrets.ts'
+import { openSecretFile } from '../storage/storage.ts'
 
 /** The values of a server's variables and headers. */
 export interface ServerSecrets {

@@ -1,15 +1,21 @@
-import type { Metering } from '../chat/metering.ts'
-import type { PluginHost } from '../plugins/host.ts'
-import { once } from '../process/under-way.ts'
+import type { Metering } from '../chat/chat.ts'
+import type { PluginHost } from '../plugins/plugins.ts'
+import { once } from '../process/process.ts'
 import type { Settings } from '../settings/settings.ts'
 import { openUsageJournal, type Storage } from '../storage/storage.ts'
-import { createDays, type Days } from '../usage/days.ts'
-import { createLedger, type Ledger, type LedgerStore } from '../usage/ledger/ledger.ts'
-import type { LimitArea } from '../usage/limits/area.ts'
-import type { RateDesk } from '../usage/limits/desk.ts'
-import { createMetering } from '../usage/metering/metering.ts'
-import type { TokenCounts } from '../usage/metering/token-counts.ts'
-import type { Place, PriceList } from '../usage/usage.ts'
+import {
+  createDays,
+  createLedger,
+  createMetering,
+  type Days,
+  type Ledger,
+  type LedgerStore,
+  type LimitArea,
+  type Place,
+  type PriceList,
+  type RateDesk,
+  type TokenCounts,
+} from '../usage/usage.ts'
 
 /** The usage of models: requests and tokens, their cost, and their limits. */
 export interface UsageArea {

@@ -8,8 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { packTar } from 'modern-tar/fs'
 import { AppError } from '../errors.ts'
-import { damaged } from '../formats/file-error.ts'
-import { makeFolder } from '../formats/make-folder.ts'
+import { damaged, makeFolder } from '../formats/formats.ts'
 import { longestManifest, type Manifest, manifestName, type Part, readManifest } from './manifest.ts'
 
 /** A backup is a tar, packed by gzip: the manifest, then its parts in its order. */

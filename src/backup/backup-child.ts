@@ -1,4 +1,4 @@
-import { serveParent } from '../process/child-side.ts'
+import { serveParent } from '../process/process.ts'
 import type { BackupMethods } from './in-child.ts'
 import { create, openBackup, type Step } from './work.ts'
 

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { listFolder } from '../storage/files/atomic.ts'
-import { isReplacing } from '../storage/files/replacement.ts'
+import { isReplacing, listFolder } from '../storage/storage.ts'
 import { type Places, settingsFilesOf } from './work.ts'
 
 const dayMs = 86_400_000

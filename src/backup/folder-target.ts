@@ -2,8 +2,8 @@ import { constants, existsSync, rmSync, statSync } from 'node:fs'
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { makeFolder } from '../formats/make-folder.ts'
-import { holder, isHeld } from '../process/holders.ts'
+import { makeFolder } from '../formats/formats.ts'
+import { holder, isHeld } from '../process/process.ts'
 import { type BackupTarget, byAge, keptOf } from './target.ts'
 
 /** The name of an unfinished copy, which holds the id of its writer. */

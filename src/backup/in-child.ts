@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { spawnChild } from '../process/child.ts'
+import { spawnChild } from '../process/process.ts'
 import type { Manifest } from './manifest.ts'
 import type { CreateTask, OpenTask, Step } from './work.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { damaged, unsupported } from '../formats/file-error.ts'
+import { damaged, unsupported } from '../formats/formats.ts'
 
 /** The place of the database in a backup. */
 export const databasePart = 'database/aichat.db'

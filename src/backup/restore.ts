@@ -1,11 +1,17 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { makeFolder } from '../formats/make-folder.ts'
-import { listFolder } from '../storage/files/atomic.ts'
-import { movedMarkOf } from '../storage/files/moved-mark.ts'
-import { finishReplacement, isReplacing, type Move, replaceTogether } from '../storage/files/replacement.ts'
-import type { RestoredAccounts } from '../storage/shared/copies.ts'
-import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
+import { makeFolder } from '../formats/formats.ts'
+import {
+  finishReplacement,
+  isReplacing,
+  listFolder,
+  type Move,
+  movedMarkOf,
+  openStorageCopies,
+  type RestoredAccounts,
+  replaceTogether,
+  type StorageSettings,
+} from '../storage/storage.ts'
 import { beforeRestore, stampOf } from './before-restore.ts'
 import { databasePart, type Manifest } from './manifest.ts'
 import { copiedFiles, foldersOf, type Places, settingsFilesOf } from './work.ts'

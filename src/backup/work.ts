@@ -1,8 +1,7 @@
 import { copyFileSync, linkSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../formats/make-folder.ts'
-import type { CopiedFiles } from '../storage/shared/copies.ts'
-import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
+import { makeFolder } from '../formats/formats.ts'
+import { type CopiedFiles, openStorageCopies, type StorageSettings } from '../storage/storage.ts'
 import { partOf, readArchive, writeArchive } from './archive.ts'
 import { databasePart, type Manifest, type Part } from './manifest.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
-import { deadlineReached } from '../http/send.ts'
+import { deadlineReached } from '../http/http.ts'
 import type { Circuits, Refusal } from './circuit.ts'
 import { isOfKey } from './key-pool.ts'
 import { classifyFailure, type Failure } from './protocol/failure.ts'

@@ -1,5 +1,5 @@
-import { looksLikeKey } from '../plugins/key-shapes.ts'
-import type { Span } from '../telemetry/span.ts'
+import { looksLikeKey } from '../plugins/plugins.ts'
+import type { Span } from '../telemetry/telemetry.ts'
 import type { Attempt } from './attempts.ts'
 import type { ChatCounts, ChatOutcome } from './chat-counts.ts'
 import type { BookedCost } from './metering.ts'

@@ -1,4 +1,4 @@
-import type { KeyPlace } from '../accounts/keys/rights.ts'
+import type { KeyPlace } from '../accounts/accounts.ts'
 import { isObject } from './protocol/json-object.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { hostRange } from '../http/address-range.ts'
+import { hostRange } from '../http/http.ts'
 import { isObject } from './protocol/json-object.ts'
 import type { ChatRequest } from './protocol/messages.ts'
 

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../accounts/users.ts'
+import type { MaybePromise } from '../accounts/accounts.ts'
 import type { AppError } from '../errors.ts'
 import type { ChatRequest, ExtraContent, Usage } from './protocol/messages.ts'
 import type { UsageSoFar } from './protocol/usage-so-far.ts'

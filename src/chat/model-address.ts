@@ -1,8 +1,6 @@
 import { AppError } from '../errors.ts'
-import { nearestName } from '../formats/nearest-name.ts'
-import type { PluginManifest } from '../plugins/manifest.ts'
-import { reservedPrefixes } from '../plugins/manifest-checks.ts'
-import { pluginNotFound } from '../plugins/not-found.ts'
+import { nearestName } from '../formats/formats.ts'
+import { type PluginManifest, pluginNotFound, reservedPrefixes } from '../plugins/plugins.ts'
 
 /** The name or id in `persona:NAME`, trimmed; undefined for any other model. Throws `invalid` where none is named. */
 export function personaIn(model: string | null | undefined): string | undefined {

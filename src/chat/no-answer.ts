@@ -1,5 +1,5 @@
 import { AppError, type FailureCode, type ProviderError } from '../errors.ts'
-import { looksLikeKey } from '../plugins/key-shapes.ts'
+import { looksLikeKey } from '../plugins/plugins.ts'
 import type { Attempt, AttemptFailed } from './attempts.ts'
 import type { Failure, FailureClass } from './protocol/failure.ts'
 

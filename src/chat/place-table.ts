@@ -1,4 +1,4 @@
-import { looksLikeKey } from '../plugins/key-shapes.ts'
+import { looksLikeKey } from '../plugins/plugins.ts'
 
 /** A plugin's model, or one of this machine (`plugin` null). */
 interface Place {

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../http/send.ts'
+import type { HttpResponse } from '../http/http.ts'
 import type { StreamReader } from './protocol/dialect.ts'
 import type { ChatChunk } from './protocol/messages.ts'
 import type { ReadyIterator } from './protocol/ready.ts'

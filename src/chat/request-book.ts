@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
-import { Bag, type Kept } from '../process/bag.ts'
-import type { Span } from '../telemetry/span.ts'
+import { Bag, type Kept } from '../process/process.ts'
+import type { Span } from '../telemetry/telemetry.ts'
 import type { ChatOutcome } from './chat-counts.ts'
 import { type Ended, EndedRequests } from './ended-requests.ts'
 import type { FollowedRequest, RequestFacts } from './followed-request.ts'

@@ -1,4 +1,4 @@
-import type { Span } from '../telemetry/span.ts'
+import type { Span } from '../telemetry/telemetry.ts'
 import type { Attempt } from './attempts.ts'
 import type { ChatOutcome } from './chat-counts.ts'
 import type { BookedCost } from './metering.ts'

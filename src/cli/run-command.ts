@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Operation } from '../operations/operation.ts'
+import type { Operation } from '../operations/operations.ts'
 import { buildProgram } from './program.ts'
 import type { Backend, Cli, Globals } from './terminal/cli.ts'
 import { report, signalExit, UsageError } from './terminal/failure.ts'
@@ -54,7 +54,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
     },
     globals: () => globals(),
     settings() {
-      settings ??= import('../settings/settings.ts').then(({ readSettings }) => readSettings(io.environment))
+      settings ??= import('../settings/read-settings.ts').then(({ readSettings }) => readSettings(io.environment))
       return settings
     },
     backend() {

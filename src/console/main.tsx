@@ -1,3 +1,8 @@
+/**
+ * The web console, a page of Preact: `views/` over `components/` over `page/` (route, session, formats) over `wire/` (the API).
+ * Uses: the HTTP API; of the core it imports types alone. `bin/bundle.mjs` bundles it, `server/console-*.ts` serve it.
+ * Begin with: `app.tsx`, `shell/views.tsx`, `wire/`.
+ */
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { applyTheme } from './page/theme.ts'

@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream, rmSync } from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 import { Decrypter, Encrypter } from 'age-encryption'
-import { serveTask } from '../process/child-side.ts'
+import { serveTask } from '../process/process.ts'
 import type { AgeTask } from './age-file.ts'
 
 // Runs in a process of its own: see process/run-in-child.ts.

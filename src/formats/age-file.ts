@@ -1,7 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../errors.ts'
-import { createWorkQueue } from '../process/queue.ts'
-import { runInChild } from '../process/run-in-child.ts'
+import { createWorkQueue, runInChild } from '../process/process.ts'
 import { damaged, FileError, unsupported } from './file-error.ts'
 import { ageIntro } from './file-kind.ts'
 

@@ -1,7 +1,5 @@
 import { AppError } from '../errors.ts'
-import { type ChildModule, spawnChild } from '../process/child.ts'
-import { childMemory } from '../process/memory-bound.ts'
-import { inTime } from '../process/time-bound.ts'
+import { type ChildModule, childMemory, inTime, spawnChild } from '../process/process.ts'
 
 /** The text of a document of another format. */
 export interface DocumentText {

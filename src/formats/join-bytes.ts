@@ -1,4 +1,4 @@
-import { type HeavyWork, heavyTurn } from '../process/heavy-turns.ts'
+import { type HeavyWork, heavyTurn } from '../process/process.ts'
 
 /** Bytes that are copied or decoded in one turn of the event loop: some three milliseconds' work, most of it for fresh memory. */
 export const bytesAtOnce = 2 * 1024 * 1024

@@ -3,8 +3,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { AppError } from '../errors.ts'
-import { serveParent } from '../process/child-side.ts'
-import { boundMemory } from '../process/memory-bound.ts'
+import { boundMemory, serveParent } from '../process/process.ts'
 import { mostProblems, type SchemaMethods } from './json-schema.ts'
 
 /** The characters of a place or a value in a problem. */

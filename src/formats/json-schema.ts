@@ -1,7 +1,5 @@
 import { AppError } from '../errors.ts'
-import { spawnChild } from '../process/child.ts'
-import { childMemory } from '../process/memory-bound.ts'
-import { inTime, type TimeBound } from '../process/time-bound.ts'
+import { childMemory, inTime, spawnChild, type TimeBound } from '../process/process.ts'
 
 /** A JSON Schema that was compiled once, for any number of values. */
 export interface SchemaCheck {

@@ -1,8 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { AppError } from '../errors.ts'
-import { serveParent } from '../process/child-side.ts'
-import { boundMemory } from '../process/memory-bound.ts'
+import { boundMemory, serveParent } from '../process/process.ts'
 import type { DocumentMethods, DocumentText, PageTask } from './document-text.ts'
 import { type PageNode, plainText } from './page-layout.ts'
 

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../errors.ts'
-import { serveParent } from '../process/child-side.ts'
-import { boundMemory } from '../process/memory-bound.ts'
+import { boundMemory, serveParent } from '../process/process.ts'
 import { type DocumentMethods, type DocumentText, mostText, type PdfTask } from './document-text.ts'
 
 // Runs in a process of its own: see document-text.ts.

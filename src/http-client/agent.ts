@@ -3,9 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { Agent } from 'undici'
 import { AppError } from '../errors.ts'
-import { addressRange, hostRange, isLocalName } from '../http/address-range.ts'
-import { hopHeader } from '../http/hop.ts'
-import type { Send } from '../http/send.ts'
+import { addressRange, hopHeader, hostRange, isLocalName, type Send } from '../http/http.ts'
 import { openResponse } from './response.ts'
 
 export interface HttpClient {

@@ -1,6 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { HttpResponse } from '../http/send.ts'
+import type { HttpResponse } from '../http/http.ts'
 
 /**
  * The reply with its body decompressed, where a server or proxy compressed it without being asked (RFC 9110 §8.4: a request

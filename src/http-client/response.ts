@@ -1,8 +1,13 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
-import { connectionSentence } from '../http/connection-failure.ts'
-import { deadlineReached, type HttpRequest, type HttpResponse, type Timeouts } from '../http/send.ts'
-import { Bag, type Kept } from '../process/bag.ts'
+import {
+  connectionSentence,
+  deadlineReached,
+  type HttpRequest,
+  type HttpResponse,
+  type Timeouts,
+} from '../http/http.ts'
+import { Bag, type Kept } from '../process/process.ts'
 import { decompressed, tooLong } from './decompress.ts'
 
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */

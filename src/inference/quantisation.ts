@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { makeFolder } from '../formats/make-folder.ts'
+import { makeFolder } from '../formats/formats.ts'
 import { requireFinite } from './finite.ts'
 import { openTensorFile, type TensorFile } from './safetensors.ts'
 import { digestKey, type NewTensor, unfinished, writeTensorFile } from './tensor-writer.ts'

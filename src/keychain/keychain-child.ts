@@ -1,5 +1,5 @@
 /** The only importer of keytar: a process that does a few requests in their order, answers, and ends. */
-import { serveTask } from '../process/child-side.ts'
+import { serveTask } from '../process/process.ts'
 
 export type KeychainAction =
   | { readonly action: 'get' | 'remove'; readonly service: string; readonly account: string }

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SecretSource } from '../plugins/keys.ts'
+import type { SecretSource } from '../plugins/plugins.ts'
 import type { Paths } from '../settings/settings.ts'
-import { replaceFile } from '../storage/files/atomic.ts'
-import { whileLocked } from '../storage/files/file-lock.ts'
-import type { Keychain } from './keychain.ts'
+import { replaceFile, whileLocked } from '../storage/storage.ts'
+import type { Keychain } from './native-keychain.ts'
 
 /** Secrets in the keychain. Their names are in a file, so that listing them does not open the keychain. */
 export interface KeychainSecrets extends SecretSource {

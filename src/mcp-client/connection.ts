@@ -5,11 +5,10 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-import type { ServerTool, ToolResult, ToolServer } from '../chat/tools/tool-server.ts'
+import type { ServerTool, ToolResult, ToolServer } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { createJsonMeter } from '../formats/json/meter.ts'
-import { printableLine } from '../formats/terminal-text.ts'
-import type { Send } from '../http/send.ts'
+import { createJsonMeter, printableLine } from '../formats/formats.ts'
+import type { Send } from '../http/http.ts'
 import { version } from '../version.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 import { contentOfResult } from './result-content.ts'

@@ -1,4 +1,4 @@
-import type { HttpResponse, Send } from '../http/send.ts'
+import type { HttpResponse, Send } from '../http/http.ts'
 import { longestMessage } from './server-process.ts'
 
 /** Milliseconds of an exchange with a server; its calls have a time limit of their own. */

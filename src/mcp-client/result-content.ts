@@ -1,6 +1,5 @@
-import type { ContentPart } from '../chat/protocol/messages.ts'
-import type { ToolResult } from '../chat/tools/tool-server.ts'
-import { dataUrl } from '../formats/data-url.ts'
+import type { ContentPart, ToolResult } from '../chat/chat.ts'
+import { dataUrl } from '../formats/formats.ts'
 
 /** The most parts of a result that are read. */
 const mostParts = 1_000

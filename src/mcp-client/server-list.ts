@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { boundedRecord } from '../formats/bounded-record.ts'
-import { parseHandWritten } from '../formats/json/json.ts'
-import { validate } from '../formats/schema-problems.ts'
-import { replaceFile } from '../storage/files/atomic.ts'
-import { whileLocked } from '../storage/files/file-lock.ts'
+import { boundedRecord, parseHandWritten, validate } from '../formats/formats.ts'
+import { replaceFile, whileLocked } from '../storage/storage.ts'
 
 /** Servers in the list. */
 const mostServers = 100

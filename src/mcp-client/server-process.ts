@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client'
 import { AppError } from '../errors.ts'
-import { createLineSplitter } from '../formats/lines.ts'
+import { createLineSplitter } from '../formats/formats.ts'
 
 /** How a server is started. */
 export interface ServerCommand {

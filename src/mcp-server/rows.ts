@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { listMemories, searchMemories } from '../operations/memories.ts'
-import { isPinned } from '../personas/memory/memory.ts'
+import type { listMemories, searchMemories } from '../operations/operations.ts'
+import { isPinned } from '../personas/personas.ts'
 
 /** A memory as the operations answer it. */
 type Stored =

@@ -1,9 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { printableLine } from '../formats/terminal-text.ts'
-import { showMemoryOwner } from '../operations/adaptation.ts'
-import type { Ask } from '../operations/operation.ts'
-import { showPersona } from '../operations/personas.ts'
+import { printableLine } from '../formats/formats.ts'
+import { type Ask, showMemoryOwner, showPersona } from '../operations/operations.ts'
 
 /** A persona and the client's access to its memory. */
 export interface Seat {

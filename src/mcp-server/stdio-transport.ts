@@ -8,8 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { toAppError } from '../errors.ts'
-import { parseJson } from '../formats/json/json.ts'
-import { createLineSplitter } from '../formats/lines.ts'
+import { createLineSplitter, parseJson } from '../formats/formats.ts'
 
 /** The longest message of a client: bytes. A memory has at most 20,000 characters. */
 const longestMessage = 1024 * 1024

@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { showMemoryOwner } from '../operations/adaptation.ts'
-import { addMemory, editMemory, listMemories, removeMemory, searchMemories } from '../operations/memories.ts'
-import { maxContentLength } from '../personas/memory/memory.ts'
+import {
+  addMemory,
+  editMemory,
+  listMemories,
+  removeMemory,
+  searchMemories,
+  showMemoryOwner,
+} from '../operations/operations.ts'
+import { maxContentLength } from '../personas/personas.ts'
 import { fitting, memoryRow, rowOf } from './rows.ts'
 import { type Seat, sourceOf } from './seat.ts'
 import { personaState, stateOf } from './state.ts'

@@ -1,8 +1,7 @@
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { signatureMismatch } from '../formats/file-signature.ts'
-import { makeFolder } from '../formats/make-folder.ts'
+import { makeFolder, signatureMismatch } from '../formats/formats.ts'
 import { digestFile } from './digest.ts'
 import { type Digest, HubBusy, type HubFile, type OpenFile, type Transfer } from './transfer.ts'
 

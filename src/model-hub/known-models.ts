@@ -11,12 +11,12 @@ import { posix } from 'node:path'
 import {
   kyutaiRepository,
   publishedVoiceSuffix,
+  qwenRepositories,
   voiceFileName,
   voicePaths,
   voiceRepository,
-} from '../../speech/engines/kyutai-tts/repositories.ts'
-import { qwenRepositories } from '../../speech/engines/qwen3-tts/repositories.ts'
-import { weightsName } from '../../speech/servers/weights.ts'
+  weightsName,
+} from '../../speech/speech.ts'
 
 export type ModelKind = 'chat' | 'embedding' | 'tts'
 

@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeFolder } from '../formats/make-folder.ts'
-import { dropLock, lockMark, tryLock } from '../storage/files/file-lock.ts'
+import { makeFolder } from '../formats/formats.ts'
+import { dropLock, lockMark, tryLock } from '../storage/storage.ts'
 
 export interface PullLock {
   release(): void

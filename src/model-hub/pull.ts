@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { signatureMismatch } from '../formats/file-signature.ts'
+import { signatureMismatch } from '../formats/formats.ts'
 import { digestFile } from './digest.ts'
 import { bytesHere, download, type Wanted } from './download.ts'
 import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } from './known-models.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { removeFile, replaceFile } from '../storage/files/atomic.ts'
+import { removeFile, replaceFile } from '../storage/storage.ts'
 
 /** The installed files of a model with their hashes: the pins that a later pull must find again. */
 const record = z.object({

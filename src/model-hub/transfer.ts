@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts'
-import { hostRange } from '../http/address-range.ts'
-import type { HttpResponse, Send } from '../http/send.ts'
+import { type HttpResponse, hostRange, type Send } from '../http/http.ts'
 
 /** A file of a repository on the hub, at a commit. */
 export interface HubFile {

@@ -1,5 +1,4 @@
-import { requireScopes } from '../accounts/keys/rights.ts'
-import { type MaybePromise, whenThere } from '../accounts/users.ts'
+import { type MaybePromise, requireScopes, whenThere } from '../accounts/accounts.ts'
 import { AppError } from '../errors.ts'
 import type { Caller, Operation, Role } from './operation.ts'
 

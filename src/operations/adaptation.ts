@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { adaptationRequest } from '../personas/adaptation/request.ts'
+import { adaptationRequest } from '../personas/personas.ts'
 import { page } from './input.ts'
 import { defineOperation } from './operation.ts'
 import { locatePersona, ownPersona } from './personas.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../app/app.ts'
 import { AppError, mostDetails } from '../errors.ts'
-import { validate } from '../formats/schema-problems.ts'
+import { validate } from '../formats/formats.ts'
 import { authorise } from './access.ts'
 import { recordDeed, recordedAtEnd } from './deeds.ts'
 import type { Ask, AskStream, Call, Caller, GuardedOperation, Operation } from './operation.ts'

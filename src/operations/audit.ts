@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { createDays, nextDay, startOf } from '../usage/days.ts'
+import { createDays, nextDay, startOf } from '../usage/usage.ts'
 import { day } from './day-input.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'

@@ -1,9 +1,5 @@
 import { z } from 'zod'
-import type { Accounts } from '../accounts/accounts.ts'
-import { networkOf } from '../accounts/addresses.ts'
-import { windowMs } from '../accounts/login-limit.ts'
-import type { LoginAnswer } from '../accounts/logins.ts'
-import { longestPassword } from '../accounts/passwords.ts'
+import { type Accounts, type LoginAnswer, longestPassword, networkOf, windowMs } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
 import { type Caller, defineOperation, type PublicCall } from './operation.ts'
 

@@ -1,6 +1,5 @@
-import type { Message } from '../chat/protocol/messages.ts'
-import type { ChatCall } from '../chat/router.ts'
-import type { AboutAnswer, OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts'
+import type { ChatCall, Message } from '../chat/chat.ts'
+import type { AboutAnswer, OpenRequest, PreparedChat } from '../personas/personas.ts'
 
 /** A checked chat, of a request in any dialect. */
 export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'localOnly'> {

@@ -1,13 +1,18 @@
-import type { App } from '../app/app.ts'
-import { isElsewhere, type ToolServers } from '../app/tool-servers.ts'
-import type { Message } from '../chat/protocol/messages.ts'
-import type { Booking, RouteReport } from '../chat/route-report.ts'
-import type { ChatCall, RoutedReply, RoutedStream } from '../chat/router.ts'
-import type { ToolChat } from '../chat/tools/rounds.ts'
-import type { ToolServer } from '../chat/tools/tool-server.ts'
-import { createToolbox, type Toolbox } from '../chat/tools/toolbox.ts'
+import { type App, isElsewhere, type ToolServers } from '../app/app.ts'
+import {
+  type Booking,
+  type ChatCall,
+  createToolbox,
+  type Message,
+  type RoutedReply,
+  type RoutedStream,
+  type RouteReport,
+  type Toolbox,
+  type ToolChat,
+  type ToolServer,
+} from '../chat/chat.ts'
 import { toAppError } from '../errors.ts'
-import { usdOf } from '../usage/money.ts'
+import { usdOf } from '../usage/usage.ts'
 
 /** A stream, with the message of its last round where tools were called in it. */
 export type ToolStream = RoutedStream & { readonly answer?: () => Message | undefined }

@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import { permitsOf } from '../accounts/keys/rights.ts'
-import type { ChatChunk } from '../chat/protocol/messages.ts'
-import { type Countable, estimateRequestTokens } from '../chat/protocol/token-estimate.ts'
-import type { RouteReport } from '../chat/route-report.ts'
-import type { RoutedStream } from '../chat/router.ts'
-import { textLength } from '../chat/text-length.ts'
+import { permitsOf } from '../accounts/accounts.ts'
+import {
+  type ChatChunk,
+  type Countable,
+  estimateRequestTokens,
+  type RoutedStream,
+  type RouteReport,
+  textLength,
+} from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json/writer.ts'
-import { factsOfShow, modelFacts } from '../plugins/facts.ts'
+import { nextStage } from '../formats/formats.ts'
+import { factsOfShow, modelFacts } from '../plugins/plugins.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { type Call, defineOperation } from './operation.ts'

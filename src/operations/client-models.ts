@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import type { z } from 'zod'
-import { permitsOf, permitsPersona } from '../accounts/keys/rights.ts'
+import { permitsOf, permitsPersona } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import { personaPrefix } from '../chat/model-address.ts'
-import type { Persona } from '../personas/persona.ts'
+import { personaPrefix } from '../chat/chat.ts'
+import type { Persona } from '../personas/personas.ts'
 import { listChatModels } from './chat.ts'
 import type { Call } from './operation.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isoTime } from '../formats/iso-time.ts'
-import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
+import { isoTime } from '../formats/formats.ts'
+import { timeForms, timeFromText } from '../personas/personas.ts'
 
 /** The last moment that a date can tell: milliseconds since 1970 UTC. */
 const latest = 8.64e15

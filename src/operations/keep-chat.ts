@@ -1,11 +1,17 @@
 import { performance } from 'node:perf_hooks'
-import type { KeyRights } from '../accounts/keys/rights.ts'
+import type { KeyRights } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import { type ChatChunk, type Message, textOf } from '../chat/protocol/messages.ts'
-import { type ReadyIterator, readyIn } from '../chat/protocol/ready.ts'
-import type { Booking, RouteReport } from '../chat/route-report.ts'
+import {
+  type Booking,
+  type ChatChunk,
+  type Message,
+  type ReadyIterator,
+  type RouteReport,
+  readyIn,
+  textOf,
+} from '../chat/chat.ts'
 import { type FailureCode, toAppError } from '../errors.ts'
-import type { AnswerRecord, SentRecord } from '../personas/chat/conversation.ts'
+import type { AnswerRecord, SentRecord } from '../personas/personas.ts'
 import type { ChatOrder, ChatPlace, Finish, Keep, ReadyChat } from './chat-order.ts'
 import type { ToolStream } from './chat-tools.ts'
 import type { Call } from './operation.ts'

@@ -1,4 +1,4 @@
-import { requireListed } from '../accounts/keys/rights.ts'
+import { requireListed } from '../accounts/accounts.ts'
 import type { Call, Operation } from './operation.ts'
 import { ownPersona } from './personas.ts'
 

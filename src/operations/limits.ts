@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
-import type { LimitArea, LimitView } from '../usage/limits/area.ts'
 import {
   type Budget,
   hasTwins,
+  type LimitArea,
   type LimitDocument,
+  type LimitView,
   mostBudgets,
+  nanoOfUsd,
   readSubject,
   requireLimits,
   subjectOf,
-} from '../usage/limits/documents.ts'
-import { zoneName } from '../usage/limits/periods.ts'
-import { nanoOfUsd } from '../usage/money.ts'
+  zoneName,
+} from '../usage/usage.ts'
 import { localOwner } from './ask.ts'
 import { type Caller, defineOperation } from './operation.ts'
 

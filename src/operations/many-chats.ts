@@ -1,6 +1,4 @@
-import type { ChatChunk, Usage } from '../chat/protocol/messages.ts'
-import type { Booking } from '../chat/route-report.ts'
-import type { RoutedReply, RoutedStream } from '../chat/router.ts'
+import type { Booking, ChatChunk, RoutedReply, RoutedStream, Usage } from '../chat/chat.ts'
 import type { ReadyChat } from './chat-order.ts'
 import type { Call } from './operation.ts'
 import { completeChat, streamChat } from './prepare-chat.ts'

@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import type { MemoryView } from '../personas/memory/memories.ts'
-import { type ChangedBackups, memoryChange, memoryInput } from '../personas/memory/memory.ts'
-import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
-import type { Persona } from '../personas/persona.ts'
-import { searchFacts, within } from '../telemetry/span.ts'
+import {
+  type ChangedBackups,
+  type MemoryView,
+  memoryChange,
+  memoryInput,
+  type Persona,
+  timeForms,
+  timeFromText,
+} from '../personas/personas.ts'
+import { searchFacts, within } from '../telemetry/telemetry.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { locatePersona, ownPersona } from './personas.ts'

@@ -5,11 +5,11 @@ import {
   type MeteredRequest,
   PlaceRefused,
   type Purpose,
-} from '../chat/metering.ts'
-import { providerName } from '../chat/provider-name.ts'
-import type { RequestWatch } from '../chat/watch.ts'
-import { looksLikeKey } from '../plugins/key-shapes.ts'
-import { within } from '../telemetry/span.ts'
+  providerName,
+  type RequestWatch,
+} from '../chat/chat.ts'
+import { looksLikeKey } from '../plugins/plugins.ts'
+import { within } from '../telemetry/telemetry.ts'
 import type { Caller } from './operation.ts'
 
 /** The account that a caller's requests are booked to. */

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { serverOfWeights } from '../../speech/servers/weights.ts'
-import { permitsOf } from '../accounts/keys/rights.ts'
+import { serverOfWeights } from '../../speech/speech.ts'
+import { permitsOf } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import { modelFacts } from '../plugins/facts.ts'
-import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
+import { modelFacts, type RefreshRequest, type RefreshRow } from '../plugins/plugins.ts'
 import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 

@@ -1,8 +1,7 @@
 import type { z } from 'zod'
-import type { KeyRights, ScopeRule } from '../accounts/keys/rights.ts'
-import type { Role } from '../accounts/users.ts'
+import type { KeyRights, Role, ScopeRule } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import type { RequestWatch } from '../chat/watch.ts'
+import type { RequestWatch } from '../chat/chat.ts'
 
 /**
  * The contract of the core. The REST routes with their guards, the OpenAPI document, the calls of the command line and its

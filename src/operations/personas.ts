@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { permitsOf } from '../accounts/keys/rights.ts'
-import { type Persona, personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
+import { permitsOf } from '../accounts/accounts.ts'
+import { type Persona, personaChange, personaInput, personaView, viewOf } from '../personas/personas.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 /** An id, or a name that is unique among the caller's personas. */

@@ -1,4 +1,4 @@
-import type { OpenRequest } from '../personas/chat/persona-chat.ts'
+import type { OpenRequest } from '../personas/personas.ts'
 import { mostMessages, mostParts, mostTools, roles } from './chat.ts'
 import type { ChatOrder } from './chat-order.ts'
 

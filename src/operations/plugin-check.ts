@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { parseJson } from '../formats/json/json.ts'
-import { requestBounds } from '../formats/json/meter.ts'
+import { parseJson, requestBounds } from '../formats/formats.ts'
 import { defineOperation } from './operation.ts'
 
 export const validatePlugin = defineOperation({

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { boundedRecord } from '../formats/bounded-record.ts'
-import { parseJson } from '../formats/json/json.ts'
-import { requestBounds } from '../formats/json/meter.ts'
-import type { PluginView } from '../plugins/host.ts'
-import { pluginManifest } from '../plugins/manifest.ts'
+import { boundedRecord, parseJson, requestBounds } from '../formats/formats.ts'
+import { type PluginView, pluginManifest } from '../plugins/plugins.ts'
 import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 

@@ -1,13 +1,17 @@
 import { performance } from 'node:perf_hooks'
-import { permitsOf, requireChatPersona, requirePlainChat } from '../accounts/keys/rights.ts'
-import type { RequestFacts } from '../chat/followed-request.ts'
-import { personaIn } from '../chat/model-address.ts'
-import type { ChatChunk, ChatReply } from '../chat/protocol/messages.ts'
-import { ChangedItems } from '../chat/protocol/ready.ts'
-import type { RouteReport } from '../chat/route-report.ts'
-import type { RoutedReply, RoutedStream } from '../chat/router.ts'
+import { permitsOf, requireChatPersona, requirePlainChat } from '../accounts/accounts.ts'
+import {
+  ChangedItems,
+  type ChatChunk,
+  type ChatReply,
+  personaIn,
+  type RequestFacts,
+  type RoutedReply,
+  type RoutedStream,
+  type RouteReport,
+} from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import type { OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts'
+import type { OpenRequest, PreparedChat } from '../personas/personas.ts'
 import { localOwner } from './ask.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { completeWithTools, streamWithTools } from './chat-tools.ts'

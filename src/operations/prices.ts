@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { priceRow, priceRows } from '../usage/prices/price-schema.ts'
+import { priceRow, priceRows } from '../usage/usage.ts'
 import { defineOperation } from './operation.ts'
 
 /** Bytes of a price file. */

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { PullOptions } from '../model-hub/hub.ts'
-import type { Pulled, PullProgress } from '../model-hub/pull.ts'
+import type { Pulled, PullOptions, PullProgress } from '../model-hub/model-hub.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const pulled = z.object({

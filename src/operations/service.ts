@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { databaseState, instanceName } from '../app/instance.ts'
+import { databaseState, instanceName } from '../app/app.ts'
 import { version } from '../version.ts'
 import { defineOperation } from './operation.ts'
 

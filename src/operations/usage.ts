@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { exportedRows } from '../usage/ledger/export.ts'
-import { type RowQuery, type UsageColumn, usageColumns } from '../usage/ledger/ledger.ts'
-import { type FindNames, periodOf, reportOf } from '../usage/ledger/report.ts'
+import {
+  exportedRows,
+  type FindNames,
+  periodOf,
+  type RowQuery,
+  reportOf,
+  type UsageColumn,
+  usageColumns,
+} from '../usage/usage.ts'
 import { requireAdmin } from './access.ts'
 import { day } from './day-input.ts'
 import { type Call, Download, defineOperation } from './operation.ts'

@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import type { ISerializer } from '@opentelemetry/otlp-transformer'
-import type { Send } from '../http/send.ts'
-import type { TelemetrySettings } from '../settings/telemetry.ts'
+import type { Send } from '../http/http.ts'
+import type { TelemetrySettings } from '../settings/settings.ts'
 
 export interface ExporterParts<T> {
   /** The signal, for messages: `traces` or `metrics`. */

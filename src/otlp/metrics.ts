@@ -8,7 +8,7 @@ import {
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics'
-import type { MetricSource } from '../telemetry/metric-source.ts'
+import type { MetricSource } from '../telemetry/telemetry.ts'
 
 /** Reads the metrics of a service for OTLP: the same counts that Prometheus scrapes, since the process began. */
 export function metricProducer(

@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import type { SpanKind as Kind, RequestSpan, Span, SpanAttributes, Tracer } from '../telemetry/span.ts'
+import type { SpanKind as Kind, RequestSpan, Span, SpanAttributes, Tracer } from '../telemetry/telemetry.ts'
 
 const propagator = new W3CTraceContextPropagator()
 

@@ -16,10 +16,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { Send } from '../http/send.ts'
-import type { SamplerSettings, TelemetrySettings } from '../settings/telemetry.ts'
-import type { MetricSource } from '../telemetry/metric-source.ts'
-import type { Tracer } from '../telemetry/span.ts'
+import type { Send } from '../http/http.ts'
+import type { SamplerSettings, TelemetrySettings } from '../settings/settings.ts'
+import type { MetricSource, Tracer } from '../telemetry/telemetry.ts'
 import { createExporter } from './exporter.ts'
 import { metricProducer } from './metrics.ts'
 import { createTracer } from './spans.ts'

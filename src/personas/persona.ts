@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { personaPrefix } from '../chat/model-address.ts'
+import { personaPrefix } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { displayName } from '../formats/display-name.ts'
+import { displayName } from '../formats/formats.ts'
 
 /** Absent fields have the default of `memoryDefaults`. */
 const memorySettings = z.object({

@@ -1,104 +1,137 @@
-import { randomUUID } from 'node:crypto'
-import { AppError } from '../errors.ts'
-import {
+/**
+ * Personas: who they are, what they remember and how they adapt. `memory/` keeps and ranks memories, `adaptation/` learns manners,
+ * `chat/` puts both into a chat, `package/` is the DNA package, `card/` character cards, `arrival/` files of other programs.
+ * Uses: `chat` for the shape of messages, `telemetry`, the tools; models and stores are interfaces here.
+ * Begin with: `persona.ts`, `memory/memory.ts`, `memory/ranking.ts`, `chat/`.
+ */
+export { type Adaptation, type AdaptationStore, createAdaptation } from './adaptation/adaptations.ts'
+export { chatHooks } from './adaptation/hooks.ts'
+export { type AdaptationRecord, emptyLog, headOf } from './adaptation/log.ts'
+export { fold } from './adaptation/replay.ts'
+export { adaptationRequest } from './adaptation/request.ts'
+export { algorithm } from './adaptation/rules.ts'
+export { type Learned, nothingLearned } from './adaptation/state.ts'
+export { greetingOf } from './card/greeting.ts'
+export { createBehind } from './chat/behind.ts'
+export { compaction, isCompaction, replaceable, replacedLength, summaryRequest } from './chat/compaction.ts'
+export {
+  type AnswerRecord,
+  type Conversation,
+  type ConversationSearch,
+  type ConversationStore,
+  conversationName,
+  type FoundMessage,
+  type MessagePart,
+  type NewConversation,
+  type SavedMessage,
+  type SentRecord,
+  sentMessages,
+} from './chat/conversation.ts'
+export { type Conversations, createConversations } from './chat/conversations.ts'
+export { type AskModel, createExtraction, type OnBehalf } from './chat/extraction.ts'
+export type { KeepExchange } from './chat/keep-exchange.ts'
+export { withoutFiles } from './chat/kept-files.ts'
+export {
+  type AboutAnswer,
+  createPersonaChat,
+  type OpenRequest,
+  type PersonaChat,
+  type PreparedChat,
+} from './chat/persona-chat.ts'
+export { type SearchGroup, searchTermsOf } from './chat/search-words.ts'
+export { createSummaries } from './chat/summaries.ts'
+export { summaryOf } from './chat/summary.ts'
+export { type Fields, withoutFields } from './fields.ts'
+export { createImportCounts, type ImportCounts } from './import-counts.ts'
+export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
+export { irregularForms } from './memory/irregular-forms.ts'
+export { createLorebooks } from './memory/lorebooks.ts'
+export { type Maintenance, startMaintenance } from './memory/maintenance.ts'
+export { createMemories, type Memories, type MemoryView } from './memory/memories.ts'
+export {
+  type Candidate,
+  type ChangedBackups,
+  categoryOf,
+  conversationOf,
+  type EditedMemory,
+  type EmbeddedMemory,
+  type EmbeddingClaim,
+  type EmbeddingSpace,
+  type Eviction,
+  type Found,
+  isPinned,
+  keptEvictions,
+  type ListOptions,
+  longestTerms,
+  type MemoryEntry,
+  type MemoryFilter,
+  type MemoryStore,
+  type Metadata,
+  maxContentLength,
+  memoryChange,
+  memoryInput,
+  mostSearched,
+  type NewMemory,
+  type PendingPage,
+  type RetentionPolicy,
+  type Scope,
+  type SearchQuery,
+  type SpellingLookup,
+  spaceKeptMs,
+  speakerOf,
+  type Unexpired,
+  type Vector,
+  type WipeFilter,
+} from './memory/memory.ts'
+export { claimMs, type NewProposal, type Proposal, type ProposalStatus, type ProposalStore } from './memory/proposal.ts'
+export { createProposals, type Proposals } from './memory/proposals.ts'
+export { isAsked } from './memory/questions.ts'
+export { aboutTerms, gap, isQuestion, type Neighbour, reach, writeContext } from './memory/ranking-index.ts'
+export { inverseFrequency } from './memory/ranking-lexical.ts'
+export { isFunctionWord, plain, termsOf, wordsOf } from './memory/ranking-terms.ts'
+export { withoutSecondL } from './memory/stem.ts'
+export { timeForms, timeFromText } from './memory/time-words.ts'
+export { createPersonas } from './owned-personas.ts'
+export {
+  type ArchivedMemory,
+  type Extent,
+  type IncomingMemory,
+  type LogEnd,
+  type Outcome,
+  type Passthrough,
+  type PersonaArchive,
+  type PersonaSnapshot,
+  type PersonaWrite,
+  type PublishConditions,
+  type Revision,
+  type SealReport,
+  type StagedPersona,
+  snapshotBatch,
+} from './package/archive.ts'
+export { type Backups, createBackups } from './package/backup.ts'
+export type { BackupFiles, BackupRow, BackupStore } from './package/backup-store.ts'
+export { ContentHash } from './package/digest.ts'
+export { packageContent } from './package/export.ts'
+export type { ExportedFile } from './package/exported-file.ts'
+export { packageLimits } from './package/format.ts'
+export { createPersonaPackages, type PersonaPackages } from './package/packages.ts'
+export { notedFolder, openScratch, type Scratch, sweepScratch } from './package/scratch.ts'
+export { LocalPackage, type ReceivedPackage, receivePackage } from './package/upload.ts'
+export type { VerifyResult } from './package/verify.ts'
+export { verifyPackage } from './package/verify-file.ts'
+export { verifyStored } from './package/verify-stored.ts'
+export { createPackageWriter, type PackageWriterTask, performTask } from './package/write-package.ts'
+export type { PersonaWriteTask, WriteInChild } from './package/write-task.ts'
+export {
   type OpenedPersona,
   type Persona,
-  type PersonaChange,
   type PersonaStore,
   type Personas,
+  type PersonaView,
+  personaChange,
+  personaInput,
+  personaView,
   requireOwn,
+  scopeOf,
+  viewOf,
 } from './persona.ts'
-
-export interface PersonasParts {
-  readonly store: PersonaStore
-  /** Rejects with `invalid`, and the command that installs it, for an embedding model that is not installed. */
-  readonly embedders: { require(model: string): Promise<void> }
-  /** Called after a persona's embedding model changed: its memories are to be embedded anew. */
-  readonly onEmbeddingModel: (persona: Persona) => void
-  /** Awaited after a persona's memory settings changed: they may allow fewer memories. */
-  readonly onMemorySettings: (persona: Persona) => Promise<void>
-  /** Awaited after every update, with the persona as the update's transaction found and left it. */
-  readonly onUpdate: (before: Persona, after: Persona) => Promise<void>
-  readonly clock: () => number
-}
-
-/** Personas in a store; reads a persona twice per update: to find it, and in the transaction. */
-export function createPersonas({
-  store,
-  embedders,
-  onEmbeddingModel,
-  onMemorySettings,
-  onUpdate,
-  clock,
-}: PersonasParts): Personas {
-  return {
-    async create(owner, input) {
-      if (input.embedding_model !== undefined) await embedders.require(input.embedding_model)
-      const now = clock()
-      const persona: Persona = { ...input, id: randomUUID(), user_id: owner, created_at: now, updated_at: now }
-      await store.save(persona)
-      return persona
-    },
-    get,
-    open: (owner, idOrName) => chosen(owner, idOrName, store.reopen(owner, idOrName)),
-    list: (owner) => store.list(owner),
-    async update(owner, located, change) {
-      const model = change.embedding_model
-      if (model !== undefined && model !== null && model !== located.embedding_model) await embedders.require(model)
-      const now = clock()
-      let before = located
-      const updated = await store.update(located.id, owner, (persona) => {
-        before = persona
-        return changed(persona, change, now)
-      })
-      const after = requireOwn(updated, owner, located.id)
-      if (after.embedding_model !== before.embedding_model) onEmbeddingModel(after)
-      if (change.memory_settings !== undefined) await onMemorySettings(after)
-      await onUpdate(before, after)
-      return after
-    },
-    async remove({ id, user_id: owner }) {
-      await store.remove(id, owner)
-    },
-  }
-
-  async function get(owner: string, idOrName: string): Promise<Persona> {
-    return (await chosen(owner, idOrName, store.open(owner, idOrName))).persona
-  }
-
-  /** The one of those found that is meant. */
-  async function chosen(
-    owner: string,
-    idOrName: string,
-    opening: Promise<readonly OpenedPersona[]>,
-  ): Promise<OpenedPersona> {
-    const found = await opening
-    const byId = found.find(({ persona }) => persona.id === idOrName)
-    const named = byId ? [byId] : found.length > 0 ? found : await openLookalike(owner, idOrName)
-    if (named.length > 1) {
-      throw new AppError('invalid', `${named.length} of your personas are named "${idOrName}"`, {
-        details: named.map(({ persona }) => `use the id ${persona.id}`),
-      })
-    }
-    requireOwn(named[0]?.persona, owner, idOrName)
-    return named[0]!
-  }
-
-  /** Names that came from files of a Mac write é as two characters, and keyboards as one: they look the same. */
-  async function openLookalike(owner: string, name: string): Promise<readonly OpenedPersona[]> {
-    const written = name.normalize()
-    const all = await store.list(owner)
-    const alike = all.filter((each) => each.name.normalize() === written)
-    return (await Promise.all(alike.map(({ id }) => store.open(owner, id)))).flat()
-  }
-}
-
-/** Absent fields stay, `null` removes, settings are merged field by field. */
-function changed(persona: Persona, change: PersonaChange, now: number): Persona {
-  const { memory_settings: memory, mutation_settings: mutation, ...fields } = change
-  const merged: Record<string, unknown> = { ...persona, ...fields, updated_at: now }
-  if (memory !== undefined) merged['memory_settings'] = memory && { ...persona.memory_settings, ...memory }
-  if (mutation !== undefined) merged['mutation_settings'] = mutation && { ...persona.mutation_settings, ...mutation }
-  for (const [field, value] of Object.entries(merged)) if (value === null) delete merged[field]
-  return merged as unknown as Persona
-}

@@ -1,6 +1,6 @@
 import { AppError, type FailureCode } from '../errors.ts'
-import { parseJson } from '../formats/json/json.ts'
-import type { ReadError, Send } from '../http/send.ts'
+import { parseJson } from '../formats/formats.ts'
+import type { ReadError, Send } from '../http/http.ts'
 import type { PluginManifest } from './manifest.ts'
 
 export interface PluginEmbeddings {

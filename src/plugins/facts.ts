@@ -9,10 +9,6 @@ import type { PluginManifest } from './manifest.ts'
 import { factsIn, type ModelFacts } from './model-facts.ts'
 import { type ShippedFacts, shippedAt } from './shipped-facts.ts'
 
-export { factsOfRow, factsOfShow } from './listed-facts.ts'
-export { abilitiesOf, type ModelFacts, modelFacts } from './model-facts.ts'
-export type { ShippedFacts } from './shipped-facts.ts'
-
 /** Where a window comes from; `refusal` is the provider's word to a request that was too long. */
 export const windowSources = ['plugin', 'list', 'shipped', 'runner', 'refusal'] as const
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
-import { counted } from '../formats/counted.ts'
-import { parseJson } from '../formats/json/json.ts'
+import { counted, parseJson } from '../formats/formats.ts'
 import { baseKeyName, type KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
 import {

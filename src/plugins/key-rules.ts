@@ -1,4 +1,4 @@
-import { hostRange } from '../http/address-range.ts'
+import { hostRange } from '../http/http.ts'
 import { looksLikeKey } from './key-shapes.ts'
 
 /** The hosts that a key may go to by its variable's name, as `URL.host` writes them: the first is its provider's. */

@@ -1,4 +1,4 @@
-import { withoutApiKeys } from '../accounts/keys/key-text.ts'
+import { withoutApiKeys } from '../accounts/accounts.ts'
 import { AppError } from '../errors.ts'
 import { baseKeyName, isKeyName, numberedNames, whyKeyMayNotGoTo } from './key-rules.ts'
 import type { ManifestRules, PluginManifest } from './manifest.ts'

@@ -1,6 +1,6 @@
 import { AppError, type FailureCode } from '../errors.ts'
-import { parseJson } from '../formats/json/json.ts'
-import { deadlineReached, type HttpResponse, type ReadError, type Send, type Timeouts } from '../http/send.ts'
+import { parseJson } from '../formats/formats.ts'
+import { deadlineReached, type HttpResponse, type ReadError, type Send, type Timeouts } from '../http/http.ts'
 import { type ModelRow, rowsOf, valueAt } from './catalog.ts'
 import type { ModelsSource, PluginManifest } from './manifest.ts'
 

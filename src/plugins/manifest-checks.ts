@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { isPrintableLine, stripControls } from '../formats/terminal-text.ts'
-import { hostRange } from '../http/address-range.ts'
+import { isPrintableLine, stripControls } from '../formats/formats.ts'
+import { hostRange } from '../http/http.ts'
 import { isOwnVariable } from './key-rules.ts'
 import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shapes.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { printableLine } from '../formats/terminal-text.ts'
+import { printableLine } from '../formats/formats.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import { type PluginManifest, pluginManifest } from './manifest.ts'
 

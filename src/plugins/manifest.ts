@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { validate } from '../formats/schema-problems.ts'
-import { hostRange } from '../http/address-range.ts'
+import { validate } from '../formats/formats.ts'
+import { hostRange } from '../http/http.ts'
 import { isKeyName, isOwnVariable, type KeyHosts, whyKeyMayNotGoTo } from './key-rules.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import {

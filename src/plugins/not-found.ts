@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts'
-import { suggestion } from '../formats/nearest-name.ts'
-import { printableLine } from '../formats/terminal-text.ts'
+import { printableLine, suggestion } from '../formats/formats.ts'
 
 /** The longest name that a message repeats: characters. */
 const longestName = 80

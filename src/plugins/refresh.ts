@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, type FailureCode, toAppError } from '../errors.ts'
-import { counted } from '../formats/counted.ts'
-import { parseJson } from '../formats/json/json.ts'
+import { counted, parseJson } from '../formats/formats.ts'
 import { chatModels, type ModelRow, nameOf } from './catalog.ts'
-import { factsOfRow, type ModelFacts } from './facts.ts'
 import type { PluginHost, PluginView } from './host.ts'
+import { factsOfRow } from './listed-facts.ts'
 import { type Listing, several } from './listing.ts'
 import { isModelName, type ModelsSource, type PluginManifest } from './manifest.ts'
+import type { ModelFacts } from './model-facts.ts'
 import type { PluginStore } from './store.ts'
 
 export interface RefreshRequest {

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { openSession, type Session, type TensorData, type Tensors } from '../inference/session.ts'
+import { openSession, type Session, type TensorData, type Tensors } from '../inference/inference.ts'
 
 /** Sizes of a decoder's key-value cache. */
 export interface DecoderSizes {

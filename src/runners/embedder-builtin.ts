@@ -1,11 +1,8 @@
 import { statSync } from 'node:fs'
 import { AppError } from '../errors.ts'
-import { builtinModel, type Embedder } from '../personas/memory/embedding.ts'
-import type { EmbeddingSpace } from '../personas/memory/memory.ts'
-import { wordsOf } from '../personas/memory/ranking-terms.ts'
-import { yieldToEventLoop } from '../process/event-loop-turns.ts'
-import { readVectors, type WordVectors } from '../word-vectors/word-vectors.ts'
-import { baseForm, contentWords, partsOf } from '../word-vectors/words.ts'
+import { builtinModel, type Embedder, type EmbeddingSpace, wordsOf } from '../personas/personas.ts'
+import { yieldToEventLoop } from '../process/process.ts'
+import { baseForm, contentWords, partsOf, readVectors, type WordVectors } from '../word-vectors/word-vectors.ts'
 
 /** The note beside it in every list. */
 export const builtinNote =

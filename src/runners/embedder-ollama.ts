@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
-import type { HttpResponse, Send } from '../http/send.ts'
-import type { Embedder, TextRole } from '../personas/memory/embedding.ts'
-import type { EmbeddingSpace } from '../personas/memory/memory.ts'
+import type { HttpResponse, Send } from '../http/http.ts'
+import type { Embedder, EmbeddingSpace, TextRole } from '../personas/personas.ts'
 import { isEmbeddingName } from './ollama.ts'
 
 /** An embedding model installed in Ollama. */

@@ -1,6 +1,6 @@
-import { isLoopback } from '../chat/local-only.ts'
+import { isLoopback } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/memory/embedding.ts'
+import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/personas.ts'
 import { type BuiltinEmbedder, builtinMissing, builtinNote } from './embedder-builtin.ts'
 import type { OllamaEmbeddings } from './embedder-ollama.ts'
 import type { PulledEmbedder } from './pulled-embedder.ts'

@@ -1,5 +1,5 @@
 /** The process in which one model computes, so that a crash or hang of native code ends this process and nothing else. */
-import { serveParent } from '../process/child-side.ts'
+import { serveParent } from '../process/process.ts'
 import type { ChatModel } from './chat-model.ts'
 import type { ModelMethods } from './model-messages.ts'
 import type { SentenceModel } from './sentence-model.ts'

@@ -1,4 +1,4 @@
-import type { SamplingOptions } from '../inference/sampling.ts'
+import type { SamplingOptions } from '../inference/inference.ts'
 import type { PlainMessage } from './prompt.ts'
 
 /** A conversation to answer; a field that is absent has the model's own default. */

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { AppError, toAppError } from '../errors.ts'
-import { createWorkQueue } from '../process/queue.ts'
-import { createRevivedChild } from '../process/revived-child.ts'
+import { createRevivedChild, createWorkQueue } from '../process/process.ts'
 import type { GenerationEnd, GenerationRequest, ModelMethods } from './model-messages.ts'
 
 export interface ModelProcessOptions {

@@ -1,13 +1,17 @@
-import type { OpenReasoning } from '../chat/dialects/responses/reasoning.ts'
-import { neededTokens } from '../chat/fit-context.ts'
-import { isCloudName } from '../chat/local-only.ts'
-import type { Dialect } from '../chat/protocol/dialect.ts'
-import { isObject, type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
-import type { ChatRequest } from '../chat/protocol/messages.ts'
-import { httpTarget, type Target } from '../chat/provider.ts'
-import type { Send } from '../http/send.ts'
-import { factsOfShow } from '../plugins/facts.ts'
-import type { PluginManifest } from '../plugins/manifest.ts'
+import {
+  type ChatRequest,
+  type Dialect,
+  httpTarget,
+  isCloudName,
+  isObject,
+  type JsonObject,
+  neededTokens,
+  type OpenReasoning,
+  objectOf,
+  type Target,
+} from '../chat/chat.ts'
+import type { Send } from '../http/http.ts'
+import { factsOfShow, type PluginManifest } from '../plugins/plugins.ts'
 
 /** A model that is installed in the runner on this machine. */
 export interface LocalModel {

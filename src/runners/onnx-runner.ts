@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withoutUnseen } from '../chat/dialects/unseen-media.ts'
-import { collectReply } from '../chat/protocol/chunks.ts'
-import { DialectError } from '../chat/protocol/dialect.ts'
 import {
   type ChatChunk,
   type ChatRequest,
+  collectReply,
   type Delta,
+  DialectError,
+  defaultTimeouts,
   type FinishReason,
   type Message,
+  type Target,
   textOf,
-} from '../chat/protocol/messages.ts'
-import { defaultTimeouts, type Target } from '../chat/provider.ts'
+  withoutUnseen,
+} from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
 import type { GenerationRequest } from './model-messages.ts'
 import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'

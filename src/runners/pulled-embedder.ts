@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Embedder } from '../personas/memory/embedding.ts'
-import type { EmbeddingSpace } from '../personas/memory/memory.ts'
+import type { Embedder, EmbeddingSpace } from '../personas/personas.ts'
 import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'
 
 /** A pulled embedding model on this machine. */

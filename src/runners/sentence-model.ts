@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
-import { openSession, type Session, type TensorData } from '../inference/session.ts'
+import { openSession, type Session, type TensorData } from '../inference/inference.ts'
 import { openTokenizer, type TextTokenizer } from './tokenizer.ts'
 
 /** A model of sentence embeddings in this process. */

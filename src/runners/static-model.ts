@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
-import { openTensorFile } from '../inference/safetensors.ts'
+import { openTensorFile } from '../inference/inference.ts'
 import type { SentenceModel } from './sentence-model.ts'
 import { openTokenizer } from './tokenizer.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
-import { Bag } from '../process/bag.ts'
+import { Bag } from '../process/process.ts'
 
 /** The timeouts of a request's body. */
 export interface BodyTimeouts {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
-import { hostRange } from '../http/address-range.ts'
+import { hostRange } from '../http/http.ts'
 import type { Settings } from '../settings/settings.ts'
 import { isRepeated, type RequestContext, targetHost } from './request-context.ts'
 

@@ -1,9 +1,6 @@
 import type { App } from '../app/app.ts'
-import type { ChatCount } from '../chat/chat-counts.ts'
-import type { PlaceRow } from '../chat/place-table.ts'
-import { providerName } from '../chat/provider-name.ts'
-import { type Histogram, modelSecondBounds } from '../telemetry/histogram.ts'
-import type { MetricSource, MetricValue } from '../telemetry/metric-source.ts'
+import { type ChatCount, type PlaceRow, providerName } from '../chat/chat.ts'
+import { type Histogram, type MetricSource, type MetricValue, modelSecondBounds } from '../telemetry/telemetry.ts'
 
 /** The chats of a service, the targets that they were sent to, and how fast these answered. */
 export function chatMetrics({ chats, health }: Pick<App, 'chats' | 'health'>): readonly MetricSource[] {

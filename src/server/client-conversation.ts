@@ -1,4 +1,4 @@
-import { isObject, parseObject } from '../chat/protocol/json-object.ts'
+import { isObject, parseObject } from '../chat/chat.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** The most characters that are read of a client's name for its conversation. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Origin, originOf, type Proxies, readProxies } from '../accounts/addresses.ts'
+import { type Origin, originOf, type Proxies, readProxies } from '../accounts/accounts.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** Finds the client of a request, behind trusted proxies. */

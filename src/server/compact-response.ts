@@ -2,22 +2,30 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { App } from '../app/app.ts'
 import {
+  type ChatRequest,
   compactionPlace,
   compactionRequest,
+  responses as dialect,
+  fromClient,
   hasCompaction,
+  itemId,
+  type JsonObject,
+  keptItems,
   keptMessages,
+  objectOf,
   ownCompaction,
-} from '../chat/dialects/responses/compaction.ts'
-import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
-import { itemId, writeUsage } from '../chat/dialects/responses/echo.ts'
-import { fromClient } from '../chat/dialects/responses/placement.ts'
-import { type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
-import type { ChatRequest } from '../chat/protocol/messages.ts'
-import { keptItems } from '../chat/responses/items.ts'
+  writeUsage,
+} from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { parseInput } from '../operations/ask.ts'
-import { boundText, chat, routed } from '../operations/chat.ts'
-import { completeChat, prepareChat, reportHeaders } from '../operations/prepare-chat.ts'
+import {
+  boundText,
+  chat,
+  completeChat,
+  parseInput,
+  prepareChat,
+  reportHeaders,
+  routed,
+} from '../operations/operations.ts'
 import type { Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import type { WholeRequest } from './response-state.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { packageFolder } from '../app/package-folder.ts'
+import { packageFolder } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Route } from './routes.ts'

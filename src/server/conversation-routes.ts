@@ -1,11 +1,16 @@
 import type { App } from '../app/app.ts'
-import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
-import { isObject, objectOf } from '../chat/protocol/json-object.ts'
-import type { Conversation, Conversations } from '../chat/responses/conversations.ts'
-import { wrongField } from '../chat/responses/refusals.ts'
-import type { Item, Reader } from '../chat/responses/store.ts'
+import {
+  type Conversation,
+  type Conversations,
+  responses as dialect,
+  type Item,
+  isObject,
+  objectOf,
+  type Reader,
+  wrongField,
+} from '../chat/chat.ts'
 import { toAppError } from '../errors.ts'
-import { chat } from '../operations/chat.ts'
+import { chat } from '../operations/operations.ts'
 import { readJson } from './body.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import type { Identify } from './identity.ts'

@@ -1,17 +1,21 @@
 import type { App } from '../app/app.ts'
-import { badEnding } from '../chat/dialects/anthropic/response.ts'
-import { dialectFor } from '../chat/dialects/dialects.ts'
-import type { Dialect } from '../chat/protocol/dialect.ts'
-import type { ChatRequest } from '../chat/protocol/messages.ts'
+import { badEnding, type ChatRequest, type Dialect, dialectFor } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { heavyRequest, heavyValue, weightOf } from '../formats/json/writer.ts'
-import { parseInput } from '../operations/ask.ts'
-import { boundText, chat, routed } from '../operations/chat.ts'
-import type { ChatOrder } from '../operations/chat-order.ts'
-import { completeEach, type ReadyChats, streamEach } from '../operations/many-chats.ts'
-import { plainOrder } from '../operations/plain-order.ts'
-import { prepareChat, reportHeaders } from '../operations/prepare-chat.ts'
-import { heavyTurn } from '../process/heavy-turns.ts'
+import { heavyRequest, heavyValue, weightOf } from '../formats/formats.ts'
+import {
+  boundText,
+  type ChatOrder,
+  chat,
+  completeEach,
+  parseInput,
+  plainOrder,
+  prepareChat,
+  type ReadyChats,
+  reportHeaders,
+  routed,
+  streamEach,
+} from '../operations/operations.ts'
+import { heavyTurn } from '../process/process.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
 import { clientError, type Inbound } from './dialect-errors.ts'

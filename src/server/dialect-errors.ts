@@ -1,5 +1,4 @@
-import { dialectFor } from '../chat/dialects/dialects.ts'
-import type { ClientError } from '../chat/protocol/dialect.ts'
+import { type ClientError, dialectFor } from '../chat/chat.ts'
 import type { AppError } from '../errors.ts'
 import type { ErrorBody, RequestContext } from './request-context.ts'
 import type { Route } from './routes.ts'

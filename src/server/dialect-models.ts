@@ -1,7 +1,6 @@
-import { personaPrefix } from '../chat/model-address.ts'
+import { personaPrefix } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { type ClientModel, clientModels } from '../operations/client-models.ts'
-import type { Call } from '../operations/operation.ts'
+import { type Call, type ClientModel, clientModels } from '../operations/operations.ts'
 import { clientDialect } from './dialect-errors.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 

@@ -1,16 +1,9 @@
-import type { Scope } from '../accounts/keys/rights.ts'
+import type { Scope } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import { dialectFor } from '../chat/dialects/dialects.ts'
-import {
-  createCompletionWriter,
-  promptsOf,
-  readCompletion,
-  writeCompletion,
-} from '../chat/dialects/openai/completions.ts'
+import { createCompletionWriter, dialectFor, promptsOf, readCompletion, writeCompletion } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json/writer.ts'
-import { parseInput } from '../operations/ask.ts'
-import { chat, countTokens } from '../operations/chat.ts'
+import { nextStage } from '../formats/formats.ts'
+import { chat, countTokens, parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
 import { answerChat, answerShaped, type ChatShape } from './dialect-chat.ts'
 import { anthropicError, errorOfClient, openaiError } from './dialect-errors.ts'

@@ -1,4 +1,4 @@
-import { isEnding, readyIn } from '../chat/protocol/ready.ts'
+import { isEnding, readyIn } from '../chat/chat.ts'
 import type { AppError } from '../errors.ts'
 import { drained, encodingOf, errorBody, failureOf, type RequestContext } from './request-context.ts'
 

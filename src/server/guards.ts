@@ -1,17 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { Accounts } from '../accounts/accounts.ts'
-import { networkOf } from '../accounts/addresses.ts'
-import type { ApiKeys, VerifiedKey } from '../accounts/keys/api-keys.ts'
-import { isApiKey } from '../accounts/keys/key-text.ts'
-import type { Logins, Verified } from '../accounts/logins.ts'
-import { type MaybePromise, whenThere } from '../accounts/users.ts'
+import {
+  type Accounts,
+  type ApiKeys,
+  isApiKey,
+  type Logins,
+  type MaybePromise,
+  networkOf,
+  type Verified,
+  type VerifiedKey,
+  whenThere,
+} from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
-import { hostRange } from '../http/address-range.ts'
-import { serviceUrl } from '../http/service-url.ts'
-import { authorise, type Mode } from '../operations/access.ts'
-import type { Caller } from '../operations/operation.ts'
+import { hostRange, serviceUrl } from '../http/http.ts'
+import { authorise, type Caller, type Mode } from '../operations/operations.ts'
 import type { Settings } from '../settings/settings.ts'
 import { clientOrigins, proxiesOf } from './client-origin.ts'
 import { keptToken } from './console-login.ts'

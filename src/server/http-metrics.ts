@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { Histogram, secondBounds } from '../telemetry/histogram.ts'
-import type { MetricSource } from '../telemetry/metric-source.ts'
+import { Histogram, type MetricSource, secondBounds } from '../telemetry/telemetry.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Counts the answers of one server, under their routes' patterns: addresses hold personal names. */

@@ -1,6 +1,6 @@
-import type { MaybePromise } from '../accounts/users.ts'
+import type { MaybePromise } from '../accounts/accounts.ts'
 import type { AppError } from '../errors.ts'
-import type { Caller, Operation } from '../operations/operation.ts'
+import type { Caller, Operation } from '../operations/operations.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** The authenticated caller of a request. */

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { counted } from '../formats/counted.ts'
+import { counted } from '../formats/formats.ts'
 import type { Limits } from '../settings/settings.ts'
 import type { Identify, Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'

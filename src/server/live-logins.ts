@@ -1,8 +1,6 @@
-import type { ApiKeys } from '../accounts/keys/api-keys.ts'
-import type { Logins } from '../accounts/logins.ts'
-import { type MaybePromise, whenThere } from '../accounts/users.ts'
+import { type ApiKeys, type Logins, type MaybePromise, whenThere } from '../accounts/accounts.ts'
 import { AppError } from '../errors.ts'
-import { Bag, type Kept } from '../process/bag.ts'
+import { Bag, type Kept } from '../process/process.ts'
 
 /** How often the logins and keys of open streams are checked: milliseconds. Another process may have ended one. */
 const intervalMs = 1000

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
-import { withoutApiKeys } from '../accounts/keys/key-text.ts'
-import { escapedJson, printableLine } from '../formats/terminal-text.ts'
+import { withoutApiKeys } from '../accounts/accounts.ts'
+import { escapedJson, printableLine } from '../formats/formats.ts'
 import type { LogLevel } from '../settings/settings.ts'
 import type { LineWriter } from './line-writer.ts'
 

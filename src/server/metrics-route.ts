@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { hostRange } from '../http/address-range.ts'
+import { hostRange } from '../http/http.ts'
 import type { Identify } from './identity.ts'
 import type { Metrics } from './metrics.ts'
 import type { Route } from './routes.ts'

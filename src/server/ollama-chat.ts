@@ -1,9 +1,15 @@
 import { performance } from 'node:perf_hooks'
-import { ollama } from '../chat/dialects/ollama/dialect.ts'
-import { createGenerateWriter, readGenerate, writeGenerated } from '../chat/dialects/ollama/generate.ts'
-import type { StreamWriter } from '../chat/protocol/dialect.ts'
-import { type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
-import type { ChatChunk, ExtraContent } from '../chat/protocol/messages.ts'
+import {
+  type ChatChunk,
+  createGenerateWriter,
+  type ExtraContent,
+  type JsonObject,
+  objectOf,
+  ollama,
+  readGenerate,
+  type StreamWriter,
+  writeGenerated,
+} from '../chat/chat.ts'
 import type { ChatShape } from './dialect-chat.ts'
 import type { EventFormat } from './event-stream.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { permitsOf } from '../accounts/keys/rights.ts'
-import { isObject, type JsonObject } from '../chat/protocol/json-object.ts'
-import type { Call } from '../operations/operation.ts'
-import { factsOfShow } from '../plugins/facts.ts'
+import { permitsOf } from '../accounts/accounts.ts'
+import { isObject, type JsonObject } from '../chat/chat.ts'
+import type { Call } from '../operations/operations.ts'
+import { factsOfShow } from '../plugins/plugins.ts'
 import { findModel, type ListedModel, listedModels, nameIn } from './ollama-models.ts'
 
 /**

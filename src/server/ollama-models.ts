@@ -1,9 +1,12 @@
-import { personaIn } from '../chat/model-address.ts'
-import { type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
+import { type JsonObject, objectOf, personaIn, stringOf } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { listChatModels } from '../operations/chat.ts'
-import { type ClientModel, clientEmbeddingModels, clientModels } from '../operations/client-models.ts'
-import type { Call } from '../operations/operation.ts'
+import {
+  type Call,
+  type ClientModel,
+  clientEmbeddingModels,
+  clientModels,
+  listChatModels,
+} from '../operations/operations.ts'
 
 /** A model in Ollama's lists. */
 export interface ListedModel extends ClientModel {

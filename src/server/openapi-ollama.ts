@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mostMessages } from '../operations/chat.ts'
+import { mostMessages } from '../operations/operations.ts'
 import { answering, type DocumentedRoute } from './openapi-route.ts'
 
 /** Ollama's routes for the OpenAPI document; the other fields are documented at https://docs.ollama.com/api */

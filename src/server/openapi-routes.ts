@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { chatInput, countTokens, mostMessages } from '../operations/chat.ts'
-import { embeddingsInput } from '../operations/embeddings.ts'
+import { chatInput, countTokens, embeddingsInput, mostMessages } from '../operations/operations.ts'
 import { ollamaDocumented } from './openapi-ollama.ts'
 import { answering, type DocumentedRoute } from './openapi-route.ts'
 import { speechBody } from './speech-body.ts'

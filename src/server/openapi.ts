@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Operation } from '../operations/operation.ts'
+import type { Operation } from '../operations/operations.ts'
 import { formType, jsonType } from './media-type.ts'
 import { dialectErrors, otherPaths } from './openapi-routes.ts'
 

@@ -1,10 +1,15 @@
 import type { App } from '../app/app.ts'
-import { compactionPlace, hasCompaction, withSummaries } from '../chat/dialects/responses/compaction.ts'
-import type { JsonObject } from '../chat/protocol/json-object.ts'
-import { wrongField } from '../chat/responses/refusals.ts'
-import type { OpenedRequest } from '../chat/responses/responses.ts'
-import type { Reader, ResponseObject } from '../chat/responses/store.ts'
-import { isSealed } from '../chat/sealed-reasoning.ts'
+import {
+  compactionPlace,
+  hasCompaction,
+  isSealed,
+  type JsonObject,
+  type OpenedRequest,
+  type Reader,
+  type ResponseObject,
+  withSummaries,
+  wrongField,
+} from '../chat/chat.ts'
 import { toAppError } from '../errors.ts'
 import type { Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'

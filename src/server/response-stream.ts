@@ -1,15 +1,17 @@
 import type { App } from '../app/app.ts'
-import { responseObject } from '../chat/dialects/responses/echo.ts'
-import type { ResponseOptions } from '../chat/dialects/responses/output.ts'
-import { createStreamWriter, type ResponseWriter } from '../chat/dialects/responses/stream-writer.ts'
-import type { ChatChunk, ChatRequest } from '../chat/protocol/messages.ts'
-import type { Piece } from '../chat/responses/job.ts'
-import type { ResponseObject } from '../chat/responses/store.ts'
-import type { RouteReport } from '../chat/route-report.ts'
+import {
+  type ChatChunk,
+  type ChatRequest,
+  createStreamWriter,
+  type Piece,
+  type ResponseObject,
+  type ResponseOptions,
+  type ResponseWriter,
+  type RouteReport,
+  responseObject,
+} from '../chat/chat.ts'
 import { type AppError, toAppError } from '../errors.ts'
-import type { ReadyChat } from '../operations/chat-order.ts'
-import type { Call } from '../operations/operation.ts'
-import { streamChat } from '../operations/prepare-chat.ts'
+import { type Call, type ReadyChat, streamChat } from '../operations/operations.ts'
 import { responsesError } from './dialect-errors.ts'
 import { type EventEncoder, sendEvents } from './event-stream.ts'
 import type { Identity } from './identity.ts'

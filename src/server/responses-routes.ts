@@ -1,18 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.ts'
-import { responses } from '../chat/dialects/responses/dialect.ts'
-import { unrepeatedFields } from '../chat/dialects/responses/echo.ts'
-import { fromClient } from '../chat/dialects/responses/placement.ts'
-import { writeResponses } from '../chat/dialects/responses/response.ts'
-import { personaIn } from '../chat/model-address.ts'
-import { type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
-import type { ChatRequest } from '../chat/protocol/messages.ts'
-import type { Booking, RouteReport } from '../chat/route-report.ts'
+import {
+  type Booking,
+  type ChatRequest,
+  fromClient,
+  type JsonObject,
+  objectOf,
+  personaIn,
+  type RouteReport,
+  responses,
+  unrepeatedFields,
+  writeResponses,
+} from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
-import { nextStage } from '../formats/json/writer.ts'
-import { parseInput } from '../operations/ask.ts'
-import { boundText, chat, routed } from '../operations/chat.ts'
-import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
+import { nextStage } from '../formats/formats.ts'
+import {
+  boundText,
+  chat,
+  completeChat,
+  parseInput,
+  prepareChat,
+  reportHeaders,
+  routed,
+  streamChat,
+} from '../operations/operations.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
 import { answerWithCompaction, asksForCompaction } from './compact-response.ts'

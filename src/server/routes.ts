@@ -2,11 +2,18 @@ import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
-import { suggestion } from '../formats/nearest-name.ts'
-import { parseInput } from '../operations/ask.ts'
-import { recordDeed, recordedAtEnd } from '../operations/deeds.ts'
-import { requireListedPersona } from '../operations/key-lists.ts'
-import { type Call, type Caller, Download, type Operation, type PublicCall } from '../operations/operation.ts'
+import { suggestion } from '../formats/formats.ts'
+import {
+  type Call,
+  type Caller,
+  Download,
+  type Operation,
+  type PublicCall,
+  parseInput,
+  recordDeed,
+  recordedAtEnd,
+  requireListedPersona,
+} from '../operations/operations.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
 import { forgetLogin, isFromConsole, keepLogin } from './console-login.ts'
 import { jsonEvents, sendEvents } from './event-stream.ts'

@@ -1,16 +1,25 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
-import { weightsName } from '../../speech/servers/weights.ts'
-import type { SpeechService } from '../../speech/service.ts'
-import { type App, openApp } from '../app/app.ts'
-import { createReloader } from '../app/reload.ts'
-import { openServiceRecord, runningServices } from '../app/service-record.ts'
-import { speechPlaces } from '../app/speech-places.ts'
-import type { TelemetryArea } from '../app/telemetry.ts'
+import {
+  isServerId,
+  readManifest,
+  type ServerId,
+  type SpeechService,
+  serverIds,
+  weightsName,
+} from '../../speech/speech.ts'
+import {
+  type App,
+  createReloader,
+  openApp,
+  openServiceRecord,
+  runningServices,
+  speechPlaces,
+  type TelemetryArea,
+} from '../app/app.ts'
 import { AppError } from '../errors.ts'
-import { type Maintenance, startMaintenance } from '../personas/memory/maintenance.ts'
-import { Bag } from '../process/bag.ts'
+import { type Maintenance, startMaintenance } from '../personas/personas.ts'
+import { Bag } from '../process/process.ts'
 import { leastCodebooks, mostCodebooks, type Settings, type TlsFiles } from '../settings/settings.ts'
 import { version } from '../version.ts'
 import { passedSockets } from './activation.ts'

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import type { ServiceInput } from '../../speech/service.ts'
+import type { ServiceInput } from '../../speech/speech.ts'
 import { AppError } from '../errors.ts'
-import { parseInput } from '../operations/ask.ts'
+import { parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
 import { readForm } from './multipart.ts'
 

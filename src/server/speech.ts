@@ -1,9 +1,13 @@
 import type { IncomingMessage } from 'node:http'
-import { answerWith, type StreamFormat } from '../../speech/answer.ts'
-import { listVoices } from '../../speech/servers/manifest.ts'
-import type { ServiceInput, SpeechService } from '../../speech/service.ts'
-import { Download } from '../operations/operation.ts'
-import { type SpanAttributes, within } from '../telemetry/span.ts'
+import {
+  answerWith,
+  listVoices,
+  type ServiceInput,
+  type SpeechService,
+  type StreamFormat,
+} from '../../speech/speech.ts'
+import { Download } from '../operations/operations.ts'
+import { type SpanAttributes, within } from '../telemetry/telemetry.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { type RequestContext, sendJson } from './request-context.ts'

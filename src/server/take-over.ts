@@ -1,6 +1,5 @@
-import { readProxies } from '../accounts/addresses.ts'
-import type { App } from '../app/app.ts'
-import type { Reloaded } from '../app/reload.ts'
+import { readProxies } from '../accounts/accounts.ts'
+import type { App, Reloaded } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import type { Listening } from './listen.ts'
 import type { Log } from './log.ts'

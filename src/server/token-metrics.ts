@@ -1,7 +1,6 @@
-import { providerName } from '../chat/provider-name.ts'
-import type { Histogram } from '../telemetry/histogram.ts'
-import type { MetricSource } from '../telemetry/metric-source.ts'
-import { type TokenCount, type TokenCounts, tokenBounds } from '../usage/metering/token-counts.ts'
+import { providerName } from '../chat/chat.ts'
+import type { Histogram, MetricSource } from '../telemetry/telemetry.ts'
+import { type TokenCount, type TokenCounts, tokenBounds } from '../usage/usage.ts'
 
 /** Parts of a count by modality: all but audio counts as text, since providers tell no more. */
 type Part = readonly [modality: 'text' | 'audio', tokens: (count: TokenCount) => number]

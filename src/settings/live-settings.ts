@@ -5,7 +5,7 @@ import {
   type SettingName,
   type Settings,
   settingNames,
-} from './settings.ts'
+} from './read-settings.ts'
 
 /** Settings that change in place: holders of the value see the newest fields at each read. */
 export interface LiveSettings {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { parseHandWritten } from '../formats/json/json.ts'
-import { isPrintableLine } from '../formats/terminal-text.ts'
+import { isPrintableLine, parseHandWritten } from '../formats/formats.ts'
 
 /** Names of the user's own for models, with the models that they stand for. */
 export type Aliases = ReadonlyMap<string, string>

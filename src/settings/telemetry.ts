@@ -1,4 +1,4 @@
-import { type Environment, readSecret } from './settings.ts'
+import { type Environment, readSecret } from './read-settings.ts'
 
 /** Where traces and metrics are sent, by the variables that OpenTelemetry names (specification, "OTLP Exporter Configuration"). */
 export interface TelemetrySettings {

@@ -1,6 +1,6 @@
-import type { StoredPlugins } from '../plugins/store.ts'
+import type { StoredPlugins } from '../plugins/plugins.ts'
+import type { StorageSettings } from './open-storage.ts'
 import type { NamedKind, NameOwner } from './shared/names.ts'
-import type { StorageSettings } from './storage.ts'
 
 export type { NamedKind }
 

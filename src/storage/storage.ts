@@ -1,98 +1,29 @@
-import type { KeyStore } from '../accounts/keys/store.ts'
-import type { LoginFailureStore } from '../accounts/login-failures.ts'
-import type { AccountStore } from '../accounts/users.ts'
-import type { ResponseStore } from '../chat/responses/store.ts'
-import type { AdaptationStore } from '../personas/adaptation/adaptations.ts'
-import type { ConversationStore } from '../personas/chat/conversation.ts'
-import type { MemoryStore } from '../personas/memory/memory.ts'
-import type { ProposalStore } from '../personas/memory/proposal.ts'
-import type { PersonaArchive } from '../personas/package/archive.ts'
-import type { BackupFiles, BackupStore } from '../personas/package/backup-store.ts'
-import type { PersonaStore } from '../personas/persona.ts'
-import type { PluginStore } from '../plugins/store.ts'
-import type { LedgerStore } from '../usage/ledger/ledger.ts'
-import type { LimitStore } from '../usage/limits/store.ts'
-import type { PriceStore } from '../usage/prices/store.ts'
-import type { PostgresSettings } from './postgres/storage.ts'
-import type { Changes } from './shared/changes.ts'
-import type { StorageCopies } from './shared/copies.ts'
-import type { SharedDatabase } from './shared/shared-database.ts'
-import type { StorageUse } from './shared/storage-use.ts'
-import type { StoredSize } from './shared/stored-size.ts'
-import type { SqliteSettings } from './sqlite/storage.ts'
-
 /**
- * The port to everything that this installation keeps: the same for SQLite and PostgreSQL. Each store's interface
- * stands in the area that uses it, and `test/storage/contract` holds every implementation to it. All stores fail with
- * AppErrors: `configuration` (damaged or lost), `io` (disk, permissions), `busy` (locked), or their own.
+ * Everything that is kept, behind one `Storage` with a store per area, on SQLite or PostgreSQL. A store is written once, in `stores/`,
+ * as generators that yield statements (`port/port.ts`); `sqlite/` and `postgres/` run them, `schema/` describes all tables,
+ * `transfer/` moves everything between the two, `files/` keeps plugins, secrets and journals. No other room knows a path of the
+ * database or one of its errors.
+ * Uses: the interfaces that the areas state; better-sqlite3, sqlite-vec, pg.
+ * Begin with: `open-storage.ts`, `port/port.ts`, `stores/accounts.ts`.
  */
-export interface Storage {
-  readonly accounts: AccountStore
-  /** Failed logins, which count over all processes. */
-  readonly loginFailures: LoginFailureStore
-  readonly keys: KeyStore
-  readonly plugins: PluginStore
-  readonly personas: PersonaStore
-  readonly memories: MemoryStore
-  readonly proposals: ProposalStore
-  readonly conversations: ConversationStore
-  /** Responses of the Responses API. */
-  readonly responses: ResponseStore
-  readonly adaptations: AdaptationStore
-  /** Whole personas. */
-  readonly packages: PersonaArchive
-  readonly backups: BackupStore
-  /** The packages of backups. */
-  readonly backupFiles: BackupFiles
-  /** The usage of models: attempts, and their sums. */
-  readonly ledger: LedgerStore
-  readonly prices: PriceStore
-  /** Limits, and the accounts of their budgets. */
-  readonly limits: LimitStore
-  readonly changes: Changes
-  /** The database, where several instances share it. */
-  readonly shared: SharedDatabase | undefined
-  /** Whether any limit is set: asked by commands, which load nothing of limits where there is none. */
-  hasLimits(): boolean
-  /** The size of all data, from sums: cheap for any amount. */
-  size(): Promise<StoredSize>
-  /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
-  check(): Promise<string>
-  /** Runs work that saves an answer already given: where a shared database is away, it is tried again for up to 5 s. */
-  patiently<R>(work: () => Promise<R>): Promise<R>
-  /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */
-  deferCleanup(): void
-  /** Any work in slices ends with the current one; the next process finishes it. */
-  close(): Promise<void>
-}
-
-/** Plain data, which a child process can be handed. */
-export type StorageSettings = SqliteSettings | PostgresSettings
-
-/**
- * Opens the storage and brings it to the newest schema. Throws `configuration` when it is damaged, lost, or written by a
- * newer aichat; nothing is changed then.
- */
-export async function openStorage(settings: StorageSettings, use: StorageUse = {}): Promise<Storage> {
-  if ('url' in settings) return (await import('./postgres/storage.ts')).openPostgresStorage(settings, use)
-  const { openSqliteStorage } = await import('./sqlite/storage.ts')
-  return openSqliteStorage(settings, use)
-}
-
-/** Whether nothing was ever stored there: a command that only notes something then opens no storage. */
-export async function isStorageAbsent(settings: StorageSettings): Promise<boolean> {
-  if ('url' in settings) return false
-  return (await import('./sqlite/storage.ts')).isSqliteAbsent(settings.folder)
-}
-
-/** Copies of the whole database, for backups of everything. */
-export async function openStorageCopies(settings: StorageSettings): Promise<StorageCopies> {
-  if ('url' in settings) return (await import('./transfer/copies.ts')).postgresCopies(settings)
-  return (await import('./sqlite/copies.ts')).sqliteCopies(settings.folder)
-}
-
-/** The plugins alone: most commands need them and no database. */
+export { listFolder, removeFile, replaceFile } from './files/atomic.ts'
+export { dropLock, lockMark, tryLock, whileLocked } from './files/file-lock.ts'
+export { movedMarkOf } from './files/moved-mark.ts'
+export { openNote } from './files/note.ts'
 export { openPlugins } from './files/plugins.ts'
-
-/** The journal of usage, which a command without a database keeps as well. */
+export { finishReplacement, isReplacing, type Move, replaceTogether } from './files/replacement.ts'
+export { openSecretFile, type SecretFile } from './files/secrets.ts'
+export { ownTokenSecret } from './files/token-secret.ts'
 export { openUsageJournal } from './files/usage-journal.ts'
+export { type NamedKind, readNames, readPluginDocuments } from './names.ts'
+export { isStorageAbsent, openStorage, openStorageCopies, type Storage, type StorageSettings } from './open-storage.ts'
+export type { CopiedFiles, RestoredAccounts } from './shared/copies.ts'
+export { mayRun, processMark } from './shared/process-mark.ts'
+export type { SharedDatabase } from './shared/shared-database.ts'
+export type { StorageUse } from './shared/storage-use.ts'
+export type { StoredSize } from './shared/stored-size.ts'
+export type { DatabaseCheck } from './transfer/check.ts'
+export type { MovedFrom } from './transfer/move-from.ts'
+export type { MovedTo } from './transfer/move-to.ts'
+export type { TransferControl } from './transfer/progress.ts'
+export type { DatabaseStatus } from './transfer/status.ts'

@@ -1,54 +1,69 @@
 /**
- * The amounts of one attempt in one shape for all providers. Tokens are whole numbers; `undefined` is
- * "not reported", never 0.
+ * What requests use and cost: `metering/` counts a request, `ledger/` books its attempts, `prices/` costs them, `limits/` bounds
+ * them before they are sent.
+ * Uses: `chat` and `accounts` for what is metered and who pays, `plugins`, the tools; its stores are interfaces here.
+ * Begin with: `cost.ts` (amounts and costs), `metering/metering.ts`, `limits/admission.ts`.
  */
-export interface Amounts {
-  /** All tokens of the request, cached and written ones included. */
-  readonly input: number
-  /** Input tokens read from a cache: part of `input`. */
-  readonly cached?: number
-  /** Input tokens written to a cache that lasts 5 minutes, and one hour: part of `input`. */
-  readonly cacheWrite?: number
-  readonly cacheWriteLong?: number
-  /** All billed tokens of the answer: reasoning and rejected predictions included. */
-  readonly output: number
-  /** Part of `output`. */
-  readonly reasoning?: number
-  /** Audio tokens: parts of `input` and `output`. */
-  readonly audioInput?: number
-  readonly audioOutput?: number
-  /** Characters that were spoken; speech has no tokens. */
-  readonly characters?: number
-  /** As the answer reports them: they change the price. */
-  readonly serviceTier?: string
-  readonly speed?: string
-  /** The cost that the provider reports, in nano-USD. */
-  readonly reportedNano?: number
-}
-
-/** The place of an attempt: a plugin's model, or one of this machine (`plugin` null). */
-export interface Place {
-  readonly plugin: string | null
-  readonly model: string
-}
-
-/** The source of a price, best first. `local` costs nothing; null is unknown. */
-export type CostSource = 'reported' | 'operator' | 'refreshed' | 'shipped' | 'local' | null
-
-/** The cost of an attempt. `nano` is whole nano-USD (10^-9), or null where it is unknown: never 0 for want of a price. */
-export interface Cost {
-  readonly nano: number | null
-  readonly source: CostSource
-  /** The price that was used, which stays as it was when a newer one supersedes it. */
-  readonly priceId: string | null
-}
-
-/** Prices as the ledger and the budgets use them. Synchronous: everything is in memory. */
-export interface PriceList {
-  costOf(place: Place, amounts: Amounts, at: number): Cost
-  /**
-   * The most that such an attempt can cost in nano-USD, tiers for long inputs included; null where no price is known.
-   * `output` is the bound of the answer in tokens.
-   */
-  mostFor(place: Place, input: number, output: number, at: number): number | null
-}
+export type { Place, PriceList } from './cost.ts'
+export { createDays, type Days, nextDay, startOf } from './days.ts'
+export { exportedRows } from './ledger/export.ts'
+export {
+  costSources,
+  createLedger,
+  type Ledger,
+  type LedgerProblems,
+  type LedgerRow,
+  type LedgerStore,
+  outcomes,
+  purposes,
+  type RowQuery,
+  type UsageColumn,
+  type UsageGroup,
+  type UsageJournal,
+  type UsageQuery,
+  type UsageSums,
+  usageColumns,
+} from './ledger/ledger.ts'
+export { type FindNames, periodOf, reportOf } from './ledger/report.ts'
+export { isJournalRow } from './ledger/row-check.ts'
+export type { LimitArea, LimitView } from './limits/area.ts'
+export type { AskedDesk, RateDesk } from './limits/desk.ts'
+export {
+  type Budget,
+  changedLimits,
+  hasTwins,
+  isNone,
+  type LimitChange,
+  type LimitDocument,
+  mostBudgets,
+  mostSubjects,
+  readSubject,
+  requireLimits,
+  subjectOf,
+} from './limits/documents.ts'
+export { zoneName } from './limits/periods.ts'
+export { refusalOf } from './limits/refusals.ts'
+export type {
+  AskedBudget,
+  ChangedCounts,
+  CountedBudget,
+  LimitChanges,
+  LimitStore,
+  Orphan,
+  Reservation,
+  Reserved,
+  SavedWindow,
+  SharedCounts,
+  Spend,
+  WindowName,
+} from './limits/store.ts'
+export type { SavedSlots } from './limits/windows.ts'
+export { createMetering } from './metering/metering.ts'
+export { createTokenCounts, type TokenCount, type TokenCounts, tokenBounds } from './metering/token-counts.ts'
+export { nanoOfUsd, usdOf } from './money.ts'
+export type { Price, Tariff } from './prices/price.ts'
+export { type PriceFile, priceOf } from './prices/price-file.ts'
+export { priceRow, priceRows } from './prices/price-schema.ts'
+export { createPrices, type Prices, type ShippedPrices, shippedPriceList } from './prices/prices.ts'
+export { rateText } from './prices/rate-text.ts'
+export { mostStoredPrices, type PriceChange, type PriceKey, type PriceStore, type StoredPrice } from './prices/store.ts'

@@ -1,5 +1,4 @@
-import { irregularForms } from '../personas/memory/irregular-forms.ts'
-import { isFunctionWord, plain, wordsOf } from '../personas/memory/ranking-terms.ts'
+import { irregularForms, isFunctionWord, plain, wordsOf } from '../personas/personas.ts'
 
 /** Whether a word is known. */
 export type Vocabulary = (word: string) => boolean

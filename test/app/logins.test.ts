@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { openLogins, type SavedLogin } from '../../src/app/logins.ts'
-import type { Settings } from '../../src/settings/settings.ts'
+import type { Settings } from '../../src/settings/read-settings.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 

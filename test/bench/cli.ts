@@ -132,8 +132,8 @@ function wallOf([program, ...args]: readonly string[], env: NodeJS.ProcessEnv): 
 }
 
 async function fill(folder: string): Promise<void> {
-  const { openApp } = await import('../../src/app/app.ts')
-  const { readSettings } = await import('../../src/settings/settings.ts')
+  const { openApp } = await import('../../src/app/compose.ts')
+  const { readSettings } = await import('../../src/settings/read-settings.ts')
   await using app = closing(
     await openApp(readSettings({ AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' })),
   )

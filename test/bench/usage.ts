@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openStorage } from '../../src/storage/storage.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 import { createDays } from '../../src/usage/days.ts'
 import { exportedRows } from '../../src/usage/ledger/export.ts'
 import type { LedgerRow, UsageColumn } from '../../src/usage/ledger/ledger.ts'

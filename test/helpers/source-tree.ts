@@ -49,6 +49,8 @@ export interface Import {
   readonly to: string
   /** Whether it is for types alone, which bind nothing at run time. */
   readonly types: boolean
+  /** Whether it is an `import()`. */
+  readonly onDemand: boolean
 }
 
 const texts = new Map<string, string>()
@@ -74,7 +76,12 @@ export function importsOf(file: string): readonly Import[] {
   )
   return [...found].map(([, types, from, bare, dynamic]) => {
     const name = (from ?? bare ?? dynamic)!
-    return { from: file, to: name.startsWith('.') ? join(dirname(file), name) : name, types: types !== undefined }
+    return {
+      from: file,
+      to: name.startsWith('.') ? join(dirname(file), name) : name,
+      types: types !== undefined,
+      onDemand: dynamic !== undefined,
+    }
   })
 }
 
@@ -102,15 +109,29 @@ export function roomOf(file: string): string {
     .join('/')
 }
 
+/** The door of a room: the file named after it, from which other rooms import. */
+export function doorOf(room: string): string {
+  return `${room}/${room.slice(room.lastIndexOf('/') + 1)}.ts`
+}
+
+/** Whether an import enters another room elsewhere than at its door. The files right below `src` are a door each. */
+export function isPastDoor({ from, to }: Import): boolean {
+  const room = roomOf(to)
+  return product.includes(to) && room !== roomOf(from) && room !== 'src' && to !== doorOf(room)
+}
+
 /** The number of a file's layer, 0 at the top. */
 function layerOf(file: string): number {
   return layers.findIndex((rooms) => rooms.includes(roomOf(file)))
 }
 
-/** The arrows between groups of product files, such as their folders: from each group to the others it imports. */
+/**
+ * The arrows between groups of product files, such as their folders: from each group to the others it imports. What a door hands
+ * out is no arrow of its folder.
+ */
 export function arrowsBetween(groupOf: (file: string) => string): ReadonlyMap<string, ReadonlySet<string>> {
   const arrows = new Map<string, Set<string>>(product.map((file) => [groupOf(file), new Set()]))
-  for (const file of product)
+  for (const file of product.filter((file) => file !== doorOf(roomOf(file))))
     for (const { to } of importsOf(file))
       if (product.includes(to) && groupOf(to) !== groupOf(file)) arrows.get(groupOf(file))!.add(groupOf(to))
   return arrows

@@ -6,7 +6,7 @@ import { openToolServers, type ToolServers } from '../../src/app/tool-servers.ts
 import { textOf } from '../../src/chat/protocol/messages.ts'
 import type { ToolServer } from '../../src/chat/tools/tool-server.ts'
 import type { AppError } from '../../src/errors.ts'
-import { readSettings } from '../../src/settings/settings.ts'
+import { readSettings } from '../../src/settings/read-settings.ts'
 import { closing } from '../helpers/disposal.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { openHttpToolServer } from '../helpers/mcp/http-server.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { localOwner } from '../../src/operations/ask.ts'
-import { createPersonas } from '../../src/personas/personas.ts'
+import { createPersonas } from '../../src/personas/owned-personas.ts'
 import { openShop } from '../helpers/personas/persona-shop.ts'
 import { personaStoreOf } from '../helpers/storage/test-storage.ts'
 import { suite } from '../helpers/suite.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { readSettings } from '../../src/settings/settings.ts'
+import { readSettings } from '../../src/settings/read-settings.ts'
 import { pluck } from '../helpers/pluck.ts'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
 import { suite } from '../helpers/suite.ts'

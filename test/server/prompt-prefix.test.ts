@@ -1,6 +1,6 @@
 // Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
-import type { App } from '../../src/app/app.ts'
+import type { App } from '../../src/app/compose.ts'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
 import { pinOf } from '../../src/chat/tools/pins.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { readSettings, type Settings, type StoredSettings, settingProblems } from '../../src/settings/settings.ts'
+import { readSettings, type Settings, type StoredSettings, settingProblems } from '../../src/settings/read-settings.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('settings')

@@ -1,6 +1,6 @@
 /** How tokens are chosen from scores. */
 import { randomInt } from 'node:crypto'
-import { createSampler } from '../../../src/inference/sampling.ts'
+import { createSampler } from '../../../src/inference/inference.ts'
 import type { ModelFile } from './configuration.ts'
 
 export interface CodeChooser {

@@ -1,9 +1,13 @@
 /** The codec's decoder as the loop uses it: codes of whole frames in, samples out. */
 import { join } from 'node:path'
-import { createGraph, type Value } from '../../../src/inference/graph.ts'
-import { add } from '../../../src/inference/operators.ts'
-import { openTensorFile, type TensorFile } from '../../../src/inference/safetensors.ts'
-import { createWeights } from '../../../src/inference/weights.ts'
+import {
+  add,
+  createGraph,
+  createWeights,
+  openTensorFile,
+  type TensorFile,
+  type Value,
+} from '../../../src/inference/inference.ts'
 import { convolve, createStreamStates, depthwiseTransposedConvolution } from '../../blocks/convolution.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'

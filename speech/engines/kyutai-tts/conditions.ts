@@ -2,7 +2,7 @@
  * The model's inputs besides the text: a learnt constant, the guidance, and the voice. Computed once per utterance, not
  * in each step.
  */
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
+import type { TensorFile } from '../../../src/inference/inference.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { conditioner } from './tensors.ts'
 

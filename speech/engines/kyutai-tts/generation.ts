@@ -1,5 +1,5 @@
 /** The loop of Kyutai TTS: words go in when the model asks for them, and frames of codes come out behind them. */
-import type { TensorData } from '../../../src/inference/session.ts'
+import type { TensorData } from '../../../src/inference/inference.ts'
 import type { CodeChooser } from './choice.ts'
 import type { KyutaiModel, LanguageStreams } from './model.ts'
 import { createWordMachine, type Entry, type HandedWord } from './words.ts'

@@ -1,7 +1,5 @@
 /** The tensors that the files of a model must hold, by its configuration. */
-import { type ExpectedTensors, tensorProblems } from '../../../src/inference/expected-tensors.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { partName } from '../../../src/inference/tensor-parts.ts'
+import { type ExpectedTensors, partName, type TensorFile, tensorProblems } from '../../../src/inference/inference.ts'
 import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
 import { checkTensors } from '../neural/model-files.ts'

@@ -1,9 +1,13 @@
 /** The graphs of the language model: the backbone's step, the voice that it looks at, and the steps of the depth transformer. */
-import { createGraph } from '../../../src/inference/graph.ts'
-import { add, reshape, rmsNorm } from '../../../src/inference/operators.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { partName } from '../../../src/inference/tensor-parts.ts'
-import { createWeights } from '../../../src/inference/weights.ts'
+import {
+  add,
+  createGraph,
+  createWeights,
+  partName,
+  reshape,
+  rmsNorm,
+  type TensorFile,
+} from '../../../src/inference/inference.ts'
 import { runTransformer, type TransformerShape } from '../../blocks/transformer.ts'
 import { fused, tensorNames } from './tensors.ts'
 

@@ -1,5 +1,5 @@
 /** The transformers of Kyutai TTS as recipes: the backbone, and the depth transformer with each of its sets of weights. */
-import { partName } from '../../../src/inference/tensor-parts.ts'
+import { partName } from '../../../src/inference/inference.ts'
 import type { TransformerShape } from '../../blocks/transformer.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { fused } from './tensors.ts'

@@ -1,5 +1,5 @@
 /** The voice as the backbone looks at it: keys and values of every layer, computed once for an utterance's whole length. */
-import type { Session, TensorData } from '../../../src/inference/session.ts'
+import type { Session, TensorData } from '../../../src/inference/inference.ts'
 import type { TransformerShape } from '../../blocks/transformer.ts'
 import { addPositions, type Conditions, voiceSlots } from './conditions.ts'
 

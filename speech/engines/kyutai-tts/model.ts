@@ -1,10 +1,14 @@
 /** A Kyutai TTS model made ready: its files checked and opened, its graphs built and loaded. `generation.ts` speaks with it. */
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
-import { requireFinite } from '../../../src/inference/finite.ts'
-import type { QuantisationPlan } from '../../../src/inference/quantisation.ts'
-import { openTensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
-import { openSession, type Session } from '../../../src/inference/session.ts'
+import {
+  openSession,
+  openTensorFile,
+  type QuantisationPlan,
+  requireFinite,
+  type Session,
+  weightsFolder,
+} from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'

@@ -1,5 +1,5 @@
 /** The rows that tokens and codes stand for. The tables take hundreds of megabytes: their rows are read from the file. */
-import { type TensorFile, toFloats } from '../../../src/inference/safetensors.ts'
+import { type TensorFile, toFloats } from '../../../src/inference/inference.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { tensorNames } from './tensors.ts'
 

@@ -1,7 +1,5 @@
 /** The names of a model's tensors: as its authors spell them, and as the graphs use them. */
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { withNames } from '../../../src/inference/tensor-names.ts'
-import { partName, withParts } from '../../../src/inference/tensor-parts.ts'
+import { partName, type TensorFile, withNames, withParts } from '../../../src/inference/inference.ts'
 import type { Codebook } from '../../blocks/residual-vectors.ts'
 
 export const conditioner = (name: string, part: string) => `condition_provider.conditioners.${name}.${part}`

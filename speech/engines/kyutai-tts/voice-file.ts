@@ -1,6 +1,6 @@
 /** Voices as the model's authors publish them: an embedding, made by a network that is not published. */
 import { AppError } from '../../../src/errors.ts'
-import { openTensorFile } from '../../../src/inference/safetensors.ts'
+import { openTensorFile } from '../../../src/inference/inference.ts'
 import type { ModelFile } from './configuration.ts'
 import type { VoiceEmbedding } from './memory.ts'
 

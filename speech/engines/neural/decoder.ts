@@ -1,7 +1,13 @@
 /** The codec's decoder as the loops of engines use it: whole frames in, samples out, here or in a process of its own. */
-import { type TensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
-import { openSession, type SessionOptions, type Tensors } from '../../../src/inference/session.ts'
-import type { ChildModule } from '../../../src/process/child.ts'
+
+import {
+  openSession,
+  type SessionOptions,
+  type TensorFile,
+  type Tensors,
+  weightsFolder,
+} from '../../../src/inference/inference.ts'
+import type { ChildModule } from '../../../src/process/process.ts'
 import {
   type Decoder,
   frameDecoder,

@@ -5,10 +5,10 @@ import { AppError } from '../../../src/errors.ts'
 import {
   type ExpectedTensors,
   shownProblems,
+  type TensorFile,
   tensorProblems,
   unknownTensors,
-} from '../../../src/inference/expected-tensors.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
+} from '../../../src/inference/inference.ts'
 
 /** The text of a file. Throws `unavailable` for one that is missing or cannot be read. */
 export async function readText(path: string): Promise<string> {

@@ -1,9 +1,15 @@
 /** Opens the files and sessions of a model one after the other; they close together. */
 import { AppError } from '../../../src/errors.ts'
-import { requireFinite } from '../../../src/inference/finite.ts'
-import { openQuantised, type QuantisationPlan } from '../../../src/inference/quantisation.ts'
-import { type TensorFile, weightsFolder } from '../../../src/inference/safetensors.ts'
-import { openSession, type Session, type SessionOptions } from '../../../src/inference/session.ts'
+import {
+  openQuantised,
+  openSession,
+  type QuantisationPlan,
+  requireFinite,
+  type Session,
+  type SessionOptions,
+  type TensorFile,
+  weightsFolder,
+} from '../../../src/inference/inference.ts'
 
 /** Where a model lies, and how it is computed. */
 export interface ModelOptions {

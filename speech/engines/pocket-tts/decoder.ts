@@ -1,7 +1,6 @@
 /** The codec's decoder as the loop uses it: latents of whole frames in, samples out. */
 import { join } from 'node:path'
-import { openTensorFile, type TensorFile } from '../../../src/inference/safetensors.ts'
-import type { Device } from '../../../src/inference/session.ts'
+import { type Device, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { buildMimiDecoder, decoderShape } from '../../blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'

@@ -2,10 +2,21 @@
  * The flow head: how a noisy latent moves between two times of a frame, given the language model's condition.
  * Modulated residual blocks after Peebles & Xie 2022 (arXiv:2212.09748) and Li et al. 2024 (arXiv:2406.11838).
  */
-import { createGraph, type Graph, type Value } from '../../../src/inference/graph.ts'
-import { add, concat, layerNorm, multiply, scalar, silu, split } from '../../../src/inference/operators.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { createWeights, type Weights } from '../../../src/inference/weights.ts'
+import {
+  add,
+  concat,
+  createGraph,
+  createWeights,
+  type Graph,
+  layerNorm,
+  multiply,
+  scalar,
+  silu,
+  split,
+  type TensorFile,
+  type Value,
+  type Weights,
+} from '../../../src/inference/inference.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
 

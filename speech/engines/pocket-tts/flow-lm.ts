@@ -1,8 +1,5 @@
 /** The flow language model: one row per text token or frame of audio in, the condition of the next frame and the end's logit out. */
-import { createGraph } from '../../../src/inference/graph.ts'
-import { concat, layerNorm } from '../../../src/inference/operators.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { createWeights } from '../../../src/inference/weights.ts'
+import { concat, createGraph, createWeights, layerNorm, type TensorFile } from '../../../src/inference/inference.ts'
 import { kyutaiLayers, runTransformer, type TransformerShape } from '../../blocks/transformer.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'

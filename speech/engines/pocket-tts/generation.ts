@@ -1,6 +1,6 @@
 /** The loop of pocket-tts: a voice and a text in, latents frame by frame, and from those the samples. */
 
-import type { TensorData } from '../../../src/inference/session.ts'
+import type { TensorData } from '../../../src/inference/inference.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
 import type { PocketModel } from './model.ts'

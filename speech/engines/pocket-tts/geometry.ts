@@ -7,10 +7,11 @@ import { AppError } from '../../../src/errors.ts'
 import {
   type ExpectedTensors,
   shownProblems,
+  type TensorEntry,
+  type TensorFile,
   tensorProblems,
   unknownTensors,
-} from '../../../src/inference/expected-tensors.ts'
-import type { TensorEntry, TensorFile } from '../../../src/inference/safetensors.ts'
+} from '../../../src/inference/inference.ts'
 import type { CodecHalf, DecoderSizes, DecoderTensors } from '../../blocks/mimi-decoder.ts'
 import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'

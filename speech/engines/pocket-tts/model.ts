@@ -2,9 +2,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
-import type { QuantisationPlan } from '../../../src/inference/quantisation.ts'
-import { openTensorFile, type TensorFile, toFloats } from '../../../src/inference/safetensors.ts'
-import type { Device, Session, TensorData } from '../../../src/inference/session.ts'
+import {
+  type Device,
+  openTensorFile,
+  type QuantisationPlan,
+  type Session,
+  type TensorData,
+  type TensorFile,
+  toFloats,
+} from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { buildMimiEncoder, encoderShape } from '../../blocks/mimi-encoder.ts'

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/errors.ts'
-import { type ReadField, readMessage } from '../../../src/inference/protobuf.ts'
+import { type ReadField, readMessage } from '../../../src/inference/inference.ts'
 
 export interface Tokenizer {
   /** How many ids there are. */

@@ -1,6 +1,6 @@
 /** Voices as their authors publish them: rows of the language model's cache, or the rows that fill it. */
 import { AppError } from '../../../src/errors.ts'
-import { openTensorFile, type TensorFile } from '../../../src/inference/safetensors.ts'
+import { openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
 import type { CacheRows, CacheShape } from '../../blocks/key-value-cache.ts'
 
 /** The content of a voice file. */

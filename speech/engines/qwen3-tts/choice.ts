@@ -1,6 +1,6 @@
 /** How codes are chosen from scores. */
 import { randomInt } from 'node:crypto'
-import { createSampler } from '../../../src/inference/sampling.ts'
+import { createSampler } from '../../../src/inference/inference.ts'
 import { controlIds, type GenerationFile, type TalkerFile } from './configuration.ts'
 
 export interface CodeChooser {

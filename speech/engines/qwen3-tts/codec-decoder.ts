@@ -1,8 +1,13 @@
 /** The half of the codec that makes samples from codes, any number of frames per call: every stage is causal. */
-import { createGraph, type Value } from '../../../src/inference/graph.ts'
-import { add, rmsNorm } from '../../../src/inference/operators.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { createWeights, type Weights } from '../../../src/inference/weights.ts'
+import {
+  add,
+  createGraph,
+  createWeights,
+  rmsNorm,
+  type TensorFile,
+  type Value,
+  type Weights,
+} from '../../../src/inference/inference.ts'
 import { convolution, convolve, createStreamStates } from '../../blocks/convolution.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { sumOfEntries } from '../../blocks/residual-vectors.ts'

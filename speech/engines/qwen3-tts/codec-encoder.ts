@@ -1,8 +1,5 @@
 /** The half of the codec that hears a clip and gives its codes, for cloning with a transcript. */
-import { createGraph, type Value } from '../../../src/inference/graph.ts'
-import { concat } from '../../../src/inference/operators.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { createWeights } from '../../../src/inference/weights.ts'
+import { concat, createGraph, createWeights, type TensorFile, type Value } from '../../../src/inference/inference.ts'
 import { convolve, createStreamStates, fillStride } from '../../blocks/convolution.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { downsample } from '../../blocks/mimi-encoder.ts'

@@ -1,6 +1,6 @@
 /** The codec's decoder as the loop uses it: frames of codes in, samples out. */
 import { join } from 'node:path'
-import { openTensorFile, type TensorFile } from '../../../src/inference/safetensors.ts'
+import { openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { cacheShape } from '../../blocks/transformer.ts'

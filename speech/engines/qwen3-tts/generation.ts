@@ -1,5 +1,5 @@
 /** The loop of Qwen3-TTS: a prompt in, frames of codes out. */
-import type { TensorData } from '../../../src/inference/session.ts'
+import type { TensorData } from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { CodeChooser } from './choice.ts'
 import type { QwenModel, TalkerStreams } from './model.ts'

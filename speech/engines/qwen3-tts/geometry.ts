@@ -1,6 +1,5 @@
 /** The tensors that the files of a model must hold, by its configuration. */
-import type { ExpectedTensors } from '../../../src/inference/expected-tensors.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
+import type { ExpectedTensors, TensorFile } from '../../../src/inference/inference.ts'
 import type { Codebook } from '../../blocks/residual-vectors.ts'
 import { findSeanet, type Seanet } from '../../blocks/seanet.ts'
 import type { TransformerShape } from '../../blocks/transformer.ts'

@@ -1,8 +1,5 @@
 /** The graphs of the language model: the talker, the predictor of the other codes with its heads, and the rows of text. */
-import { createGraph } from '../../../src/inference/graph.ts'
-import { rmsNorm, silu, slice } from '../../../src/inference/operators.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { createWeights } from '../../../src/inference/weights.ts'
+import { createGraph, createWeights, rmsNorm, silu, slice, type TensorFile } from '../../../src/inference/inference.ts'
 import { runTransformer, type TransformerShape } from '../../blocks/transformer.ts'
 import { tensorNames } from './geometry.ts'
 

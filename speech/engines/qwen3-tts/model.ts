@@ -1,9 +1,14 @@
 /** A Qwen3-TTS model made ready: its files checked and opened, its graphs built and loaded. `generation.ts` speaks with it. */
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
-import type { QuantisationPlan } from '../../../src/inference/quantisation.ts'
-import { openTensorFile, type TensorFile, toFloats } from '../../../src/inference/safetensors.ts'
-import type { Session, TensorData } from '../../../src/inference/session.ts'
+import {
+  openTensorFile,
+  type QuantisationPlan,
+  type Session,
+  type TensorData,
+  type TensorFile,
+  toFloats,
+} from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'

@@ -1,8 +1,5 @@
 /** The vector of a voice from a recording: it stands in the prompt where a preset's row would. */
-import { createGraph, type Value } from '../../../src/inference/graph.ts'
-import { integers } from '../../../src/inference/operators.ts'
-import type { TensorFile } from '../../../src/inference/safetensors.ts'
-import { createWeights } from '../../../src/inference/weights.ts'
+import { createGraph, createWeights, integers, type TensorFile, type Value } from '../../../src/inference/inference.ts'
 import { ecapa } from '../../blocks/ecapa.ts'
 import type { SpeakerFile } from './configuration.ts'
 import type { GraphOptions } from './language-graphs.ts'

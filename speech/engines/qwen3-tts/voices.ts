@@ -1,6 +1,6 @@
 /** Voices: presets by name, descriptions, and recordings heard by the speaker encoder and the codec. */
 import { AppError } from '../../../src/errors.ts'
-import type { TensorData } from '../../../src/inference/session.ts'
+import type { TensorData } from '../../../src/inference/inference.ts'
 import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
 import type { Beginning, FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { resampleClip } from '../../blocks/resampling.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { isPrintableLine } from '../../formats/terminal-text.ts'
+import { isPrintableLine } from '../../formats/formats.ts'
 import { type MaybePromise, type Role, whenThere } from '../users.ts'
 import { digestOfKey, keyTextProblem, lastFour, makeKeyText } from './key-text.ts'
 import { boundScopes, defaultScopes, type KeyRights, type Scope } from './rights.ts'

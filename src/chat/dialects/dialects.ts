@@ -1,3 +1,18 @@
+/**
+ * Requests, answers and streams of five APIs, each into ours and back, for other programs: pure, bytes and JSON in and out. Of
+ * aichat they need this folder, `chat/protocol` and a few tools.
+ *
+ * @example
+ * import { dialectFor } from './dialects.ts'
+ *
+ * const openai = dialectFor('openai-chat', '')
+ * const anthropic = dialectFor('anthropic-messages', '')
+ * const asked = openai.readRequest({ model: 'claude-haiku-4-5', messages: [{ role: 'user', content: 'Hi' }] })
+ * console.log(anthropic.writeRequest(asked, 'https://api.anthropic.com/v1/messages').body['messages'])
+ *
+ * const body = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hello!' }], stop_reason: 'end_turn' }
+ * console.log(openai.writeResponse(anthropic.readResponse(body))['choices'])
+ */
 import type { Dialect } from '../protocol/dialect.ts'
 import { anthropic } from './anthropic/dialect.ts'
 import { gemini } from './gemini/dialect.ts'

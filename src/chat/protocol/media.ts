@@ -1,4 +1,4 @@
-import { parseDataUrl } from '../../formats/data-url.ts'
+import { parseDataUrl } from '../../formats/formats.ts'
 import { type JsonObject, objectOf, stringOf } from './json-object.ts'
 import { type ContentPart, imageUrlOf } from './messages.ts'
 

@@ -1,5 +1,4 @@
-import { parseDataUrl } from '../../formats/data-url.ts'
-import { imageSize } from '../../formats/image-size.ts'
+import { imageSize, parseDataUrl } from '../../formats/formats.ts'
 import { objectOf, stringOf } from './json-object.ts'
 import {
   type ContentPart,

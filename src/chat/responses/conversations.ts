@@ -1,4 +1,4 @@
-import { weightOf } from '../../formats/json/writer.ts'
+import { weightOf } from '../../formats/formats.ts'
 import { isObject } from '../protocol/json-object.ts'
 import { isConversationId, isId, keptItems, mostItems, newConversationId, referencesIn } from './items.ts'
 import { conversationNotFound, itemNotFound, wrongField } from './refusals.ts'

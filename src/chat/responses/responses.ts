@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { weightOf } from '../../formats/json/writer.ts'
+import { weightOf } from '../../formats/formats.ts'
 import { isObject } from '../protocol/json-object.ts'
 import { isConversationId, isId, itemsOf, keptItems, mostItems, referencesIn, withoutReferences } from './items.ts'
 import { bothBehind, conversationNotFound, previousNotFound, responseNotFound, wrongField } from './refusals.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalize, wellFormed } from '../../formats/json/canonical.ts'
+import { canonicalize, wellFormed } from '../../formats/formats.ts'
 import type { ServerTool, ToolServer } from './tool-server.ts'
 
 /** The longest name of a function: characters of A-Z, a-z, 0-9, _ and -, at OpenAI and Anthropic alike. */

@@ -1,6 +1,5 @@
 import { AppError, toAppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json/json.ts'
-import { printableLine } from '../../formats/terminal-text.ts'
+import { parseJson, printableLine } from '../../formats/formats.ts'
 import { mediaNames, mediaSize } from '../protocol/media.ts'
 import type { ContentPart, Message, TextPart, Tool, ToolCall } from '../protocol/messages.ts'
 import { offeredName, pinOf } from './pins.ts'

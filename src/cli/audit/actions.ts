@@ -1,4 +1,4 @@
-import { showAudit } from '../../operations/audit.ts'
+import { showAudit } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'

@@ -1,5 +1,5 @@
-import type { Toolbox } from '../../chat/tools/toolbox.ts'
-import { showPersona } from '../../operations/personas.ts'
+import type { Toolbox } from '../../chat/chat.ts'
+import { showPersona } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { type Answer, answerQuestion } from './answer.ts'
 import type { ChatOptions, ChatQuestion } from './question.ts'

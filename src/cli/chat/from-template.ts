@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { suggestion } from '../../formats/nearest-name.ts'
+import { suggestion } from '../../formats/formats.ts'
 import { readTemplate } from '../template/store.ts'
 import { type Template, textsOf, variablesOf } from '../template/template.ts'
 import { filled, inputVariable, variablesIn } from '../template/variables.ts'

@@ -1,6 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { compactSession } from '../../operations/compact-session.ts'
-import { showModel } from '../../operations/model-details.ts'
+import { compactSession, showModel } from '../../operations/operations.ts'
 import { compactionText } from '../session/transcript.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'

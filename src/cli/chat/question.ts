@@ -1,5 +1,4 @@
-import { personaIn } from '../../chat/model-address.ts'
-import type { Message } from '../../chat/protocol/messages.ts'
+import { type Message, personaIn } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'

@@ -1,6 +1,6 @@
-import { personaIn } from '../../chat/model-address.ts'
+import { personaIn } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
-import { createSession, endSession, listSessions, removeSession, showSession } from '../../operations/sessions.ts'
+import { createSession, endSession, listSessions, removeSession, showSession } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { type ChatOptions, personaOf } from './question.ts'

@@ -1,4 +1,4 @@
-import { textOf } from '../../chat/protocol/messages.ts'
+import { textOf } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import type { Cli } from '../terminal/cli.ts'
 import type { Answer } from './answer.ts'

@@ -1,5 +1,4 @@
-import type { Message, Tool } from '../../chat/protocol/messages.ts'
-import { mostRounds, type Toolbox } from '../../chat/tools/toolbox.ts'
+import { type Message, mostRounds, type Tool, type Toolbox } from '../../chat/chat.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { type Answer, answerQuestion } from './answer.ts'

@@ -1,4 +1,4 @@
-import type { Message } from '../../chat/protocol/messages.ts'
+import type { Message } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import type { PromptLine } from '../line/prompt-line.ts'
 import { endLine } from '../markdown/printer.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Operation } from '../../operations/operation.ts'
+import type { Operation } from '../../operations/operations.ts'
 import type { WordCli } from '../terminal/cli.ts'
 import { aliases } from './word-cli.ts'
 

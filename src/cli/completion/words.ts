@@ -1,5 +1,5 @@
-import type { Names } from '../../app/names.ts'
-import { isPrintableLine } from '../../formats/terminal-text.ts'
+import type { Names } from '../../app/app.ts'
+import { isPrintableLine } from '../../formats/formats.ts'
 import { isSettingName, settingNames } from '../../settings/settings.ts'
 import type { WordCli } from '../terminal/cli.ts'
 import { aliases } from './word-cli.ts'

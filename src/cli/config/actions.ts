@@ -46,7 +46,10 @@ export async function path(cli: Cli): Promise<void> {
 async function record(cli: Cli, action: string, name: string): Promise<void> {
   // Settings that make no sense yet open no storage; `noteFaults` says so.
   if (settingProblems(cli.io.environment, readSettingsFile(pathsOf(cli.io.environment))).length > 0) return
-  const [{ openApp }, { recordHere }] = await Promise.all([import('../../app/app.ts'), import('../terminal/record.ts')])
+  const [{ openApp }, { recordHere }] = await Promise.all([
+    import('../../app/compose.ts'),
+    import('../terminal/record.ts'),
+  ])
   try {
     const app = await openApp(readSettings(cli.io.environment))
     try {

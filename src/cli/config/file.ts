@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../../errors.ts'
-import { parseHandWritten } from '../../formats/json/json.ts'
-import { suggestion } from '../../formats/nearest-name.ts'
-import { looksLikeKey } from '../../plugins/key-shapes.ts'
+import { parseHandWritten, suggestion } from '../../formats/formats.ts'
+import { looksLikeKey } from '../../plugins/plugins.ts'
 import {
   type Environment,
   loneTlsFile,
@@ -18,7 +17,7 @@ import {
   settingsFile,
   unknownEntries,
 } from '../../settings/settings.ts'
-import { whileLocked } from '../../storage/files/file-lock.ts'
+import { whileLocked } from '../../storage/storage.ts'
 
 export interface SettingRow {
   readonly name: string

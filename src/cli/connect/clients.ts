@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { suggestion } from '../../formats/nearest-name.ts'
+import { suggestion } from '../../formats/formats.ts'
 import { type Client, keyVariable } from './client.ts'
 import { claudeVariables, codexProvider, opencodeEdits, shellWord, zedProvider } from './client-settings.ts'
 

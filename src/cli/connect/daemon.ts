@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { serviceUrl } from '../../http/service-url.ts'
+import { serviceUrl } from '../../http/http.ts'
 import { installationId } from '../../installation-id.ts'
 import { rootOf } from '../remote/root.ts'
 import { findServer } from '../remote/target.ts'

@@ -1,6 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { listChatModels } from '../../operations/chat.ts'
-import { createKey, revokeKey, updateKey } from '../../operations/keys.ts'
+import { createKey, listChatModels, revokeKey, updateKey } from '../../operations/operations.ts'
 import { openRemote } from '../remote/client.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { folderOf, homeFolder } from '../../settings/folders.ts'
-import type { Environment } from '../../settings/settings.ts'
+import { type Environment, folderOf, homeFolder } from '../../settings/settings.ts'
 
 /** The places of the clients' own files on this machine. */
 export interface Places {

@@ -2,10 +2,9 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { boundedRecord } from '../../formats/bounded-record.ts'
+import { boundedRecord } from '../../formats/formats.ts'
 import type { Paths } from '../../settings/settings.ts'
-import { replaceFile } from '../../storage/files/atomic.ts'
-import { whileLocked } from '../../storage/files/file-lock.ts'
+import { replaceFile, whileLocked } from '../../storage/storage.ts'
 
 /** A change of a client's file, with the facts to undo it. */
 const writtenFile = z.object({

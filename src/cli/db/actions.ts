@@ -8,9 +8,9 @@ import {
   type MovedTo,
   moveDatabase,
   type TransferControl,
-} from '../../app/database.ts'
+} from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
+import { counted } from '../../formats/formats.ts'
 import { readSecret } from '../../settings/settings.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFolder } from '../../app/package-folder.ts'
+import { packageFolder } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import type { Cli } from '../terminal/cli.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pluginManifest } from '../../plugins/manifest.ts'
+import { pluginManifest } from '../../plugins/plugins.ts'
 import { escapeRoff } from './roff.ts'
 
 /** A field of the plugin document, at any depth. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { suggestion } from '../../formats/nearest-name.ts'
+import { suggestion } from '../../formats/formats.ts'
 import { settingNames } from '../../settings/settings.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import { systemdUnit } from '../service/systemd-unit.ts'

@@ -1,6 +1,14 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { createKey, type keyView, listKeys, revokeKey, rotateKey, showKey, updateKey } from '../../operations/keys.ts'
+import {
+  createKey,
+  type keyView,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  showKey,
+  updateKey,
+} from '../../operations/operations.ts'
 import { withBudgets } from '../limit/actions.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'

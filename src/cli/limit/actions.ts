@@ -8,7 +8,7 @@ import {
   removeLimit,
   resetLimit,
   showLimit,
-} from '../../operations/limits.ts'
+} from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { keyIdOf } from '../terminal/key-id.ts'

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeFolder } from '../../formats/make-folder.ts'
+import { makeFolder } from '../../formats/formats.ts'
 import { stripControls } from '../terminal/io.ts'
 
 /** A file of entered texts, which several terminals may use at once. */

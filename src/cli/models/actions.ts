@@ -1,6 +1,5 @@
-import { listModels } from '../../operations/models.ts'
-import { listEmbeddingModels } from '../../operations/personas.ts'
-import { abilitiesOf, type ModelFacts } from '../../plugins/model-facts.ts'
+import { listEmbeddingModels, listModels } from '../../operations/operations.ts'
+import { abilitiesOf, type ModelFacts } from '../../plugins/plugins.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'

@@ -1,20 +1,18 @@
-import { unknownPlugin } from '../../chat/model-address.ts'
+import { unknownPlugin } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
-import { suggestion } from '../../formats/nearest-name.ts'
-import { listModels } from '../../operations/models.ts'
-import { listPlugins } from '../../operations/plugins.ts'
-import { reservedPrefixes } from '../../plugins/manifest-checks.ts'
+import { suggestion } from '../../formats/formats.ts'
+import { listModels, listPlugins } from '../../operations/operations.ts'
+import { reservedPrefixes } from '../../plugins/plugins.ts'
 import {
   type Aliases,
   aliasFile,
   isAliasName,
   isAliasTarget,
   mostAliases,
+  type Paths,
   readAliases,
-} from '../../settings/model-aliases.ts'
-import type { Paths } from '../../settings/settings.ts'
-import { replaceFile } from '../../storage/files/atomic.ts'
-import { whileLocked } from '../../storage/files/file-lock.ts'
+} from '../../settings/settings.ts'
+import { replaceFile, whileLocked } from '../../storage/storage.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'

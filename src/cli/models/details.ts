@@ -1,5 +1,5 @@
-import { runningModels, showModel } from '../../operations/model-details.ts'
-import { resolveAlias } from '../../settings/model-aliases.ts'
+import { runningModels, showModel } from '../../operations/operations.ts'
+import { resolveAlias } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
 import { labelled, sizeText, table, timeText } from '../terminal/table.ts'

@@ -1,6 +1,5 @@
-import { counted } from '../../formats/counted.ts'
-import { parseJson } from '../../formats/json/json.ts'
-import { adaptPersona, listAdaptations, showState } from '../../operations/adaptation.ts'
+import { counted, parseJson } from '../../formats/formats.ts'
+import { adaptPersona, listAdaptations, showState } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
+import { counted } from '../../formats/formats.ts'
 import {
   addMemory,
   editMemory,
@@ -9,8 +9,8 @@ import {
   searchMemories,
   showMemory,
   wipeMemories,
-} from '../../operations/memories.ts'
-import { timeForms, timeFromText } from '../../personas/memory/time-words.ts'
+} from '../../operations/operations.ts'
+import { timeForms, timeFromText } from '../../personas/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { editText } from '../terminal/editor.ts'
 import { fieldsOf } from '../terminal/fields.ts'

@@ -5,11 +5,16 @@ import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
-import type { Download } from '../../operations/operation.ts'
-import { backUpPersona, exportPersona, importPersona, listBackups, restorePersona } from '../../operations/packages.ts'
-import { notedFolder, openScratch, type Scratch } from '../../personas/package/scratch.ts'
-import { LocalPackage } from '../../personas/package/upload.ts'
+import { counted } from '../../formats/formats.ts'
+import {
+  backUpPersona,
+  type Download,
+  exportPersona,
+  importPersona,
+  listBackups,
+  restorePersona,
+} from '../../operations/operations.ts'
+import { LocalPackage, notedFolder, openScratch, type Scratch } from '../../personas/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'

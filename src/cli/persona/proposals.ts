@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { acceptProposal, listProposals, rejectProposal } from '../../operations/memories.ts'
+import { acceptProposal, listProposals, rejectProposal } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'

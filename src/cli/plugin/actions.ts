@@ -10,8 +10,8 @@ import {
   showPlugin,
   testPlugin,
   updatePlugin,
-} from '../../operations/plugins.ts'
-import type { PluginKind, PluginManifest } from '../../plugins/manifest.ts'
+} from '../../operations/operations.ts'
+import type { PluginKind, PluginManifest } from '../../plugins/plugins.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readObject } from '../terminal/fetched.ts'
 import { fieldsOf } from '../terminal/fields.ts'

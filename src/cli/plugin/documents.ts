@@ -1,6 +1,6 @@
 import { openApp } from '../../app/app.ts'
 import { type AppError, toAppError } from '../../errors.ts'
-import { unknownFieldsOf } from '../../plugins/manifest-warnings.ts'
+import { unknownFieldsOf } from '../../plugins/plugins.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readJsonInput } from '../terminal/files.ts'
 import { print } from '../terminal/output.ts'

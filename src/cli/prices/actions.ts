@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { listPrices, longestPriceFile, setPrices, unsetPrice } from '../../operations/prices.ts'
+import { listPrices, longestPriceFile, setPrices, unsetPrice } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readObject } from '../terminal/fetched.ts'
 import { fieldsOf } from '../terminal/fields.ts'

@@ -1,6 +1,5 @@
 import { openApp } from '../../app/app.ts'
-import { askInProcess, type LocalCaller, localOwner } from '../../operations/ask.ts'
-import type { Caller } from '../../operations/operation.ts'
+import { askInProcess, type Caller, type LocalCaller, localOwner } from '../../operations/operations.ts'
 import type { Backend, Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { findServer, findToken, type Target } from './target.ts'

@@ -1,4 +1,4 @@
-import { openLogins, type TokenStorage } from '../../app/logins.ts'
+import { openLogins, type TokenStorage } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import { readSecret, type Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'

@@ -1,6 +1,6 @@
-import type { ServiceRecord } from '../../app/service-record.ts'
+import type { ServiceRecord } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
-import { reloadService, runningService } from '../../operations/running-service.ts'
+import { reloadService, runningService } from '../../operations/operations.ts'
 import { readSettings, type Settings } from '../../settings/settings.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'

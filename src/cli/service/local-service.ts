@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { runningServices, type ServiceRecord } from '../../app/service-record.ts'
+import { runningServices, type ServiceRecord } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 

@@ -1,4 +1,4 @@
-import { type ServeOptions, serve as startServers } from '../../server/serve.ts'
+import { type ServeOptions, serve as startServers } from '../../server/server.ts'
 import type { Cli } from '../terminal/cli.ts'
 
 /** Serves until a signal; exits 0 once requests in flight are finished. */

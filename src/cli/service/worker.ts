@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../../errors.ts'
-import { runWorker } from '../../server/worker.ts'
+import { runWorker } from '../../server/server.ts'
 import type { Cli } from '../terminal/cli.ts'
 
 /** Serves as one of the processes of `aichat serve --workers`, which starts it. Throws `usage` where that did not. */

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
-import { compactSession } from '../../operations/compact-session.ts'
+import { counted } from '../../formats/formats.ts'
 import {
+  compactSession,
   endSession,
   listSessions,
   removeSession,
@@ -10,8 +10,8 @@ import {
   renameSession,
   showSession,
   undoSession,
-} from '../../operations/sessions.ts'
-import { parseLifetime } from '../../settings/duration.ts'
+} from '../../operations/operations.ts'
+import { parseLifetime } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { writeOutput } from '../terminal/files.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { searchSessions } from '../../operations/sessions.ts'
-import { timeForms, timeFromText } from '../../personas/memory/time-words.ts'
+import { searchSessions } from '../../operations/operations.ts'
+import { timeForms, timeFromText } from '../../personas/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { coloured } from '../terminal/colour.ts'
 import { fieldsOf } from '../terminal/fields.ts'

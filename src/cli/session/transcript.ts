@@ -1,11 +1,15 @@
 import type { z } from 'zod'
-import { type JsonObject, objectOf } from '../../chat/protocol/json-object.ts'
-import { mediaBytes } from '../../chat/protocol/media.ts'
-import { type Message as ChatMessage, type ContentPart, imageUrlOf, textOf } from '../../chat/protocol/messages.ts'
-import { counted } from '../../formats/counted.ts'
-import { dataUrl } from '../../formats/data-url.ts'
-import type { compactSession } from '../../operations/compact-session.ts'
-import type { showSession } from '../../operations/sessions.ts'
+import {
+  type Message as ChatMessage,
+  type ContentPart,
+  imageUrlOf,
+  type JsonObject,
+  mediaBytes,
+  objectOf,
+  textOf,
+} from '../../chat/chat.ts'
+import { counted, dataUrl } from '../../formats/formats.ts'
+import type { compactSession, showSession } from '../../operations/operations.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { coloured, rendersMarkdown } from '../terminal/colour.ts'

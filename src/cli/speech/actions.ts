@@ -1,12 +1,17 @@
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { wavHeader } from '../../../speech/audio/wav.ts'
-import { countCharacters } from '../../../speech/text/sentences.ts'
+import { countCharacters, wavHeader } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
-import type { Download } from '../../operations/operation.ts'
-import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from '../../operations/speech.ts'
+import { counted } from '../../formats/formats.ts'
+import {
+  cloneVoice,
+  type Download,
+  designVoice,
+  listVoicesOfServers,
+  showSpeechHealth,
+  speakText,
+} from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { readInput, writeOutput } from '../terminal/files.ts'

@@ -1,4 +1,4 @@
-import type { Download } from '../../operations/operation.ts'
+import type { Download } from '../../operations/operations.ts'
 
 /** The body in pieces. */
 export async function* piecesOf({ body }: Pick<Download, 'body'>): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,6 @@
 import { chmod, lstat, open, readFile, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
-import { wavHeader } from '../../../speech/audio/wav.ts'
-import type { WordTime } from '../../../speech/engines/engine.ts'
+import { type WordTime, wavHeader } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { explain } from '../terminal/files.ts'
 

@@ -1,5 +1,5 @@
-import { countCharacters } from '../../../speech/text/sentences.ts'
-import { counted } from '../../formats/counted.ts'
+import { countCharacters } from '../../../speech/speech.ts'
+import { counted } from '../../formats/formats.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { openProgress } from '../terminal/progress.ts'
 

@@ -1,4 +1,4 @@
-import { speakText } from '../../operations/speech.ts'
+import { speakText } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'

@@ -1,4 +1,4 @@
-import type { Download } from '../../operations/operation.ts'
+import type { Download } from '../../operations/operations.ts'
 
 /** Sends a request to a server; resolves with the response of any status. */
 export type SpeechExchange = (

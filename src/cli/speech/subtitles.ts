@@ -1,6 +1,5 @@
 import { extname } from 'node:path'
-import type { WordTime } from '../../../speech/engines/engine.ts'
-import { splitSentences } from '../../../speech/text/sentences.ts'
+import { splitSentences, type WordTime } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import type { HeardWords } from './word-answer.ts'
 

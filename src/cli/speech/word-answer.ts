@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
-import type { WordTime } from '../../../speech/engines/engine.ts'
-import type { SpeechEvent } from '../../../speech/word-events.ts'
-import { createEventReader } from '../../chat/protocol/sse.ts'
+import type { SpeechEvent, WordTime } from '../../../speech/speech.ts'
+import { createEventReader } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
-import type { Download } from '../../operations/operation.ts'
+import type { Download } from '../../operations/operations.ts'
 
 /** The words of an answer, complete when its audio has been read. */
 export interface HeardWords {

@@ -1,9 +1,7 @@
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json/json.ts'
-import { nearestName, suggestion } from '../../formats/nearest-name.ts'
-import { validate } from '../../formats/schema-problems.ts'
+import { nearestName, parseJson, suggestion, validate } from '../../formats/formats.ts'
 import { optionFor, parameterName } from '../terminal/parameters.ts'
 import { inputVariable, variableName, variablesIn } from './variables.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Ask, AskStream, Operation } from '../../operations/operation.ts'
+import type { Ask, AskStream, Operation } from '../../operations/operations.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { CliCommand } from './command.ts'
 import type { Io } from './io.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json/json.ts'
-import { connectionSentence } from '../../http/connection-failure.ts'
+import { parseJson } from '../../formats/formats.ts'
+import { connectionSentence } from '../../http/http.ts'
 import type { Cli } from './cli.ts'
 import { readJsonInput } from './files.ts'
 

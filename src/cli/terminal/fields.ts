@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Operation } from '../../operations/operation.ts'
+import type { Operation } from '../../operations/operations.ts'
 import type { Cli } from './cli.ts'
 import { none } from './parsers.ts'
 

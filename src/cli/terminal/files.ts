@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json/json.ts'
+import { parseJson } from '../../formats/formats.ts'
 import type { Cli } from './cli.ts'
 import { readStdin, sizeOf } from './stdin.ts'
 

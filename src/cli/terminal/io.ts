@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError } from '../../errors.ts'
 
-export { stripControls } from '../../formats/terminal-text.ts'
+export { stripControls } from '../../formats/formats.ts'
 
 /** The streams, environment and signals of a command; tests pass their own. */
 export interface Io {

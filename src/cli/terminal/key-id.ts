@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { listKeys } from '../../operations/keys.ts'
+import { listKeys } from '../../operations/operations.ts'
 import type { Cli } from './cli.ts'
 
 /** Keys that are looked through for a name: a user may have 100 live ones, and dead ones beside them. */

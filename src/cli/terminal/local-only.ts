@@ -1,4 +1,4 @@
-import { isLoopback } from '../../chat/local-only.ts'
+import { isLoopback } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import type { Cli } from './cli.ts'
 

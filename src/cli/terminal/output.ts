@@ -1,4 +1,4 @@
-import { escapedJson } from '../../formats/terminal-text.ts'
+import { escapedJson } from '../../formats/formats.ts'
 import type { Cli } from './cli.ts'
 import { keepStyles } from './colour.ts'
 import { stripControls } from './io.ts'

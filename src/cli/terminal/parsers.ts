@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { AppError } from '../../errors.ts'
-import { isoTime } from '../../formats/iso-time.ts'
+import { isoTime } from '../../formats/formats.ts'
 
 /** The longest delay of a timer, about 24 days: milliseconds. */
 const longestTimer = 2 ** 31 - 1

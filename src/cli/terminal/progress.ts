@@ -1,4 +1,4 @@
-import { printableLine } from '../../formats/terminal-text.ts'
+import { printableLine } from '../../formats/formats.ts'
 import type { Cli } from './cli.ts'
 
 /** A progress line on stderr. */

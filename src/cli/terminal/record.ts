@@ -1,5 +1,5 @@
 import type { App } from '../../app/app.ts'
-import { localOwner } from '../../operations/ask.ts'
+import { localOwner } from '../../operations/operations.ts'
 import type { Cli } from './cli.ts'
 import { note } from './output.ts'
 

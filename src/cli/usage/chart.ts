@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { showUsage } from '../../operations/usage.ts'
+import type { showUsage } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { type Column, columnCounter, table } from '../terminal/table.ts'
 

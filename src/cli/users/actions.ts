@@ -1,15 +1,15 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { resetPassword as resetPasswordOperation } from '../../operations/auth.ts'
 import {
   countUsers,
   createUser,
   listUsers,
   removeUser,
+  resetPassword as resetPasswordOperation,
   showUser,
   unlockLogins,
   updateUser,
-} from '../../operations/users.ts'
+} from '../../operations/operations.ts'
 import { newPassword, noteLiveKeys } from '../account/actions.ts'
 import { refuseBesideOtherDaemon } from '../account/other-daemon.ts'
 import type { Cli } from '../terminal/cli.ts'

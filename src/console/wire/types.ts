@@ -1,23 +1,37 @@
 /** The shapes of the API, derived from the operations: types alone, nothing of the core is in the page. */
-import type { listAdaptations, showState } from '../../operations/adaptation.ts'
-import type { showAudit } from '../../operations/audit.ts'
-import type { systemInfo, whoAmI } from '../../operations/auth.ts'
-import type { listChatModels } from '../../operations/chat.ts'
-import type { listKeys } from '../../operations/keys.ts'
-import type { checkLimit, listLimits } from '../../operations/limits.ts'
-import type { listMemories, listProposals, removeMemory, searchMemories } from '../../operations/memories.ts'
-import type { refreshModels } from '../../operations/models.ts'
-import type { OutputOf } from '../../operations/operation.ts'
-import type { importPersona, listBackups, verifyPersona } from '../../operations/packages.ts'
-import type { listPersonas } from '../../operations/personas.ts'
-import type { validatePlugin } from '../../operations/plugin-check.ts'
-import type { listPlugins, testPlugin } from '../../operations/plugins.ts'
-import type { listRequests, showLoad } from '../../operations/requests.ts'
-import type { serviceStatus } from '../../operations/service.ts'
-import type { listSessions, showSession } from '../../operations/sessions.ts'
-import type { listVoicesOfServers, showSpeechHealth } from '../../operations/speech.ts'
-import type { showUsage } from '../../operations/usage.ts'
-import type { listUsers } from '../../operations/users.ts'
+import type {
+  checkLimit,
+  importPersona,
+  listAdaptations,
+  listBackups,
+  listChatModels,
+  listKeys,
+  listLimits,
+  listMemories,
+  listPersonas,
+  listPlugins,
+  listProposals,
+  listRequests,
+  listSessions,
+  listUsers,
+  listVoicesOfServers,
+  OutputOf,
+  refreshModels,
+  removeMemory,
+  searchMemories,
+  serviceStatus,
+  showAudit,
+  showLoad,
+  showSession,
+  showSpeechHealth,
+  showState,
+  showUsage,
+  systemInfo,
+  testPlugin,
+  validatePlugin,
+  verifyPersona,
+  whoAmI,
+} from '../../operations/operations.ts'
 
 export type SystemInfo = OutputOf<typeof systemInfo>
 export type Me = OutputOf<typeof whoAmI>

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { type HeavyWork, heavyTurn } from '../../process/heavy-turns.ts'
+import { type HeavyWork, heavyTurn } from '../../process/process.ts'
 import { bytesAtOnce } from '../join-bytes.ts'
 import { notJson, parseMetered, positionOf, shortText } from './json.ts'
 import { type LongText, longText } from './meter.ts'

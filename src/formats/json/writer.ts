@@ -1,4 +1,4 @@
-import { type HeavyWork, heavyTurn } from '../../process/heavy-turns.ts'
+import { type HeavyWork, heavyTurn } from '../../process/process.ts'
 
 /** From this weight on a value is written in turns: characters, of which V8 writes some 300,000 in a millisecond. */
 export const heavyValue = 1024 * 1024

@@ -1,4 +1,4 @@
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize } from '../../formats/formats.ts'
 import { type Effect, type Learned, viewLearned } from './state.ts'
 
 /** A reason for each path of a state that an event considered. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize } from '../../formats/formats.ts'
 import { type Effect, type Event, type Inputs, isReplayable } from './state.ts'
 
 /**

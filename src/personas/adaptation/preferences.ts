@@ -1,4 +1,4 @@
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize } from '../../formats/formats.ts'
 import { preferencePath, type Reasons } from './effects.ts'
 import { explicitTrust, inferredTrust, trustOf } from './rules.ts'
 import { type Candidate, type Event, type Learned, learnedLimits, type Preference } from './state.ts'

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { differences, type Reasons } from './effects.ts'
 import { reinforce, setPreference, weaken } from './preferences.ts'
 import {

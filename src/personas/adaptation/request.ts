@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { boundedRecord } from '../../formats/bounded-record.ts'
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { boundedRecord, canonicalize } from '../../formats/formats.ts'
 import type { Sensitivity } from './rules.ts'
 import type { Inputs, Signal } from './state.ts'
 

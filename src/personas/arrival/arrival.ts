@@ -1,7 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { isoTime } from '../../formats/iso-time.ts'
-import { parseJson } from '../../formats/json/json.ts'
-import { printableLine } from '../../formats/terminal-text.ts'
+import { isoTime, parseJson, printableLine } from '../../formats/formats.ts'
 import type { CardPersona } from '../card/card.ts'
 import type { Fields } from '../fields.ts'
 import { type Metadata, maxContentLength, wellFormed } from '../memory/memory.ts'

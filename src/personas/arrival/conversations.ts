@@ -1,6 +1,4 @@
-import { damaged, unsupported } from '../../formats/file-error.ts'
-import { fileChunks, jsonItems } from '../../formats/json/spans.ts'
-import { foreignShape, openZip } from '../../formats/zip.ts'
+import { damaged, fileChunks, foreignShape, jsonItems, openZip, unsupported } from '../../formats/formats.ts'
 import { type Fields, isFields } from '../fields.ts'
 import {
   type Arrival,

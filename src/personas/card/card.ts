@@ -1,7 +1,14 @@
 import { AppError } from '../../errors.ts'
-import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/json/canonical.ts'
-import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
-import { printableLine } from '../../formats/terminal-text.ts'
+import {
+  canonicalize,
+  defaultJsonLimits,
+  parseStrictJson,
+  parseStrictJsonBytes,
+  plainPng,
+  printableLine,
+  readPngTexts,
+  writePngTexts,
+} from '../../formats/formats.ts'
 import { type Fields, isFields } from '../fields.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import { isFirstVersion } from './first-version.ts'

@@ -1,5 +1,4 @@
-import { type Message, textOf } from '../../chat/protocol/messages.ts'
-import { summaryWish } from '../../chat/protocol/summary-wish.ts'
+import { type Message, summaryWish, textOf } from '../../chat/chat.ts'
 import type { SavedMessage } from './conversation.ts'
 
 /**

@@ -1,6 +1,5 @@
-import type { Message } from '../../chat/protocol/messages.ts'
-import { textOf } from '../../chat/protocol/messages.ts'
-import { displayName } from '../../formats/display-name.ts'
+import { type Message, textOf } from '../../chat/chat.ts'
+import { displayName } from '../../formats/formats.ts'
 import type { SearchGroup } from './search-words.ts'
 
 /** A saved conversation, called a session on the wire. */

@@ -1,5 +1,4 @@
-import type { Message } from '../../chat/protocol/messages.ts'
-import type { ChatCall } from '../../chat/router.ts'
+import type { ChatCall, Message } from '../../chat/chat.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
 import { isAsked } from '../memory/questions.ts'

@@ -1,4 +1,4 @@
-import { atOnce } from '../../process/heavy-turns.ts'
+import { atOnce } from '../../process/process.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { termsOf } from '../memory/ranking-terms.ts'
 import { isSmallTalk } from '../memory/small-talk.ts'

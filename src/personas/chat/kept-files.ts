@@ -3,10 +3,17 @@
  * bytes, and stand in them as references: a saved message is short, and the same picture is kept once in a conversation.
  */
 import { webcrypto } from 'node:crypto'
-import { type JsonObject, objectOf } from '../../chat/protocol/json-object.ts'
-import { mediaBytes, mediaNames } from '../../chat/protocol/media.ts'
-import { type ContentPart, imageUrlOf, type Message, textOf } from '../../chat/protocol/messages.ts'
-import { dataUrl } from '../../formats/data-url.ts'
+import {
+  type ContentPart,
+  imageUrlOf,
+  type JsonObject,
+  type Message,
+  mediaBytes,
+  mediaNames,
+  objectOf,
+  textOf,
+} from '../../chat/chat.ts'
+import { dataUrl } from '../../formats/formats.ts'
 import type { KeptFile, SavedMessage } from './conversation.ts'
 
 /** A reference in the place of base64 or of a `data:` URL. */

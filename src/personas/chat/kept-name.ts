@@ -1,4 +1,4 @@
-import { printableLine } from '../../formats/terminal-text.ts'
+import { printableLine } from '../../formats/formats.ts'
 
 /** Characters of a name that comes from a question. */
 const longestName = 48

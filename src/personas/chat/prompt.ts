@@ -1,4 +1,4 @@
-import type { Message } from '../../chat/protocol/messages.ts'
+import type { Message } from '../../chat/chat.ts'
 import { loreText } from '../memory/lore.ts'
 import type { SearchHit } from '../memory/memories.ts'
 import { isAnswer, type MemoryEntry, speakerOf } from '../memory/memory.ts'

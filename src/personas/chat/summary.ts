@@ -1,6 +1,6 @@
-import { type Message, textOf } from '../../chat/protocol/messages.ts'
+import { type Message, textOf } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
+import { counted } from '../../formats/formats.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { wellFormed } from '../memory/memory.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'

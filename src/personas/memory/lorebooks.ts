@@ -1,4 +1,4 @@
-import { heavyTurn } from '../../process/heavy-turns.ts'
+import { heavyTurn } from '../../process/process.ts'
 import { memorySettingsOf, type Persona, scopeOf } from '../persona.ts'
 import { type LoreEntry, LoreIndex, loreOf } from './lore.ts'
 import type { MemoryEntry, MemoryStore } from './memory.ts'

@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
-import { heavyTurn, inTurns } from '../../process/heavy-turns.ts'
+import { counted } from '../../formats/formats.ts'
+import { heavyTurn, inTurns, yieldToEventLoop } from '../../process/process.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { displayName } from '../../formats/display-name.ts'
+import { displayName } from '../../formats/formats.ts'
 
 /** The owner of memories, log and backups: the first parameter of every store method, and a condition of every statement. */
 export interface Scope {

@@ -1,4 +1,4 @@
-import { atOnce } from '../../process/heavy-turns.ts'
+import { atOnce } from '../../process/process.ts'
 import { languageOf, wordsIn } from './language-words.ts'
 import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'

@@ -1,4 +1,4 @@
-import { atOnce } from '../../process/heavy-turns.ts'
+import { atOnce } from '../../process/process.ts'
 import { type Candidate, conversationOf, type Found, isAnswer } from './memory.ts'
 import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
 import { supersede } from './ranking-changes.ts'

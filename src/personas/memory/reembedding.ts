@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import type { Embedders } from './embedding.ts'
 import type { MemoryEntry, MemoryStore, PendingPage } from './memory.ts'

@@ -1,4 +1,4 @@
-import { isoTime } from '../../formats/iso-time.ts'
+import { isoTime } from '../../formats/formats.ts'
 import { type Language, languageOf, type UnspacedLanguage, wordsIn } from './language-words.ts'
 import { plain, unified, wordsOf } from './ranking-terms.ts'
 import { type Grammar, grammarOf, isUnspaced, type Meaning, type Rule } from './time-grammar.ts'

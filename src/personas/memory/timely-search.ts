@@ -1,4 +1,4 @@
-import { type HeavyWork, inTurns } from '../../process/heavy-turns.ts'
+import { type HeavyWork, inTurns } from '../../process/process.ts'
 import type { Candidate, Found, MemoryFilter, MemoryStore, Scope, SearchQuery } from './memory.ts'
 import { isAsked, longestQuestion } from './questions.ts'
 import type { MemoryQuery } from './ranking-query.ts'

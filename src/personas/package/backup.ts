@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import type { ChangedBackups, Forgotten, MemoryStore, Scope } from '../memory/memory.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import { isSmall, type PersonaArchive, type PersonaWrite, type Revision, readSnapshot } from './archive.ts'

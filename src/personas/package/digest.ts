@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize } from '../../formats/formats.ts'
 import { type Fields, isFields, withoutFields } from '../fields.ts'
 import type { PackageHead, PackageMemory } from './format.ts'
 

@@ -1,4 +1,4 @@
-import { wellFormed } from '../../formats/json/canonical.ts'
+import { wellFormed } from '../../formats/formats.ts'
 import { viewLearned } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import type { Persona } from '../persona.ts'

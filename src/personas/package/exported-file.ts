@@ -1,5 +1,5 @@
 import { rmSync, statSync } from 'node:fs'
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize } from '../../formats/formats.ts'
 import { type CardPersona, cardOfPersona, parseCard, writeCardPng } from '../card/card.ts'
 import { isLore } from '../memory/lore.ts'
 import type { Persona } from '../persona.ts'

@@ -1,5 +1,4 @@
-import { type FileError, unsupported } from '../../formats/file-error.ts'
-import { foreignShape, openZip } from '../../formats/zip.ts'
+import { type FileError, foreignShape, openZip, unsupported } from '../../formats/formats.ts'
 import { isAgentFile, isJsonLines, isLorebook } from '../arrival/detect.ts'
 import { isFirstVersion } from '../card/first-version.ts'
 

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs'
-import { FileError } from '../../formats/file-error.ts'
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize, FileError } from '../../formats/formats.ts'
 import { isFields } from '../fields.ts'
 import { categoryOf, type Forgotten, type Scope, type WipeFilter } from '../memory/memory.ts'
 import { type PersonaArchive, readSnapshot } from './archive.ts'

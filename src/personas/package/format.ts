@@ -1,5 +1,4 @@
-import { damaged, type FileError, unsupported } from '../../formats/file-error.ts'
-import { zipLimits } from '../../formats/zip.ts'
+import { damaged, type FileError, unsupported, zipLimits } from '../../formats/formats.ts'
 import type { Fields } from '../fields.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { validate } from '../../formats/schema-problems.ts'
+import { validate } from '../../formats/formats.ts'
 import { nothingLearned } from '../adaptation/state.ts'
 import { type Arrival, ArrivalReport } from '../arrival/arrival.ts'
 import { memorySettingsOf, type Persona, type Personas, personaInput } from '../persona.ts'

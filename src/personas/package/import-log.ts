@@ -1,5 +1,5 @@
-import { damaged } from '../../formats/file-error.ts'
-import { collectYielding } from '../../process/event-loop-turns.ts'
+import { damaged } from '../../formats/formats.ts'
+import { collectYielding } from '../../process/process.ts'
 import {
   type AdaptationRecord,
   chainRecord,

@@ -1,6 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { validate } from '../../formats/schema-problems.ts'
-import { printableLine } from '../../formats/terminal-text.ts'
+import { printableLine, validate } from '../../formats/formats.ts'
 import type { LearnedView } from '../adaptation/state.ts'
 import { isCard, parseCard } from '../card/card.ts'
 import { type Fields, isFields, withoutFields } from '../fields.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-import { FileError } from '../../formats/file-error.ts'
+import { FileError } from '../../formats/formats.ts'
 import type { ArrivalOptions } from '../arrival/arrival.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import { isSmall } from './archive.ts'

@@ -1,10 +1,18 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { damaged, unsupported } from '../../formats/file-error.ts'
-import { readSpan, type Span } from '../../formats/file-span.ts'
-import { canonicalize, canonicalizeAround, parseStrictJsonBytes } from '../../formats/json/canonical.ts'
-import { findList, readCanonicalFloats } from '../../formats/json/number-lists.ts'
-import { itemSpans, memberSpans } from '../../formats/json/spans.ts'
+import {
+  canonicalize,
+  canonicalizeAround,
+  damaged,
+  findList,
+  itemSpans,
+  memberSpans,
+  parseStrictJsonBytes,
+  readCanonicalFloats,
+  readSpan,
+  type Span,
+  unsupported,
+} from '../../formats/formats.ts'
 import { type Fields, isFields } from '../fields.ts'
 import { isFiniteVector } from './digest.ts'
 import { foreignJson, jsonKindOf } from './foreign-file.ts'

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createFile, type FileWriter } from '../../formats/file-writer.ts'
-import { canonicalize } from '../../formats/json/canonical.ts'
-import { canonicalNumbers, shortDouble } from '../../formats/json/number-lists.ts'
+import { canonicalize, canonicalNumbers, createFile, type FileWriter, shortDouble } from '../../formats/formats.ts'
 import type { Fields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import type { PackageContent, PackageMemory, WrittenPackage } from './format.ts'

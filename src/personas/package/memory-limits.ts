@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
+import { counted } from '../../formats/formats.ts'
 import { type Learned, learnedLimits } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'

@@ -1,7 +1,5 @@
 import { statSync } from 'node:fs'
-import { FileError } from '../../formats/file-error.ts'
-import type { FileKind } from '../../formats/file-kind.ts'
-import { unpackedSize } from '../../formats/zip.ts'
+import { FileError, type FileKind, unpackedSize } from '../../formats/formats.ts'
 import type { PackageForm } from './format.ts'
 
 interface PackageFile {

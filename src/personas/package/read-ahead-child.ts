@@ -1,4 +1,4 @@
-import { serveThread } from '../../process/thread.ts'
+import { serveThread } from '../../process/process.ts'
 import type { PackageMemory } from './format.ts'
 import type { ReadAhead } from './read-ahead.ts'
 import { type PlainFile, verifyReading } from './verify-file.ts'

@@ -1,5 +1,5 @@
-import { damaged, FileError } from '../../formats/file-error.ts'
-import { canStartThreads, startThread } from '../../process/thread.ts'
+import { damaged, FileError } from '../../formats/formats.ts'
+import { canStartThreads, startThread } from '../../process/process.ts'
 import { type Fields, isFields } from '../fields.ts'
 import { digestOf } from './digest.ts'
 import type { PackageHead, PackageMemory } from './format.ts'

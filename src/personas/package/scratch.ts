@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
-import { makeFolder } from '../../formats/make-folder.ts'
-import { holder, isHeld } from '../../process/holders.ts'
+import { makeFolder } from '../../formats/formats.ts'
+import { holder, isHeld } from '../../process/process.ts'
 
 /** A folder for files of one request. */
 export interface Scratch {

@@ -1,9 +1,7 @@
 import { createReadStream, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { ageIntro } from '../../formats/file-kind.ts'
-import { createFile } from '../../formats/file-writer.ts'
-import { parseStrictJson } from '../../formats/json/canonical.ts'
+import { ageIntro, createFile, parseStrictJson } from '../../formats/formats.ts'
 import { packageLimits } from './format.ts'
 import type { Scratch } from './scratch.ts'
 

@@ -1,4 +1,4 @@
-import { serveTask } from '../../process/child-side.ts'
+import { serveTask } from '../../process/process.ts'
 import { type PlainFile, verifyPlain } from './verify-file.ts'
 
 // Runs in a child process, see process/run-in-child.ts.

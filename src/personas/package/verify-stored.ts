@@ -1,4 +1,4 @@
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize } from '../../formats/formats.ts'
 import type { AdaptationRecord } from '../adaptation/log.ts'
 import { chainCheck } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { damaged, FileError, type ProblemKind } from '../../formats/file-error.ts'
-import { canonicalize } from '../../formats/json/canonical.ts'
+import { canonicalize, damaged, FileError, type ProblemKind } from '../../formats/formats.ts'
 import { chainCheck, isOwnLog } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'
 import { type Event, viewLearned } from '../adaptation/state.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-import { createFile } from '../../formats/file-writer.ts'
+import { createFile } from '../../formats/formats.ts'
 import type { Scope } from '../memory/memory.ts'
 import { isSmall, type PersonaArchive, type PersonaSnapshot, type Revision, readSnapshot } from './archive.ts'
 import { packageContent } from './export.ts'

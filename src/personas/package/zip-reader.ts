@@ -1,7 +1,12 @@
 import { createHash, type Hash } from 'node:crypto'
-import { damaged, unsupported } from '../../formats/file-error.ts'
-import { canonicalize, parseStrictJsonBytes } from '../../formats/json/canonical.ts'
-import { openZip, type ZipFile } from '../../formats/zip.ts'
+import {
+  canonicalize,
+  damaged,
+  openZip,
+  parseStrictJsonBytes,
+  unsupported,
+  type ZipFile,
+} from '../../formats/formats.ts'
 import { type Fields, isFields } from '../fields.ts'
 import { checksumOf, isFiniteVector, vectorOf } from './digest.ts'
 import { foreignZip } from './foreign-file.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { makeFolder } from '../../formats/make-folder.ts'
+import { makeFolder } from '../../formats/formats.ts'
 
 /**
  * Puts content in a file's place so that a reader sees the old file or the new one, whole, also after a crash:

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../../formats/make-folder.ts'
-import type { BackupFiles, BackupRow } from '../../personas/package/backup-store.ts'
-import { holder, holderPattern, isHeld } from '../../process/holders.ts'
+import { makeFolder } from '../../formats/formats.ts'
+import type { BackupFiles, BackupRow } from '../../personas/personas.ts'
+import { holder, holderPattern, isHeld } from '../../process/process.ts'
 
 const ending = '.dna.zip'
 

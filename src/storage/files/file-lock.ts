@@ -3,7 +3,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { makeFolder } from '../../formats/make-folder.ts'
+import { makeFolder } from '../../formats/formats.ts'
 import { hasEnded, processMark } from '../shared/process-mark.ts'
 
 /** A change takes milliseconds. The age after which its lock counts as left behind, and the longest wait for it: milliseconds. */

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PluginKind } from '../../plugins/manifest.ts'
-import type { PluginStore, StoredPlugins } from '../../plugins/store.ts'
+import type { PluginKind, PluginStore, StoredPlugins } from '../../plugins/plugins.ts'
 import { listFolder, removeFile, replaceFile, sweepTemporary } from './atomic.ts'
 
 const kinds: readonly PluginKind[] = ['chat', 'embedding', 'tts']

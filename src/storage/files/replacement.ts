@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../../formats/make-folder.ts'
+import { makeFolder } from '../../formats/formats.ts'
 import { removeFile, replaceFile } from './atomic.ts'
 
 /** One file or folder that takes the place of another: absolute paths on the same disk. */

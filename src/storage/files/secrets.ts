@@ -1,7 +1,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-import { parseHandWritten } from '../../formats/json/json.ts'
-import type { SecretSource } from '../../plugins/keys.ts'
+import { parseHandWritten } from '../../formats/formats.ts'
+import type { SecretSource } from '../../plugins/plugins.ts'
 import { replaceFile } from './atomic.ts'
 import { whileLocked } from './file-lock.ts'
 

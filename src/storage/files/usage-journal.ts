@@ -14,9 +14,8 @@ import {
 } from 'node:fs'
 import { uptime } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder } from '../../formats/make-folder.ts'
-import type { LedgerRow, UsageJournal } from '../../usage/ledger/ledger.ts'
-import { isJournalRow } from '../../usage/ledger/row-check.ts'
+import { makeFolder } from '../../formats/formats.ts'
+import { isJournalRow, type LedgerRow, type UsageJournal } from '../../usage/usage.ts'
 
 /** Rows of a journal that are handed on together. */
 const batch = 500

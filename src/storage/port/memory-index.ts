@@ -1,4 +1,4 @@
-import type { Vector } from '../../personas/memory/memory.ts'
+import type { Vector } from '../../personas/personas.ts'
 import type { TextRow } from '../shared/memory-text.ts'
 import type { Statement, Work } from './port.ts'
 

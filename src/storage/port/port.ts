@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import type { ChangeKind } from '../shared/changes.ts'
 
 /**

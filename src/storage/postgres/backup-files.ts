@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import type { BackupFiles } from '../../personas/package/backup-store.ts'
+import type { BackupFiles } from '../../personas/personas.ts'
 import { pendingBackup, sweepPending } from '../files/backup-files.ts'
 import { changeBackup } from '../stores/backups.ts'
 import type { Context } from './context.ts'

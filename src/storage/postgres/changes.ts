@@ -1,4 +1,4 @@
-import { whileUnderWay } from '../../process/under-way.ts'
+import { whileUnderWay } from '../../process/process.ts'
 import type { ChangeKind, Changes, Grace } from '../shared/changes.ts'
 import { isAway } from './errors.ts'
 import type { Database, Transaction, TransactionOptions } from './sql.ts'

@@ -1,4 +1,4 @@
-import type { Scope } from '../../personas/memory/memory.ts'
+import type { Scope } from '../../personas/personas.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { findScope, makeScope } from '../stores/memory-scope.ts'
 import { runOn } from './driver.ts'

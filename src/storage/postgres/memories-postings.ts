@@ -1,4 +1,4 @@
-import type { SpellingLookup } from '../../personas/memory/memory.ts'
+import type { SpellingLookup } from '../../personas/personas.ts'
 import type { IndexedText } from '../port/memory-index.ts'
 import { insertNamed, rows, run, type Statement, sql, tableOf, together, type Work } from '../port/port.ts'
 import { width } from '../shared/memory-scope.ts'

@@ -1,4 +1,4 @@
-import type { MemoryStore } from '../../personas/memory/memory.ts'
+import type { MemoryStore } from '../../personas/personas.ts'
 import { createMemoryStore as createStore } from '../stores/memories.ts'
 import type { Context } from './context.ts'
 import { memoryIndexOf } from './memory-index.ts'

@@ -1,4 +1,4 @@
-import { gap, reach } from '../../personas/memory/ranking-index.ts'
+import { gap, reach } from '../../personas/personas.ts'
 import type { MemoryIndex, PlacedVector, Surrounded, TermsChange } from '../port/memory-index.ts'
 import { insertNamed, type Statement, sql, together, type Work } from '../port/port.ts'
 import { sketchOf } from '../shared/vector-bytes.ts'

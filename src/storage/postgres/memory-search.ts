@@ -6,8 +6,8 @@ import {
   type Scope,
   type SearchQuery,
   type Vector,
-} from '../../personas/memory/memory.ts'
-import { inTurns } from '../../process/heavy-turns.ts'
+} from '../../personas/personas.ts'
+import { inTurns } from '../../process/process.ts'
 import { among, row, rows, type Statement, sql, tableOf, together, type Work, word } from '../port/port.ts'
 import { type CandidateRow, candidateOf } from '../shared/memory-rows.ts'
 import { rangeOf, type ScopeRow, width } from '../shared/memory-scope.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { StoredPlugins } from '../../plugins/store.ts'
+import type { StoredPlugins } from '../../plugins/plugins.ts'
 import { bundledDocuments } from '../files/plugins.ts'
 import { type NamedKind, type NameOwner, nameStatement, withoutAccounts } from '../shared/names.ts'
 import { openDatabase } from './connection.ts'

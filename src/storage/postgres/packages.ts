@@ -1,4 +1,4 @@
-import type { PersonaArchive } from '../../personas/package/archive.ts'
+import type { PersonaArchive } from '../../personas/personas.ts'
 import { run, sql } from '../port/port.ts'
 import { greetingOf } from '../schema/derived.ts'
 import { createPersonaArchive as createArchive } from '../stores/persona-archive.ts'

@@ -1,5 +1,4 @@
-import type { Scope } from '../../personas/memory/memory.ts'
-import type { PersonaSnapshot } from '../../personas/package/archive.ts'
+import type { PersonaSnapshot, Scope } from '../../personas/personas.ts'
 import type { Work } from '../port/port.ts'
 import { openSnapshotBy } from '../stores/persona-snapshot.ts'
 import { runOn } from './driver.ts'

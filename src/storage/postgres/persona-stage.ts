@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Scope } from '../../personas/memory/memory.ts'
-import type { Outcome, PersonaWrite, Revision, StagedPersona } from '../../personas/package/archive.ts'
+import type { Outcome, PersonaWrite, Revision, Scope, StagedPersona } from '../../personas/personas.ts'
 import { run, sql, together } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { batches } from '../shared/persona-slices.ts'

@@ -1,5 +1,4 @@
-import type { PluginKind, PluginManifest } from '../../plugins/manifest.ts'
-import type { PluginStore, StoredPlugins } from '../../plugins/store.ts'
+import type { PluginKind, PluginManifest, PluginStore, StoredPlugins } from '../../plugins/plugins.ts'
 import { bundledDocuments } from '../files/plugins.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './sql.ts'

@@ -1,4 +1,4 @@
-import type { Scope } from '../../personas/memory/memory.ts'
+import type { Scope } from '../../personas/personas.ts'
 import { run, sql, type Work } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { rangeOf } from '../shared/memory-scope.ts'

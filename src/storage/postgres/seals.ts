@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Scope } from '../../personas/memory/memory.ts'
-import type { SealReport } from '../../personas/package/archive.ts'
+import type { Scope, SealReport } from '../../personas/personas.ts'
 import { raw, type Work } from '../port/port.ts'
 import { createSealMaker, type SealMaker } from '../shared/seals.ts'
 import { type Covered, checkSeals, type SealKeyRow, type SealReading } from '../stores/seals-check.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { PluginStore } from '../../plugins/store.ts'
+import type { PluginStore } from '../../plugins/plugins.ts'
 import { openPlugins as openPluginFiles, type PluginPlaces } from '../files/plugins.ts'
 import { expectsNewer } from '../schema/newer-schema.ts'
 import { atFirstUse } from '../shared/lazy-store.ts'

@@ -1,4 +1,4 @@
-import type { Message } from '../../chat/protocol/messages.ts'
+import type { Message } from '../../chat/chat.ts'
 import { idDigestOf, indexedText } from './derived.ts'
 import { optional, required, type SqliteRow, type Table } from './table.ts'
 

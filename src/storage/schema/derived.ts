@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Message } from '../../chat/protocol/messages.ts'
-import type { Passthrough } from '../../personas/package/archive.ts'
+import type { Message } from '../../chat/chat.ts'
+import type { Passthrough } from '../../personas/personas.ts'
 import { termsOf } from '../stores/conversation-text.ts'
 
 /** The columns of a message that is searched; of another one they are NULL. */

@@ -1,5 +1,4 @@
-import { lookOf } from '../../accounts/look-alikes.ts'
-import { type Account, type NewAccount, nameKey, type User } from '../../accounts/users.ts'
+import { type Account, lookOf, type NewAccount, nameKey, type User } from '../../accounts/accounts.ts'
 
 /** A row of the table of accounts; a database without booleans has 0 and 1 in their place. */
 export interface UserRow extends User {

@@ -1,4 +1,4 @@
-import { once } from '../../process/under-way.ts'
+import { once } from '../../process/process.ts'
 
 type Methods = Readonly<Record<string, (...given: unknown[]) => unknown>>
 

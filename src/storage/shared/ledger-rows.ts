@@ -1,4 +1,4 @@
-import { costSources, type LedgerRow, outcomes, purposes } from '../../usage/ledger/ledger.ts'
+import { costSources, type LedgerRow, outcomes, purposes } from '../../usage/usage.ts'
 
 /** A row of the table, in the order of its columns. */
 export interface LedgerRecord {

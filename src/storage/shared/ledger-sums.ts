@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../usage/ledger/ledger.ts'
+import type { LedgerRow } from '../../usage/usage.ts'
 import { dayNumber } from './ledger-rows.ts'
 
 /** The columns that are summed up, in the order of the table. */

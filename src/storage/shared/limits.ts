@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
+import { counted } from '../../formats/formats.ts'
 
 /** The most that one user may store over all personas. */
 export interface StoredLimits {

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/counted.ts'
-import type { Eviction, RetentionPolicy } from '../../personas/memory/memory.ts'
+import { counted } from '../../formats/formats.ts'
+import type { Eviction, RetentionPolicy } from '../../personas/personas.ts'
 import { evictionOf } from './memory-rows.ts'
 
 /** The memories that are removed in one transaction. */

@@ -4,6 +4,7 @@ import {
   categoryOf,
   conversationOf,
   type Eviction,
+  isAsked,
   isPinned,
   longestTerms,
   type MemoryEntry,
@@ -12,8 +13,7 @@ import {
   type Scope,
   speakerOf,
   type Vector,
-} from '../../personas/memory/memory.ts'
-import { isAsked } from '../../personas/memory/questions.ts'
+} from '../../personas/personas.ts'
 
 /** A memory as its table keeps it. */
 export interface Row {

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Scope } from '../../personas/memory/memory.ts'
+import type { Scope } from '../../personas/personas.ts'
 
 export interface ScopeRow {
   readonly scope_id: number

@@ -1,4 +1,4 @@
-import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
+import { inverseFrequency } from '../../personas/personas.ts'
 import type { ScopeRow } from './memory-scope.ts'
 
 /** The index's answer to a query, before ranking. */

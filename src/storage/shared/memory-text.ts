@@ -1,5 +1,4 @@
-import { aboutTerms, isQuestion, type Neighbour, writeContext } from '../../personas/memory/ranking-index.ts'
-import { termsOf } from '../../personas/memory/ranking-terms.ts'
+import { aboutTerms, isQuestion, type Neighbour, termsOf, writeContext } from '../../personas/personas.ts'
 
 /** The columns of a memory that its terms are made of. */
 export interface TextRow {

@@ -1,4 +1,4 @@
-import { type IncomingMemory, snapshotBatch } from '../../personas/package/archive.ts'
+import { type IncomingMemory, snapshotBatch } from '../../personas/personas.ts'
 
 /** The most that one slice holds. */
 export interface SliceBounds {

@@ -1,5 +1,4 @@
-import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memory.ts'
-import type { Extent, Outcome, PersonaWrite } from '../../personas/package/archive.ts'
+import type { Extent, Outcome, PersonaWrite, RetentionPolicy, Scope, Vector } from '../../personas/personas.ts'
 
 /** The most memories, and records of the log, that are written without a stage. */
 const mostAtOnce = 50

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs'
-import { holder, isHeld } from '../../process/holders.ts'
+import { holder, isHeld } from '../../process/process.ts'
 
 /**
  * The mark of this process on rows that live no longer than it: the boot of the machine, the namespace of its process ids,

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import type { Grace } from './changes.ts'
 
 /** Logins and keys that may go on while the database is away: beyond, the one that was checked first goes. */

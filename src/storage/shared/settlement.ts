@@ -1,6 +1,4 @@
-import type { LedgerRow } from '../../usage/ledger/ledger.ts'
-import { subjectOf } from '../../usage/limits/documents.ts'
-import type { AskedBudget, Orphan } from '../../usage/limits/store.ts'
+import { type AskedBudget, type LedgerRow, type Orphan, subjectOf } from '../../usage/usage.ts'
 import type { SpendRow } from './spend-rows.ts'
 
 /** A reservation with the accounts that it is held in. */

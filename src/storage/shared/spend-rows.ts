@@ -1,4 +1,4 @@
-import type { CountedBudget, Spend } from '../../usage/limits/store.ts'
+import type { CountedBudget, Spend } from '../../usage/usage.ts'
 import { dayNumber } from './ledger-rows.ts'
 
 /** An account of a budget in one period. Amounts are nano-USD, times milliseconds since 1970. */

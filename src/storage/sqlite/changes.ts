@@ -1,4 +1,4 @@
-import { oncePerTurn } from '../../process/turn.ts'
+import { oncePerTurn } from '../../process/process.ts'
 import type { Changes } from '../shared/changes.ts'
 import type { Database } from './connection.ts'
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../chat/protocol/messages.ts'
+import type { Message } from '../../chat/chat.ts'
 import { run, sql, type Work } from '../port/port.ts'
 import { type ConversationText, readerOf, termsOf } from '../stores/conversation-text.ts'
 import type { Database } from './connection.ts'

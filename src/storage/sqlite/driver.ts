@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import {
   type Ask,
   createCompiler,

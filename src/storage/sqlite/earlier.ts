@@ -1,6 +1,5 @@
-import { lookOf } from '../../accounts/look-alikes.ts'
-import { termsOf } from '../../personas/memory/ranking-terms.ts'
-import { withoutSecondL } from '../../personas/memory/stem.ts'
+import { lookOf } from '../../accounts/accounts.ts'
+import { termsOf, withoutSecondL } from '../../personas/personas.ts'
 import type { Database } from './connection.ts'
 import { indexAll } from './conversations-text.ts'
 import { countLore } from './lore-triggers.ts'

@@ -1,4 +1,4 @@
-import { pauseFor } from '../../process/event-loop-turns.ts'
+import { pauseFor } from '../../process/process.ts'
 import type { Database } from './connection.ts'
 
 const stopping = new WeakSet<Database>()

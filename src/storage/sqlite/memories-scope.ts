@@ -1,4 +1,4 @@
-import type { Scope } from '../../personas/memory/memory.ts'
+import type { Scope } from '../../personas/personas.ts'
 import { run, sql } from '../port/port.ts'
 import { numbersAfter, type ScopeRow } from '../shared/memory-scope.ts'
 import * as scopes from '../stores/memory-scope.ts'

@@ -1,5 +1,5 @@
-import type { MemoryStore } from '../../personas/memory/memory.ts'
-import { pauseFor } from '../../process/event-loop-turns.ts'
+import type { MemoryStore } from '../../personas/personas.ts'
+import { pauseFor } from '../../process/process.ts'
 import type { StoreDatabase } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { createMemoryStore as createStore } from '../stores/memories.ts'

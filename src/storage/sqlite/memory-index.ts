@@ -1,4 +1,4 @@
-import { gap, reach } from '../../personas/memory/ranking-index.ts'
+import { gap, reach } from '../../personas/personas.ts'
 import type { IndexedText, MemoryIndex, Surrounded } from '../port/memory-index.ts'
 import { sql } from '../port/port.ts'
 import type { Near, TextRow } from '../shared/memory-text.ts'

@@ -7,8 +7,8 @@ import {
   type SearchQuery,
   type SpellingLookup,
   type Vector,
-} from '../../personas/memory/memory.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+} from '../../personas/personas.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { row, rows, type Statement, sql, type Work, word } from '../port/port.ts'
 import { type CandidateRow, candidateOf } from '../shared/memory-rows.ts'
 import { rangeOf, type ScopeRow, width } from '../shared/memory-scope.ts'

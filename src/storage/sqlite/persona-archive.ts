@@ -1,4 +1,4 @@
-import type { PersonaArchive } from '../../personas/package/archive.ts'
+import type { PersonaArchive } from '../../personas/personas.ts'
 import { run, type StoreDatabase, sql } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { createPersonaArchive as createArchive } from '../stores/persona-archive.ts'

@@ -1,5 +1,4 @@
-import type { Scope } from '../../personas/memory/memory.ts'
-import { gap, reach } from '../../personas/memory/ranking-index.ts'
+import { gap, reach, type Scope } from '../../personas/personas.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { aboutOf, analysed, contextOf, type Known, type Near, type TextRow } from '../shared/memory-text.ts'

@@ -1,5 +1,4 @@
-import type { Scope, Vector } from '../../personas/memory/memory.ts'
-import type { IncomingMemory } from '../../personas/package/archive.ts'
+import type { IncomingMemory, Scope, Vector } from '../../personas/personas.ts'
 import { digestOf, rowOf } from '../shared/memory-rows.ts'
 import { inOwnSpace } from '../shared/persona-write.ts'
 import { bytesOf, sketchOf } from '../shared/vector-bytes.ts'

@@ -1,15 +1,15 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
-import type { Scope } from '../../personas/memory/memory.ts'
 import type {
   ArchivedMemory,
   IncomingMemory,
   Outcome,
   PersonaWrite,
   PublishConditions,
+  Scope,
   StagedPersona,
-} from '../../personas/package/archive.ts'
+} from '../../personas/personas.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { batches } from '../shared/persona-slices.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Scope } from '../../personas/memory/memory.ts'
-import { pauseFor } from '../../process/event-loop-turns.ts'
+import type { Scope } from '../../personas/personas.ts'
+import { pauseFor } from '../../process/process.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { firstSlice, slice } from '../shared/memory-retention.ts'
 import { rangeOf } from '../shared/memory-scope.ts'

@@ -1,4 +1,4 @@
-import type { LiveSession, Session, UserCounts } from '../../accounts/users.ts'
+import type { LiveSession, Session, UserCounts } from '../../accounts/accounts.ts'
 import { among, row, rows, run, sql, together, type Work, word } from '../port/port.ts'
 import { dayMs, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
 

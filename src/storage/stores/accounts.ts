@@ -1,4 +1,3 @@
-import { isSpoof, lookOf } from '../../accounts/look-alikes.ts'
 import {
   type Account,
   type AccountChange,
@@ -6,12 +5,14 @@ import {
   type AuditEntry,
   type AuditQuery,
   type AuditRecord,
+  isSpoof,
+  lookOf,
   type NewAccount,
   nameKey,
   type Taken,
   type User,
   type UserQuery,
-} from '../../accounts/users.ts'
+} from '../../accounts/accounts.ts'
 import { AppError } from '../../errors.ts'
 import {
   nothing,

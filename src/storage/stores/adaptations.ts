@@ -1,12 +1,18 @@
-import type { MaybePromise } from '../../accounts/users.ts'
-import type { AdaptationStore } from '../../personas/adaptation/adaptations.ts'
-import { type AdaptationRecord, emptyLog, headOf } from '../../personas/adaptation/log.ts'
-import { fold } from '../../personas/adaptation/replay.ts'
-import { algorithm } from '../../personas/adaptation/rules.ts'
-import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
-import type { Scope } from '../../personas/memory/memory.ts'
-import { type LogEnd, snapshotBatch } from '../../personas/package/archive.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
+import {
+  type AdaptationRecord,
+  type AdaptationStore,
+  algorithm,
+  emptyLog,
+  fold,
+  headOf,
+  type Learned,
+  type LogEnd,
+  nothingLearned,
+  type Scope,
+  snapshotBatch,
+} from '../../personas/personas.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { pagesOf } from '../shared/persona-slices.ts'

@@ -1,4 +1,4 @@
-import type { BackupRow, BackupStore } from '../../personas/package/backup-store.ts'
+import type { BackupRow, BackupStore } from '../../personas/personas.ts'
 import { row, rows, run, type StoreDatabase, sql, together, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { checkQuota } from './quota.ts'

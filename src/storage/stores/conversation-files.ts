@@ -1,4 +1,4 @@
-import type { SavedMessage } from '../../personas/chat/conversation.ts'
+import type { SavedMessage } from '../../personas/personas.ts'
 import { among, rows, run, sql, type Work, word } from '../port/port.ts'
 import type { MessageRow } from './conversation-rows.ts'
 

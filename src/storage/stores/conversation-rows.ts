@@ -1,4 +1,4 @@
-import type { Conversation, FoundMessage, SavedMessage } from '../../personas/chat/conversation.ts'
+import type { Conversation, FoundMessage, SavedMessage } from '../../personas/personas.ts'
 
 /** Conversations that make room with one that is kept. */
 export const mostTrimmed = 20

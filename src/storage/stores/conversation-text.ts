@@ -1,6 +1,5 @@
-import { type Message, textOf } from '../../chat/protocol/messages.ts'
-import type { SavedMessage } from '../../personas/chat/conversation.ts'
-import { type SearchGroup, searchTermsOf } from '../../personas/chat/search-words.ts'
+import { type Message, textOf } from '../../chat/chat.ts'
+import { type SavedMessage, type SearchGroup, searchTermsOf } from '../../personas/personas.ts'
 import { row, rows, type Statement, sql, type Work } from '../port/port.ts'
 
 /** A message with its place: the id of its conversation, and its number there from 1. */

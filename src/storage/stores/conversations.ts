@@ -6,7 +6,7 @@ import type {
   MessagePart,
   NewConversation,
   SavedMessage,
-} from '../../personas/chat/conversation.ts'
+} from '../../personas/personas.ts'
 import {
   among,
   forUpdate,

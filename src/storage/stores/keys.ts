@@ -9,8 +9,8 @@ import type {
   LiveKey,
   NewKey,
   NewSecret,
-} from '../../accounts/keys/store.ts'
-import type { Role } from '../../accounts/users.ts'
+  Role,
+} from '../../accounts/accounts.ts'
 import {
   among,
   forUpdate,

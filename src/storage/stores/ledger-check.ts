@@ -1,5 +1,5 @@
-import { pauseFor } from '../../process/event-loop-turns.ts'
-import type { LedgerProblems } from '../../usage/ledger/ledger.ts'
+import { pauseFor } from '../../process/process.ts'
+import type { LedgerProblems } from '../../usage/usage.ts'
 import { rows, type StoreDatabase, sql, together } from '../port/port.ts'
 import { dayText } from '../shared/ledger-rows.ts'
 import { columnsOfSums, type Sums } from '../shared/ledger-sums.ts'

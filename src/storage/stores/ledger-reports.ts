@@ -1,5 +1,5 @@
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
-import type { LedgerRow, RowQuery, UsageGroup, UsageQuery, UsageSums } from '../../usage/ledger/ledger.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
+import type { LedgerRow, RowQuery, UsageGroup, UsageQuery, UsageSums } from '../../usage/usage.ts'
 import { raw, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
 import { dayNumber, dayText, type LedgerRecord, rowOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums } from '../shared/ledger-sums.ts'

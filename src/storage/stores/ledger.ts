@@ -1,5 +1,5 @@
-import { pauseFor } from '../../process/event-loop-turns.ts'
-import type { LedgerRow, LedgerStore } from '../../usage/ledger/ledger.ts'
+import { pauseFor } from '../../process/process.ts'
+import type { LedgerRow, LedgerStore } from '../../usage/usage.ts'
 import { type InsertInto, insert, type StoreDatabase, sql, together, type Work, word } from '../port/port.ts'
 import { dayNumber, ledgerColumns, valuesOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums, sumsByDay } from '../shared/ledger-sums.ts'

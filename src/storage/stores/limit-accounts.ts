@@ -1,5 +1,4 @@
-import { readSubject } from '../../usage/limits/documents.ts'
-import type { CountedBudget } from '../../usage/limits/store.ts'
+import { type CountedBudget, readSubject } from '../../usage/usage.ts'
 import { among, forUpdate, lock, row, rows, run, type Statement, sql, together, type Work } from '../port/port.ts'
 import { daysAround, daysOf, keptMs, type LedgerDays, type SpendRow } from '../shared/spend-rows.ts'
 import { idOfName } from './ledger-names.ts'

@@ -1,5 +1,5 @@
-import type { MaybePromise } from '../../accounts/users.ts'
-import type { AskedBudget, CountedBudget, LimitStore, Reservation, Reserved, Spend } from '../../usage/limits/store.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
+import type { AskedBudget, CountedBudget, LimitStore, Reservation, Reserved, Spend } from '../../usage/usage.ts'
 import {
   among,
   forUpdate,

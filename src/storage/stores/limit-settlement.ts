@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../usage/ledger/ledger.ts'
+import type { LedgerRow } from '../../usage/usage.ts'
 import { among, forUpdate, rows, run, sql, tableOf, together, type Work } from '../port/port.ts'
 import { dayNumber } from '../shared/ledger-rows.ts'
 import { beyondRow, type ReservationRow, readShares, spendProblems, subjectsOf } from '../shared/settlement.ts'

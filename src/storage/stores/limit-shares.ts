@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ChangedCounts, LimitStore, SharedCounts, WindowName } from '../../usage/limits/store.ts'
-import type { SavedSlots } from '../../usage/limits/windows.ts'
+import type { ChangedCounts, LimitStore, SavedSlots, SharedCounts, WindowName } from '../../usage/usage.ts'
 import {
   among,
   forUpdate,

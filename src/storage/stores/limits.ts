@@ -3,11 +3,13 @@ import {
   changedLimits,
   isNone,
   type LimitChange,
+  type LimitChanges,
   type LimitDocument,
+  type LimitStore,
   mostSubjects,
+  type SavedWindow,
   subjectOf,
-} from '../../usage/limits/documents.ts'
-import type { LimitChanges, LimitStore, SavedWindow } from '../../usage/limits/store.ts'
+} from '../../usage/usage.ts'
 import { among, lock, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
 import { moneyOf, type Processes } from './limit-money.ts'
 import { parallel, sharesOf } from './limit-shares.ts'

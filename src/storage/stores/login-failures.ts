@@ -1,4 +1,4 @@
-import type { FailureRule, Failures, LoginFailureStore } from '../../accounts/login-failures.ts'
+import type { FailureRule, Failures, LoginFailureStore } from '../../accounts/accounts.ts'
 import {
   nothing,
   row,

@@ -9,8 +9,8 @@ import {
   type SearchQuery,
   spaceKeptMs,
   type WipeFilter,
-} from '../../personas/memory/memory.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+} from '../../personas/personas.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { row, type StoreDatabase, sql, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'

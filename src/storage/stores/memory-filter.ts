@@ -1,4 +1,4 @@
-import type { MemoryFilter } from '../../personas/memory/memory.ts'
+import type { MemoryFilter } from '../../personas/personas.ts'
 import { type Statement, sql, word } from '../port/port.ts'
 
 /** The speaker of a memory as its index has it; '' for none, and for a label that is no text. */

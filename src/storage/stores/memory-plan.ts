@@ -5,7 +5,7 @@ import {
   type Metadata,
   type NewMemory,
   type Scope,
-} from '../../personas/memory/memory.ts'
+} from '../../personas/personas.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { amongBytes, insertNamed, rows, run, type Statement, sql, type Work } from '../port/port.ts'
 import { labelColumns, type Row, rowOf, worthOf } from '../shared/memory-rows.ts'

@@ -1,4 +1,4 @@
-import type { Eviction, ListOptions, MemoryEntry, PendingPage, Scope, Unexpired } from '../../personas/memory/memory.ts'
+import type { Eviction, ListOptions, MemoryEntry, PendingPage, Scope, Unexpired } from '../../personas/personas.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { greatest, row, rows, type Statement, sql, type Work, word } from '../port/port.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'

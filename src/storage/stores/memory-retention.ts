@@ -1,4 +1,4 @@
-import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
+import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/personas.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { among, insertNamed, row, rows, run, sql, together, type Work, word } from '../port/port.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Scope } from '../../personas/memory/memory.ts'
+import type { Scope } from '../../personas/personas.ts'
 import { forUpdate, row, rows, run, type Statement, sql, together, type Work } from '../port/port.ts'
 import { personaGone, type ScopeRow } from '../shared/memory-scope.ts'
 

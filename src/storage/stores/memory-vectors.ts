@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { EmbeddingSpace, Vector } from '../../personas/memory/memory.ts'
+import type { EmbeddingSpace, Vector } from '../../personas/personas.ts'
 import type { MemoryIndex, NumberedVector } from '../port/memory-index.ts'
 import { among, rows, run, type Statement, sql, tableOf, together, type Work, word } from '../port/port.ts'
 

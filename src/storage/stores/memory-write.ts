@@ -3,6 +3,7 @@ import {
   type EditedMemory,
   type EmbeddedMemory,
   type Eviction,
+  isAsked,
   isPinned,
   type MemoryEntry,
   type NewMemory,
@@ -10,8 +11,7 @@ import {
   type Scope,
   type Vector,
   type WipeFilter,
-} from '../../personas/memory/memory.ts'
-import { isAsked } from '../../personas/memory/questions.ts'
+} from '../../personas/personas.ts'
 import type { IndexedText, MemoryIndex, NumberedVector, Surrounded, TermsChange } from '../port/memory-index.ts'
 import { among, greatest, row, rows, run, sql, together, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'

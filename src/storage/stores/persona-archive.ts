@@ -1,14 +1,14 @@
-import type { MaybePromise } from '../../accounts/users.ts'
-import type { Scope } from '../../personas/memory/memory.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import type {
   IncomingMemory,
   Outcome,
   PersonaArchive,
   PersonaWrite,
   PublishConditions,
+  Scope,
   StagedPersona,
-} from '../../personas/package/archive.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+} from '../../personas/personas.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { rows, type StoreDatabase, sql } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { digestOf } from '../shared/memory-rows.ts'

@@ -1,13 +1,14 @@
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import { AppError } from '../../errors.ts'
-import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
 import {
   type ArchivedMemory,
+  type EmbeddingSpace,
   type Passthrough,
   type PersonaSnapshot,
+  type Scope,
   snapshotBatch,
-} from '../../personas/package/archive.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+} from '../../personas/personas.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { row, rows, sql, type Work, word } from '../port/port.ts'
 import { entryOf, type Row } from '../shared/memory-rows.ts'

@@ -1,12 +1,12 @@
 import { AppError } from '../../errors.ts'
-import type { Scope } from '../../personas/memory/memory.ts'
 import type {
   IncomingMemory,
   Outcome,
   Passthrough,
   PersonaWrite,
   PublishConditions,
-} from '../../personas/package/archive.ts'
+  Scope,
+} from '../../personas/personas.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { among, row, rows, run, sql, tableOf, together, type Work, word } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'

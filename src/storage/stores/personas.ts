@@ -1,7 +1,12 @@
-import { withoutFields } from '../../personas/fields.ts'
-import type { Scope } from '../../personas/memory/memory.ts'
-import type { Extent, Revision } from '../../personas/package/archive.ts'
-import type { OpenedPersona, Persona, PersonaStore } from '../../personas/persona.ts'
+import {
+  type Extent,
+  type OpenedPersona,
+  type Persona,
+  type PersonaStore,
+  type Revision,
+  type Scope,
+  withoutFields,
+} from '../../personas/personas.ts'
 import { among, lock, row, rows, run, type StoreDatabase, sql, together, type Work, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { StoredLimits } from '../shared/limits.ts'

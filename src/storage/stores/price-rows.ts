@@ -1,5 +1,4 @@
-import type { Price, Tariff } from '../../usage/prices/price.ts'
-import type { PriceKey, StoredPrice } from '../../usage/prices/store.ts'
+import type { Price, PriceKey, StoredPrice, Tariff } from '../../usage/usage.ts'
 
 export interface PriceRow {
   readonly number: number

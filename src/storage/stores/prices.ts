@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { mostStoredPrices, type PriceChange, type PriceStore, type StoredPrice } from '../../usage/prices/store.ts'
+import { mostStoredPrices, type PriceChange, type PriceStore, type StoredPrice } from '../../usage/usage.ts'
 import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
 import { type KeyColumns, keyOf, numberOf, type PriceRow, priceOf, termsOf } from './price-rows.ts'
 

@@ -1,11 +1,11 @@
-import type { Scope } from '../../personas/memory/memory.ts'
 import {
   claimMs,
   type NewProposal,
   type Proposal,
   type ProposalStatus,
   type ProposalStore,
-} from '../../personas/memory/proposal.ts'
+  type Scope,
+} from '../../personas/personas.ts'
 import {
   among,
   forUpdate,

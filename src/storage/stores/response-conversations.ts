@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Appended, Item, NewItems, Reader, ResponseBounds, ResponseStore } from '../../chat/responses/store.ts'
+import type { Appended, Item, NewItems, Reader, ResponseBounds, ResponseStore } from '../../chat/chat.ts'
 import { greatest, row, run, type StoreDatabase, sql, together, type Work } from '../port/port.ts'
 import { type ResponseRow, type ResponseTable, type Written, writtenOf } from './response-rows.ts'
 import { trimResponses } from './response-trim.ts'

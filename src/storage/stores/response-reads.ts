@@ -1,5 +1,5 @@
-import type { Item, ItemPage, Reader, ResponseStore } from '../../chat/responses/store.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import type { Item, ItemPage, Reader, ResponseStore } from '../../chat/chat.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { row, rows, type StoreDatabase, sql, together, type Work, word } from '../port/port.ts'
 import { firstOutput, inTurns, mostAlike, type ResponseRow, type ResponseTable } from './response-rows.ts'
 import { findResponse, isReadable } from './response-writes.ts'

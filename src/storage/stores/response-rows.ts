@@ -1,5 +1,5 @@
-import type { Item, ResponseObject } from '../../chat/responses/store.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import type { Item, ResponseObject } from '../../chat/chat.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import type { Statement, Work } from '../port/port.ts'
 
 /** The position of the first item of a response's output; its input has fewer. */

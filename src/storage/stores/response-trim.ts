@@ -1,4 +1,4 @@
-import type { ResponseBounds } from '../../chat/responses/store.ts'
+import type { ResponseBounds } from '../../chat/chat.ts'
 import { forUpdate, row, run, sql, type Work } from '../port/port.ts'
 import type { ResponseTable } from './response-rows.ts'
 import { leave, removeResponse } from './response-writes.ts'

@@ -1,4 +1,4 @@
-import type { NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
+import type { NewResponse, Reader, ResponseBounds } from '../../chat/chat.ts'
 import { greatest, nothing, row, run, type Statement, sql, takeTurn, together, type Work, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { ResponseRow, ResponseTable, Written } from './response-rows.ts'

@@ -1,4 +1,4 @@
-import type { NewResponse, Reader, ResponseBounds, ResponseObject, ResponseStore } from '../../chat/responses/store.ts'
+import type { NewResponse, Reader, ResponseBounds, ResponseObject, ResponseStore } from '../../chat/chat.ts'
 import { nothing, rows, run, type StoreDatabase, sql, together, type Word, type Work } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { OwnedRows } from './owned-rows.ts'

@@ -1,5 +1,4 @@
-import type { Scope } from '../../personas/memory/memory.ts'
-import type { SealReport } from '../../personas/package/archive.ts'
+import type { Scope, SealReport } from '../../personas/personas.ts'
 import { row, rows, type Statement, sql, type Work } from '../port/port.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { added, emptySum, type SealMaker } from '../shared/seals.ts'

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { comparedColumns, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
 import { createRowWriter } from './copy-format.ts'

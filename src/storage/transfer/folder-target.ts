@@ -1,5 +1,5 @@
-import { makeFolder } from '../../formats/make-folder.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import { makeFolder } from '../../formats/formats.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import { type SqliteRow, sqliteColumns, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
 import type { Database } from '../sqlite/connection.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { yieldToEventLoop } from '../../process/event-loop-turns.ts'
+import { yieldToEventLoop } from '../../process/process.ts'
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
 import { type MovedTable, movedTables } from '../schema/tables.ts'

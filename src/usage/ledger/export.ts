@@ -1,4 +1,4 @@
-import { csvLine } from '../../formats/csv.ts'
+import { csvLine } from '../../formats/formats.ts'
 import { usdOf } from '../money.ts'
 import type { LedgerRow, LedgerStore, RowQuery } from './ledger.ts'
 import type { FindNames, UsageNames } from './report.ts'

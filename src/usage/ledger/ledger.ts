@@ -1,5 +1,5 @@
-import type { Ending, Purpose } from '../../chat/metering.ts'
-import type { Amounts, Cost, CostSource } from '../usage.ts'
+import type { Ending, Purpose } from '../../chat/chat.ts'
+import type { Amounts, Cost, CostSource } from '../cost.ts'
 
 /** Stored by their place in these lists, which only grow. */
 export const outcomes = ['answered', 'failed', 'broken', 'cancelled'] as const satisfies readonly Ending[]

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import { LimitRefusal, type SentRefusal, sentRefusal } from './refusals.ts'
 import { type Counted, type HeadersByApi, headersOf, refuse, type SubjectLimits, slotsAt } from './subject-limits.ts'
 

@@ -1,4 +1,4 @@
-import type { HeaderNames } from '../../chat/metering.ts'
+import type { HeaderNames } from '../../chat/chat.ts'
 import type { Window } from './windows.ts'
 
 /** The windows that concern a request, of all its subjects. */

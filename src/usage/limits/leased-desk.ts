@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import { AppError } from '../../errors.ts'
 import type { Grant, RateDesk } from './desk.ts'
 import type { LimitDocument } from './documents.ts'

@@ -1,7 +1,7 @@
-import type { MaybePromise } from '../../accounts/users.ts'
-import type { HeaderNames } from '../../chat/metering.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
+import type { HeaderNames } from '../../chat/chat.ts'
 import type { AppError } from '../../errors.ts'
-import type { Amounts, Cost, Place } from '../usage.ts'
+import type { Amounts, Cost, Place } from '../cost.ts'
 
 /** The user and the key that a request is booked to. */
 export interface Subjects {

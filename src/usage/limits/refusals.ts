@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { counted, waitText } from '../../formats/counted.ts'
+import { counted, waitText } from '../../formats/formats.ts'
 import { usdOf } from '../money.ts'
 import type { SubjectKind } from './documents.ts'
 import type { Spend } from './store.ts'

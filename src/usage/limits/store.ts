@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import type { LimitChange, LimitDocument } from './documents.ts'
 import type { PeriodKind } from './periods.ts'
 import type { SavedSlots } from './windows.ts'

@@ -1,4 +1,4 @@
-import type { HeaderNames } from '../../chat/metering.ts'
+import type { HeaderNames } from '../../chat/chat.ts'
 import { type Budget, type LimitDocument, readSubject, type SubjectKind } from './documents.ts'
 import { type Limited, limitHeaders } from './headers.ts'
 import { type LimitRefusal, tooFast, tooMany } from './refusals.ts'

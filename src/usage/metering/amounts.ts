@@ -1,6 +1,6 @@
-import type { Reported } from '../../chat/metering.ts'
+import type { Reported } from '../../chat/chat.ts'
+import type { Amounts } from '../cost.ts'
 import { mostNano, nanoPerUsd } from '../money.ts'
-import type { Amounts } from '../usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
-import { type Countable, estimateRequestTokens } from '../../chat/protocol/token-estimate.ts'
-import type { Amounts } from '../usage.ts'
+import { type Countable, estimateRequestTokens } from '../../chat/chat.ts'
+import type { Amounts } from '../cost.ts'
 
 /** Tokens where no provider has counted them: for reservations, and for answers that broke off. */
 export interface Estimates {

@@ -1,5 +1,6 @@
 import {
   type BookedCost,
+  type Countable,
   type Ending,
   type HeaderNames,
   type MeteredAttempt,
@@ -11,15 +12,14 @@ import {
   PlaceRefused,
   type Purpose,
   type Reported,
-} from '../../chat/metering.ts'
-import type { Countable } from '../../chat/protocol/token-estimate.ts'
-import type { UsageSoFar } from '../../chat/protocol/usage-so-far.ts'
+  type UsageSoFar,
+} from '../../chat/chat.ts'
+import type { Amounts, Cost, PriceList } from '../cost.ts'
 import type { Days } from '../days.ts'
 import type { Ledger, LedgerRow } from '../ledger/ledger.ts'
 import type { Admission, Limits, Size } from '../limits/limits.ts'
 import { isOfPlace } from '../limits/refusals.ts'
 import { usdOf } from '../money.ts'
-import type { Amounts, Cost, PriceList } from '../usage.ts'
 import { amountsOf } from './amounts.ts'
 import { createEstimates, type Estimates } from './estimates.ts'
 import type { TokenCounts } from './token-counts.ts'

@@ -1,6 +1,6 @@
-import { createPlaceTable } from '../../chat/place-table.ts'
-import { Histogram } from '../../telemetry/histogram.ts'
-import type { Amounts, Place } from '../usage.ts'
+import { createPlaceTable } from '../../chat/chat.ts'
+import { Histogram } from '../../telemetry/telemetry.ts'
+import type { Amounts, Place } from '../cost.ts'
 
 /** The tokens of a model since this process began. */
 export interface TokenCount {

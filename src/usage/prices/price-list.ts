@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isPattern, longestName, type Pattern, patternOf, withDashedDates } from '../../plugins/model-names.ts'
-import type { Amounts, Cost, Place, PriceList } from '../usage.ts'
+import { isPattern, longestName, type Pattern, patternOf, withDashedDates } from '../../plugins/plugins.ts'
+import type { Amounts, Cost, Place, PriceList } from '../cost.ts'
 import type { KnownPrice, Price, PriceSource, Rates, Tariff } from './price.ts'
 import { costOf, type FlatPrice, flatPrice, mostFor } from './tariffs.ts'
 

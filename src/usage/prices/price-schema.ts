@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { boundedRecord } from '../../formats/bounded-record.ts'
-import { patternRule } from '../../plugins/model-names.ts'
+import { boundedRecord } from '../../formats/formats.ts'
+import { patternRule } from '../../plugins/plugins.ts'
 import type { PriceRow } from './price-file.ts'
 import { rateOf } from './rate-text.ts'
 

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/accounts.ts'
 import type { KnownPrice, Price } from './price.ts'
 
 /** The most prices of the operator and of refreshes that hold at once. */

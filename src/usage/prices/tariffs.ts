@@ -1,4 +1,4 @@
-import type { Amounts } from '../usage.ts'
+import type { Amounts } from '../cost.ts'
 import type { Price, Rates, Tariff } from './price.ts'
 
 /** All rates of a tariff; only `output` may be unknown. */

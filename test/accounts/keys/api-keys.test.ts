@@ -4,7 +4,7 @@ import { type ApiKeys, createApiKeys, type VerifiedKey } from '../../../src/acco
 import { digestOfKey, makeKeyText } from '../../../src/accounts/keys/key-text.ts'
 import type { KeyStore } from '../../../src/accounts/keys/store.ts'
 import { AppError } from '../../../src/errors.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { pluck } from '../../helpers/pluck.ts'
 import { rejects } from '../../helpers/rejection.ts'

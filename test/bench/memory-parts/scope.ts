@@ -9,7 +9,7 @@ import type { NewMemory, Scope, Vector } from '../../../src/personas/memory/memo
 import { type BuiltinEmbedder, createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import { createOllamaEmbeddings } from '../../../src/runners/embedder-ollama.ts'
 import { createPulledEmbedder, embeddingForms } from '../../../src/runners/pulled-embedder.ts'
-import { readSettings } from '../../../src/settings/settings.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { memoryStoreOf, personaStoreOf } from '../../helpers/storage/test-storage.ts'

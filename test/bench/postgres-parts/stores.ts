@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import type { NewMemory, Scope, Vector } from '../../../src/personas/memory/memory.ts'
+import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { openDatabase } from '../../../src/storage/postgres/connection.ts'
-import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { havePostgres, openPostgres } from '../../helpers/postgres/server.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'

@@ -1,6 +1,6 @@
 import { createResponses, type OpenedRequest, type Responses } from '../../../src/chat/responses/responses.ts'
 import type { Item, Reader, ResponseObject } from '../../../src/chat/responses/store.ts'
-import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 

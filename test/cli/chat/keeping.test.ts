@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import type { App } from '../../../src/app/app.ts'
+import type { App } from '../../../src/app/compose.ts'
 import { interrupted } from '../../../src/cli/terminal/io.ts'
 import { until } from '../../helpers/eventually.ts'
 import { openInstallation, pluginAt } from '../../helpers/program/installation.ts'

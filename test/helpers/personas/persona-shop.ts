@@ -15,9 +15,9 @@ import {
 } from '../../../src/personas/package/write-package.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { requireOwn } from '../../../src/personas/persona.ts'
+import { openStorage } from '../../../src/storage/open-storage.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { openStorage } from '../../../src/storage/storage.ts'
 import { placeEmptyDatabase } from '../storage/empty-database.ts'
 import { storageIn } from '../storage/test-storage.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../../../src/personas/package/archive.ts'
 import type { BackupRow } from '../../../src/personas/package/backup-store.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import type { Price } from '../../../src/usage/prices/price.ts'
 import type { NewPrice } from '../../../src/usage/prices/store.ts'
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/open-storage.ts'
 import { createChanges } from '../../../src/storage/sqlite/changes.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { createSqliteDriver } from '../../../src/storage/sqlite/driver.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { removeHidden } from '../../../src/storage/sqlite/removal.ts'
-import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 import { createPersonaStore } from '../../../src/storage/stores/personas.ts'
 
 /** The storage settings of a data folder without bundled plugins and limits. */

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { chatHooks } from '../../../src/personas/adaptation/hooks.ts'
+import { createPersonas } from '../../../src/personas/owned-personas.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
-import { createPersonas } from '../../../src/personas/personas.ts'
 import { openShop } from '../../helpers/personas/persona-shop.ts'
 import { personaStoreOf } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'

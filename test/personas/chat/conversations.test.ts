@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createConversations } from '../../../src/personas/chat/conversations.ts'
 import { summaryOf } from '../../../src/personas/chat/summary.ts'
-import { openStorage } from '../../../src/storage/storage.ts'
+import { openStorage } from '../../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { storageIn } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'

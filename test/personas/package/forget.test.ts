@@ -13,7 +13,7 @@ import { createPackageWriter, performTask } from '../../../src/personas/package/
 import { memoryFields } from '../../../src/personas/package/zip-reader.ts'
 import { type Persona, scopeOf } from '../../../src/personas/persona.ts'
 import { listFolder } from '../../../src/storage/files/atomic.ts'
-import { openStorage } from '../../../src/storage/storage.ts'
+import { openStorage } from '../../../src/storage/open-storage.ts'
 import { closing } from '../../helpers/disposal.ts'
 import { until } from '../../helpers/eventually.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'

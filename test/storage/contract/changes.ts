@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { account, newPrice, noon } from '../../helpers/storage/samples.ts'
 import { type Rule, seen } from './rule.ts'
 

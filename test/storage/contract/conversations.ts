@@ -3,7 +3,7 @@ import { dataUrl } from '../../../src/formats/data-url.ts'
 import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
 import { withFilesApart } from '../../../src/personas/chat/kept-files.ts'
 import { readSearch } from '../../../src/personas/chat/search-words.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { makeScope, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
 

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { emptyLog } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import type { NewPrice } from '../../../src/usage/prices/store.ts'
 import {
   account,

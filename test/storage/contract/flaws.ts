@@ -2,7 +2,7 @@ import { statSync, truncateSync } from 'node:fs'
 import { emptyLog } from '../../../src/personas/adaptation/log.ts'
 import type { MemoryEntry } from '../../../src/personas/memory/memory.ts'
 import type { PersonaSnapshot, PublishConditions, Revision } from '../../../src/personas/package/archive.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { revisionOf } from '../../helpers/storage/samples.ts'
 import type { Flaw, StoreName } from './rule.ts'
 

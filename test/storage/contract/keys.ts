@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { ApiKey, KeyBounds, KeyChange, NewKey } from '../../../src/accounts/keys/store.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { account, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { MemoryFilter } from '../../../src/personas/memory/memory.ts'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import { contents, keepAll, makeScope, memory, noon, revisionOf, vector } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'

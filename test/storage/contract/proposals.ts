@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { NewProposal } from '../../../src/personas/memory/proposal.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { keepAll, makeScope, memory, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/open-storage.ts'
 import type { StoredLimits } from '../../../src/storage/shared/limits.ts'
-import { openStorage, type Storage, type StorageSettings } from '../../../src/storage/storage.ts'
 
 export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup' | 'patiently' | 'shared'>
 

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { writeWhole } from '../../../src/personas/package/archive.ts'
 import { createBackups } from '../../../src/personas/package/backup.ts'
 import { createPackageWriter, performTask } from '../../../src/personas/package/write-package.ts'
-import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
 import { rejects } from '../../helpers/rejection.ts'
 import {

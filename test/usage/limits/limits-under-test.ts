@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/open-storage.ts'
 import { type LimitArea, openLimits } from '../../../src/usage/limits/area.ts'
 import type { Admission, Size, Subjects } from '../../../src/usage/limits/limits.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'

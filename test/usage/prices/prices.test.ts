@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
 import { createPrices, type Prices } from '../../../src/usage/prices/prices.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'

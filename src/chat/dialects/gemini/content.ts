@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { dataUrl, parseDataUrl } from '../../../formats/data-url.ts'
+import { dataUrl, parseDataUrl } from '../../../formats/formats.ts'
 import {
   argumentsText,
   isObject,

@@ -1,4 +1,4 @@
-import { dataUrl, parseDataUrl } from '../../../formats/data-url.ts'
+import { dataUrl, parseDataUrl } from '../../../formats/formats.ts'
 import {
   argumentsText,
   type JsonObject,

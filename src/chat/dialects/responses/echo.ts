@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { weightOf } from '../../../formats/json/writer.ts'
+import { weightOf } from '../../../formats/formats.ts'
 import { compact, isObject, type JsonObject, objectOf, secondsOf } from '../../protocol/json-object.ts'
 import type { ChatReply, ChatRequest, Usage } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'

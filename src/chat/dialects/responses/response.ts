@@ -1,4 +1,4 @@
-import { weightOf } from '../../../formats/json/writer.ts'
+import { weightOf } from '../../../formats/formats.ts'
 import { type ClientError, DialectError, type WireError } from '../../protocol/dialect.ts'
 import {
   compact,

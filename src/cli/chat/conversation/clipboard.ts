@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { AppError } from '../../../errors.ts'
-import { counted } from '../../../formats/counted.ts'
+import { counted } from '../../../formats/formats.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { findProgram } from '../../terminal/programs.ts'
 

@@ -1,5 +1,5 @@
-import { type Message, textOf } from '../../../chat/protocol/messages.ts'
-import { appendToSession, showSession, undoSession } from '../../../operations/sessions.ts'
+import { type Message, textOf } from '../../../chat/chat.ts'
+import { appendToSession, showSession, undoSession } from '../../../operations/operations.ts'
 import type { Cli } from '../../terminal/cli.ts'
 
 /** The messages of a conversation, in a saved session. */

@@ -1,4 +1,4 @@
-import type { Message } from '../../../chat/protocol/messages.ts'
+import type { Message } from '../../../chat/chat.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import type { Attached } from '../files/attachment.ts'
 import type { ConversationRecord, KeptMessage } from './record.ts'

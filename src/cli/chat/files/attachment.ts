@@ -1,4 +1,4 @@
-import type { ContentPart } from '../../../chat/protocol/messages.ts'
+import type { ContentPart } from '../../../chat/chat.ts'
 
 /** One file of a question, as it goes into the request. */
 export interface Attachment {

@@ -1,7 +1,6 @@
-import { estimateRequestTokens } from '../../../chat/protocol/token-estimate.ts'
+import { estimateRequestTokens } from '../../../chat/chat.ts'
 import { AppError } from '../../../errors.ts'
-import { dataUrl } from '../../../formats/data-url.ts'
-import { charsetOfPage, textOfBytes } from '../../../formats/text-bytes.ts'
+import { charsetOfPage, dataUrl, textOfBytes } from '../../../formats/formats.ts'
 import type { Attachment } from './attachment.ts'
 import { delimited, fileTag, shownName } from './delimited.ts'
 

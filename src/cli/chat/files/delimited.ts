@@ -1,4 +1,4 @@
-import { escapedJson } from '../../../formats/terminal-text.ts'
+import { escapedJson } from '../../../formats/formats.ts'
 
 /**
  * A text between `<file path="…">` and `</file>`, so that a model can tell the files apart and name them. Beginnings of such

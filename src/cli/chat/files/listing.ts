@@ -1,4 +1,4 @@
-import { counted } from '../../../formats/counted.ts'
+import { counted } from '../../../formats/formats.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { note } from '../../terminal/output.ts'
 import type { Attached } from './attachment.ts'

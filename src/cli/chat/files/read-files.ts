@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { AppError } from '../../../errors.ts'
-import { counted } from '../../../formats/counted.ts'
+import { counted } from '../../../formats/formats.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { isLocalOnly } from '../../terminal/local-only.ts'
 import { emptyInput, readStdin } from '../../terminal/stdin.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { AppError } from '../../../errors.ts'
-import { parseJson } from '../../../formats/json/json.ts'
+import { parseJson } from '../../../formats/formats.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { readInput } from '../../terminal/files.ts'
 import { type JsonSchema, shortSchema } from './short-form.ts'

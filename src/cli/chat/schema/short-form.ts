@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { suggestion } from '../../../formats/nearest-name.ts'
+import { suggestion } from '../../../formats/formats.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

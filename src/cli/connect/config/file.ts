@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../../errors.ts'
-import { replaceFile } from '../../../storage/files/atomic.ts'
+import { replaceFile } from '../../../storage/storage.ts'
 
 /** The largest configuration file that is changed, in bytes: a change of this much TOML takes some seconds. */
 const longest = 256 * 1024

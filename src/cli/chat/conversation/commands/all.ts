@@ -1,5 +1,5 @@
 import { AppError } from '../../../../errors.ts'
-import { suggestion } from '../../../../formats/nearest-name.ts'
+import { suggestion } from '../../../../formats/formats.ts'
 import { beginningWith, type TalkCommand } from '../command.ts'
 import { say } from '../say.ts'
 import { copyCommand, retryCommand, speakCommand, undoCommand } from './answers.ts'

@@ -1,4 +1,4 @@
-import { textOf } from '../../../../chat/protocol/messages.ts'
+import { textOf } from '../../../../chat/chat.ts'
 import { AppError } from '../../../../errors.ts'
 import { folded } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'

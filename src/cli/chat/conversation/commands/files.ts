@@ -1,6 +1,6 @@
-import { textOf } from '../../../../chat/protocol/messages.ts'
+import { textOf } from '../../../../chat/chat.ts'
 import { AppError } from '../../../../errors.ts'
-import { counted } from '../../../../formats/counted.ts'
+import { counted } from '../../../../formats/formats.ts'
 import { note } from '../../../terminal/output.ts'
 import { nothingAttached } from '../../files/attachment.ts'
 import { nothing, type TalkCommand } from '../command.ts'

@@ -1,0 +1,27 @@
+/**
+ * Turns text into WAV: `text/` (languages, sentences, markup), `audio/` (WAV, resampling), `engines/NAME/` over `engines/neural/` and
+ * `blocks/`, `servers/*.json` (the three servers), and the queue, pace and limits of a service.
+ * Uses: `inference`, `process`, `formats`, `http`; the languages of eld.
+ * Begin with: `service.ts`, `router.ts`, `synthesis.ts`, `engines/engine.ts`.
+ */
+export { answerWith, type StreamFormat } from './answer.ts'
+export { wavHeader } from './audio/wav.ts'
+export type { WordTime } from './engines/engine.ts'
+export {
+  kyutaiRepository,
+  publishedVoiceSuffix,
+  voiceFileName,
+  voicePaths,
+  voiceRepository,
+} from './engines/kyutai-tts/repositories.ts'
+export { qwenRepositories } from './engines/qwen3-tts/repositories.ts'
+export { createSpeechRouter, type RoutedSpeech, type SpeechRouter } from './router.ts'
+export { isServerId, listVoices, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
+export { serverOfWeights, weightsName } from './servers/weights.ts'
+export { openSpeechService, type ServiceInput, type ServiceOptions, type SpeechService } from './service.ts'
+export { createSpeechCounts, type SpeechCount, type SpeechCounts } from './speech-counts.ts'
+export { detectLanguage } from './text/languages.ts'
+export { sanitize } from './text/sanitize.ts'
+export { countCharacters, pauseAfter, splitChunks, splitSentences } from './text/sentences.ts'
+export { isMostlyUnspoken } from './text/unspoken.ts'
+export type { SpeechEvent } from './word-events.ts'

@@ -1,0 +1,43 @@
+/**
+ * ONNX graphs and sessions, weights, quantisation and sampling, for the chat models of `runners` and for the voices.
+ * Uses: `formats`; onnxruntime-node.
+ * Begin with: `session.ts`, `graph.ts`, `safetensors.ts`.
+ */
+export { type ExpectedTensors, shownProblems, tensorProblems, unknownTensors } from './expected-tensors.ts'
+export { requireFinite } from './finite.ts'
+export { contributed, createGraph, type Graph, type Value } from './graph.ts'
+export {
+  add,
+  concat,
+  elu,
+  type GeluForm,
+  gelu,
+  integers,
+  layerNorm,
+  multiply,
+  reshape,
+  rmsNorm,
+  scalar,
+  silu,
+  sizeOf,
+  slice,
+  split,
+  transpose,
+} from './operators.ts'
+export { type ReadField, readMessage } from './protobuf.ts'
+export { openQuantised, type QuantisationPlan } from './quantisation.ts'
+export { openTensorFile, type TensorEntry, type TensorFile, toFloats, weightsFolder } from './safetensors.ts'
+export { createSampler, type SamplingOptions } from './sampling.ts'
+export {
+  type Device,
+  isRuntimePresent,
+  openSession,
+  runtimeAdvice,
+  type Session,
+  type SessionOptions,
+  type TensorData,
+  type Tensors,
+} from './session.ts'
+export { withNames } from './tensor-names.ts'
+export { partName, withParts } from './tensor-parts.ts'
+export { createWeights, type Weights } from './weights.ts'

@@ -1,0 +1,8 @@
+/**
+ * Fetches models from a hub or a mirror, verifies them, and keeps a record of what lies on the disk.
+ * Uses: `http/send.ts`, `storage` for files that are replaced atomically, `speech` for the list of voices.
+ * Begin with: `known-models.ts` (what can be pulled), `pull.ts`.
+ */
+export { type Hub, openHub, type PullOptions } from './hub.ts'
+export { defaultChatModel, knownModels, nonCommercialParts } from './known-models.ts'
+export type { Pulled, PullProgress } from './pull.ts'
