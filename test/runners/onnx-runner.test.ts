@@ -1,4 +1,4 @@
-// Some with --all only: a whole sample.
+// Some with --all only: a killed process.
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import * as assert from 'uvu/assert'
@@ -16,7 +16,9 @@ import { isWholeRun, suite } from '../helpers/suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
 
 const all = suite('the embedded runner')
-const test = (await isRuntimeInstalled()) ? all : all.skip
+const isInstalled = await isRuntimeInstalled()
+const test = isInstalled ? all : all.skip
+const testWhole = isInstalled ? all.whole : all.skip
 
 const shape = {
   vocabulary: tinyTokens.count,
@@ -192,7 +194,7 @@ test('an aborted call throws the reason and leaves the process running', () =>
     assert.is(process.pid, pid)
   }))
 
-test('a killed process costs one request: those that wait are answered by the next process', () =>
+testWhole('a killed process costs one request: those that wait are answered by the next process', () =>
   withProcess(async (process) => {
     const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = (await target.ask(request('Hi'))).choices[0]!.message.content

@@ -1,15 +1,11 @@
-// Some with --all only: a whole sample.
 import { existsSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { compaction } from '../../src/personas/chat/compaction.ts'
 import { openUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
-import { isWholeRun, suite } from '../helpers/suite.ts'
+import { suite } from '../helpers/suite.ts'
 
 const test = suite('a session of 2,000 messages and 8 MB')
-
-/** Batches of 20 messages in the long session: a quarter of it shows too what would be read whole. */
-const batches = isWholeRun ? 100 : 25
 
 const counts = '/proc/self/io'
 const counted = existsSync(counts) ? test : test.skip
@@ -35,7 +31,7 @@ counted('is opened, listed, continued, summarised and ended for the bytes of one
       for (let at = 0; at < batches; at++) await conversations.add(made, batch)
     }
     await filled('short', 1)
-    await filled('long', batches)
+    await filled('long', 100)
     const cost = async (work: () => Promise<unknown>) => {
       await work()
       const before = transferred()
@@ -74,7 +70,7 @@ counted('is opened, listed, continued, summarised and ended for the bytes of one
       assert.ok(long.read <= 1.3 * short.read + slack, `${step}: reads ${long.read} instead of ${short.read}`)
       assert.ok(long.written <= 1.3 * short.written + slack, `${step}: writes ${long.written}, not ${short.written}`)
     }
-    assert.is((await conversations.get('ada-1', 'long')).messages, 20 * batches + 5)
+    assert.is((await conversations.get('ada-1', 'long')).messages, 2005)
   } finally {
     await all[Symbol.asyncDispose]()
   }
