@@ -215,7 +215,8 @@ testWhole('a killed process costs one request: those that wait are answered by t
     }
     for (const reply of await Promise.all(waiting)) assert.is(reply.choices[0]!.message.content, expected)
     assert.is.not(process.pid, first)
-  }))
+  }),
+)
 
 test('the queue is bounded: a call too many is told to retry', () =>
   withProcess(
