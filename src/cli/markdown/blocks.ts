@@ -66,7 +66,7 @@ function textLines({ children }: Block, style: string, { width, ruler, known }: 
 function codeLines(code: string, language: string, painting: Painting): readonly string[] {
   const colours = colourCode(language, painting.highlighter)
   const lines = code.replace(/\n$/, '').split('\n')
-  return lines.flatMap((line) => breakCode(colours.next(line), painting.width, painting.ruler))
+  return lines.flatMap((line) => breakCode(colours.next(line), painting.codeWidth, painting.ruler))
 }
 
 /** The number of a list's first item; undefined for a list without numbers. */
@@ -97,7 +97,7 @@ function beside(
   painting: Painting,
 ): readonly string[] {
   const taken = first.reduce((sum, { text }) => sum + text.length, 0)
-  const lines = content({ ...painting, width: painting.width - taken })
+  const lines = content({ ...painting, width: painting.width - taken, codeWidth: painting.codeWidth - taken })
   return (lines.length > 0 ? lines : ['']).map((line, at) =>
     `${lineOf(at === 0 ? first : following)}${line}`.replace(/^ +$/, ''),
   )

@@ -57,9 +57,9 @@ test('is cut without a trace like any other', async () => {
   )
 })
 
-test.whole('stays as narrow as the window', async () => {
+test.whole('stays as narrow as the window, but for code, which the terminal breaks', async () => {
   for (const columns of [10, 20, 40])
-    for (const answer of writtenAnswers) {
+    for (const answer of writtenAnswers.filter((text) => !/```|~~~|^ {4}/m.test(text))) {
       const screen = openScreen(columns, 200)
       await streamed(screen, [answer])
       const lines = screen.bytes().replace(ours, '').split('\n').length - 1

@@ -80,6 +80,31 @@ test('goes on in a window that changes its size in the middle of a block', async
   }
 })
 
+test('leaves code as the model wrote it: the terminal breaks its lines, and joins them in what is copied', async () => {
+  const code = [
+    'const order = { name: "a long line of code", items: [1, 2, 3], price: 12.5, paid: false }',
+    '  // 漢字'.repeat(9),
+  ]
+  for (const text of [
+    `\`\`\`js\n${code.join('\n')}\n\`\`\`\n`,
+    `- one\n\n  \`\`\`\n  ${code.join('\n  ')}\n  \`\`\`\n`,
+  ]) {
+    const screen = openScreen(40, 10)
+    await streamed(screen, cutAtEveryByte(text))
+    // A wide character that does not fit leaves an empty cell.
+    const bare = (line: string) => line.replaceAll(' ', '')
+    const copied = (await screen.copied()).map(bare)
+    for (const line of code) assert.ok(copied.includes(bare(line)), copied.join('\n'))
+  }
+})
+
+test('keeps the line breaks of the model', async () => {
+  const haiku = ['An old silent pond', 'a frog jumps into the pond', 'splash! Silence again']
+  const screen = openScreen(80, 24)
+  await streamed(screen, cutAtEveryByte(`${haiku.join('\n')}\n`))
+  assert.equal(await screen.lines(), haiku)
+})
+
 test('leaves room for remarks between two pieces', async () => {
   const screen = openScreen(80, 24)
   const view = await openMarkdownView(screen, 0)
