@@ -175,7 +175,7 @@ function localAdvice(
     ? failed.has('ollama')
       ? []
       : [`Start Ollama with a model (expected at ${ollamaHost})`]
-    : [`The local runner was not asked: OLLAMA_HOST is ${hostOf(ollamaHost)}, another machine`]
+    : [`The local runner was not tried: OLLAMA_HOST is ${hostOf(ollamaHost)}, another machine`]
   return [...runner, ...(pulled.length > 0 ? [] : [`Pull a small model: aichat models pull ${defaultChatModel}`])]
 }
 
