@@ -154,6 +154,6 @@ function describe({ attempt }: AttemptFailed): string {
   ]
   const asked = facts.length > 0 ? ` (${facts.join(', ')})` : ''
   const name = kind === 'down' && status !== undefined ? 'server error' : classNames[kind ?? 'down']
-  // A key may have been given in place of a name.
+  // A key may have been given instead of a name.
   return `${nameOf(attempt)} ${looksLikeKey(model) ? '[key]' : model}: ${name}${asked}: ${error}`
 }
