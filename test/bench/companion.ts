@@ -32,8 +32,10 @@ const rows: Readonly<Record<string, () => Promise<Row>>> = {
 export async function bench(): Promise<void> {
   const names = process.env['AICHAT_BENCH_ROWS']?.split(',') ?? Object.keys(rows)
   const unknown = names.filter((name) => !rows[name])
-  if (unknown.length > 0)
+  if (unknown.length > 0) {
+    process.exitCode = 64
     return print(`There is no row ${unknown.join(', ')}; there is ${Object.keys(rows).join(', ')}`)
+  }
   const measured: Row[] = []
   for (const name of names) measured.push(await rows[name]!())
   printAims(measured)

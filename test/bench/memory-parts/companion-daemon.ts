@@ -71,7 +71,8 @@ export async function openCompanions(answer: (said: string) => string = () => 'o
         },
         memories: async () => (await call('GET', `${path}/memory?limit=1000`)).memories,
         async bestScore(query) {
-          const { results } = await call('POST', `${path}/memory/search`, { query, limit: 1 })
+          const { results, mode } = await call('POST', `${path}/memory/search`, { query, limit: 1 })
+          if (mode !== 'hybrid') throw new Error('the built-in word vectors are not built')
           return (results as SearchHit[])[0]?.score ?? 0
         },
         async remove(id) {
