@@ -33,14 +33,17 @@ export interface Stretch {
 /** The longest context that a rule is shown on either side, in signs. */
 const contextLength = 40
 
-/** Reads a sentence by rules: the first that matches at a token takes it. Time grows with the length alone, for bounded patterns. */
-export function applyRules(text: string, rules: Rules): Stretch[] {
+/**
+ * Reads a sentence by rules: the first that matches at a token takes it, after `known`, which is asked for each. Time grows with
+ * the length alone, for bounded patterns.
+ */
+export function applyRules(text: string, rules: Rules, known: (at: number) => Stretch | undefined = () => undefined): Stretch[] {
   const stretches: Stretch[] = []
   let from = 0
   for (let at = 0; at < text.length; ) {
     const token = tokenAt(text, at)
     const kind = /^\p{N}/u.test(token) ? rules.digits : /^\p{L}/u.test(token) ? rules.letters : rules.signs
-    const read = token.trim() === '' ? undefined : firstMatch(text, at, kind)
+    const read = token.trim() === '' ? undefined : (known(at) ?? firstMatch(text, at, kind))
     if (!read) {
       at += token.length
       continue
