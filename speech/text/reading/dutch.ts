@@ -1,6 +1,5 @@
 import { counted, type Habits, rulesOf, table } from './european.ts'
 import { groupsOf } from './numbers.ts'
-import { rule } from './rules.ts'
 
 const small = `nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien
   negentien`.split(/\s+/)

@@ -108,7 +108,7 @@ const spokenEndings = /^(?:com|org|net|gov|edu|info|co|biz|app|dev|mil|int|shop|
 
 /** An address, a path or the name of a file with its signs said: `report dot P D F`. */
 function sayAddress(address: string): string {
-  const parts = address.match(/\p{L}+|\d+|[^\p{L}\p{N}]/gu) ?? []
+  const parts: readonly string[] = address.match(/\p{L}+|\d+|[^\p{L}\p{N}]/gu) ?? []
   return parts
     .map((part, index) => {
       if (/^\d/.test(part)) return part.length > 4 || /^0\d/.test(part) ? digits(part) : yearOrAmount(part)
@@ -206,9 +206,6 @@ function sayAbbreviation({ match, before, after }: Found): string | undefined {
   if (/^(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/.test(short)) return monthOf(short)
   return inCase(own(anywhere, short) ?? own(anywhere, small)) ?? title
 }
-
-/** Letters with dots: `U.S.` is `U S`; the dot of a last one may end the sentence. */
-const initials = /(?:\p{L}\.){2,8}|\p{Lu}\.(?= \p{Lu})/u
 
 const phone = [
   '\\(\\d{3}\\) ?\\d{3}[-. ]\\d{4}',

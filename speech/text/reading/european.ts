@@ -56,7 +56,6 @@ export function rulesOf(habits: Habits): Rules {
   const { cardinal, counting = (words: string) => words, words, units, currencies, scales, months } = habits
   const month = `(${oneOf([...months, ...(habits.shortMonths?.split(' ') ?? [])])})\\.?`
   const monthOf = (text: string) => months.find((name) => name.toLowerCase().startsWith(text.toLowerCase().replace('.', '').slice(0, 3)))!
-  const valueOf = (text: string) => Number(plain(text).split(',')[0])
   const isOne = (text: string) => plain(text) === '1'
   /** In words: `1.234,5`, `007`. */
   const amount = (text: string): string => {
