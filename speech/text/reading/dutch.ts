@@ -51,7 +51,7 @@ const habits: Habits = {
   shortMonths: 'jan. feb. mrt. apr. jun. jul. aug. sep. sept. okt. nov. dec.',
   date: (day, month, yearWords) => `${cardinal(day)} ${month}${yearWords ? ` ${yearWords}` : ''}`,
   year,
-  clock: ':|\\.(?=\\d\\d ?u)|u(?=\\d\\d)',
+  clock: ':|\\.(?=\\d\\d ?(?:u|tot))|u(?=\\d\\d)',
   clockEnd: '(?: ?uur| ?u\\b)?',
   time: (hour, minute, end) => (minute || /uu?r?/.test(end) ? `${cardinal(hour)} uur${minute ? ` ${cardinal(minute)}` : ''}` : `${cardinal(hour)} uur`),
   currencies: counted(`€ = euro, EUR = euro, $ = dollar, US$ = dollar, USD = dollar, £ = pond, GBP = pond, ¥ = yen, JPY = yen, CHF = frank, zł = zloty, ₹ = roepie,
@@ -65,6 +65,9 @@ const habits: Habits = {
       % = procent, ‰ = promille, m² = vierkante meter, km² = vierkante kilometer, m³ = kubieke meter, ha = hectare, t = ton, u = uur, uur = uur, min. = minuut | minuten, min = minuut | minuten,
       sec. = seconde | seconden, s = seconde | seconden, kW = kilowatt, W = watt, kWh = kilowattuur, V = volt, Hz = hertz, MB = megabyte, GB = gigabyte, TB = terabyte, pk = pk`, 'een'),
   },
+  fractions: 'een half, een derde, twee derde, een kwart, drie kwart',
+  half: 'en een half',
+  cent: 'cent',
   ordinalMark: 'e|de|ste',
   ordinal: (value) => ordinal(value),
   abbreviations: table(`bijv. = bijvoorbeeld, bv. = bijvoorbeeld, d.w.z. = dat wil zeggen, enz. = enzovoort, dhr. = de heer, Dhr. = De heer, mevr. = mevrouw, Mevr. = Mevrouw, mw. = mevrouw, nr.# = nummer,
@@ -73,7 +76,7 @@ const habits: Habits = {
     i.p.v. = in plaats van, t.o.v. = ten opzichte van, m.b.t. = met betrekking tot, i.v.m. = in verband met, z.s.m. = zo snel mogelijk, max. = maximaal, min. = minimaal, tel. = telefoon,
     incl. = inclusief, excl. = exclusief, evt. = eventueel, hfst.# = hoofdstuk, afb.# = afbeelding, art.# = artikel, jl. = jongstleden, resp. = respectievelijk, etc. = et cetera, str. = straat`),
   roman: (value, { before, match }) => (/\p{Lu}\p{Ll}{2,} $/u.test(before) && value < 31 && !/^[ICDMLX]$/.test(match[0]) ? `de ${ordinal(value)}` : undefined),
-  words: { minus: 'min', to: 'tot', plus: 'plus', times: 'keer', over: 'gedeeld door', equals: 'is', and: 'en', at: 'apenstaartje', number: 'nummer' },
+  words: { minus: 'min', to: 'tot', plus: 'plus', times: 'keer', over: 'gedeeld door', equals: 'is', and: 'en', at: 'apenstaartje', number: 'nummer', per: 'per', dot: 'punt', dash: 'streepje' },
 }
 
 export const dutch = rulesOf(habits)

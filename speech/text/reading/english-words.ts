@@ -60,7 +60,7 @@ export const currencyCodes: Readonly<Record<string, Currency>> = {
 export const scales = table(`
   k = thousand, K = thousand, m = million, M = million, mn = million, mm = million, mil = million, MM = million, b = billion,
   bn = billion, B = billion, Bn = billion, t = trillion, tn = trillion, T = trillion, tr = trillion, thousand = thousand,
-  million = million, billion = billion, trillion = trillion, hundred = hundred`)
+  million = million, billion = billion, trillion = trillion, hundred = hundred, crore = crore, lakh = lakh`)
 
 export const months =
   'January February March April May June July August September October November December'.split(' ')
@@ -84,7 +84,7 @@ export const behindNames = table(`
 
 /** Abbreviations before a number. */
 export const beforeNumbers = table(`
-  no = number, nos = numbers, nr = number, vol = volume, vols = volumes, fig = figure, figs = figures, ch = chapter, chap = chapter,
+  no = number, nos = numbers, nr = number, vol = volume, vols = volumes, fig = figure, figs = figures, ch = chapter, chs = chapters, bk = book, chap = chapter,
   p = page, pp = pages, pg = page, sec = section, sect = section, art = article, apt = apartment, ste = suite, rm = room,
   hwy = highway, rte = route, b = born, d = died, r = reigned, est = established, temp = temperature, min = minimum,
   max = maximum, tel = telephone, ext = extension, pt = part, eq = equation, ed = edition, c = circa, ca = circa, approx = approximately,

@@ -28,7 +28,7 @@ const oneOf = (words: readonly string[]) =>
     .toSorted((one, other) => other.length - one.length)
     .map((word) => word.replace(/[$.*+?^]/g, '\\$&').replaceAll(' ', '\\.? '))
     .join('|')
-const scale = `(${oneOf(Object.keys(scales).filter((short) => short.length < 3))}|[ -]?(?:hundred|thousand|million|billion|trillion))`
+const scale = `(${oneOf(Object.keys(scales).filter((short) => short.length < 3))}|[ -]?(?:hundred|thousand|million|billion|trillion|crore|lakh))`
 const month = `(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|${months.join('|')})(?![a-z])\\.?`
 const monthOf = (text: string) => months.find((name) => name.startsWith(text.slice(0, 3)))!
 const unit = `(${oneOf(Object.keys(units))})`
@@ -89,6 +89,10 @@ function sayDate(yearText: string, monthNumber: number, day: number): string | u
   return `${name} ${ordinal(day)}, ${yearText.length === 2 ? (value < 10 ? `oh ${cardinal(value)}` : cardinal(value)) : year(value)}`
 }
 
+function sayDay(month: number, day: number): string {
+  return `${months[month - 1]} ${ordinal(day)}`
+}
+
 /** Groups of digits, as telephone numbers are read. */
 function sayGroups(text: string): string {
   return text
@@ -146,7 +150,7 @@ const elements = wordSet(`H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc 
 
 /** A chemical formula, letter by letter; undefined for anything else. */
 function sayFormula(text: string): string | undefined {
-  const parts = text.match(/[A-Z][a-z]?|\d+|[()+-]/g) ?? []
+  const parts = text.match(/[A-Z][a-z]?|\d(?=\d[+-]$)|\d+|[()+-]/g) ?? []
   const names = parts.filter((part) => /^[A-Z]/.test(part))
   if (parts.join('') !== text || names.some((name) => !elements.has(name))) return undefined
   if (/^[^C]\w?\d?[+-]$/.test(text)) return sayParts()
@@ -162,8 +166,8 @@ function sayFormula(text: string): string | undefined {
 }
 
 /** Names of rulers and popes, whose numerals are ordinals. */
-const rulers = /(?:^|\s)(?:Henry|Louis|Elizabeth|Charles|George|William|Edward|Richard|James|Mary|John|Paul|Benedict|Pius|Leo|Gregory|Innocent|Urban|Clement|Boniface|Alexander|Nicholas|Catherine|Peter|Ivan|Frederick|Wilhelm|Napoleon|Philip|Ferdinand|Alfonso|Francis|Joseph|Leopold|Otto|Ramesses|Rameses|Thutmose|Ptolemy|Cleopatra|Darius|Xerxes|Victoria|Albert|Umberto|Emmanuel|Gustav|Carl|Christian|Margrethe|Harald|Haakon|Olav|Edmund|Robert|Stephen|Constantine|Theodosius|Justinian|Sixtus|Julius|Adrian|Celestine|Rudolf|Maximilian|Murad|Selim|Mehmed|Suleiman|Abdul|Casimir|Sigismund|Juan|Carlos|Felipe|Pedro|Manuel|Afonso|Hassan|Mohammed|Rama)\s$/
-const sections = /(?:^|\s|\()(?:Chapter|Part|Act|Scene|Volume|Vol\.|Book|Article|Section|Appendix|Phase|Type|Class|Level|Stage|Grade|Title|Figure|Table|War|Episode|Season|Series|Mark|Mk|Canto|Unit|Lesson|Category|Schedule|Annex|Tier|Group|Factor|Division|Zone|Round|Step|Round|Symphony|Sonata|Opus|chapter|part|act|scene|volume|book|article|section|appendix|phase|type|class|level|stage|grade|category|tier)\s$/
+const rulers = /(?:^|\s)(?:Henry|Louis|Elizabeth|Charles|George|William|Edward|Richard|James|Mary|John|Paul|Benedict|Pius|Leo|Gregory|Innocent|Urban|Clement|Boniface|Alexander|Nicholas|Catherine|Peter|Ivan|Frederick|Wilhelm|Napoleon|Philip|Ferdinand|Alfonso|Francis|Joseph|Leopold|Otto|Ramesses|Rameses|Thutmose|Ptolemy|Cleopatra|Darius|Xerxes|Victoria|Albert|Umberto|Emmanuel|Gustav|Carl|Christian|Margrethe|Harald|Haakon|Olav|Edmund|Robert|Stephen|Constantine|Theodosius|Justinian|Sixtus|Julius|Adrian|Celestine|Rudolf|Maximilian|Murad|Selim|Mehmed|Suleiman|Abdul|Casimir|Sigismund|Juan|Carlos|Felipe|Pedro|Manuel|Afonso|Hassan|Mohammed|Rama|Ramses)\s$/
+const sections = /(?:^|\s|\()(?:Chapter|Part|Act|Scene|Volume|(?:Vol|Ch|Chap|Pt|Sec|Art|Fig|No|Bk)\.|Book|Article|Section|Appendix|Phase|Type|Class|Level|Stage|Grade|Title|Figure|Table|War|Episode|Season|Series|Mark|Mk|Canto|Unit|Lesson|Category|Schedule|Annex|Tier|Group|Factor|Division|Zone|Round|Step|Round|Symphony|Sonata|Opus|chapter|part|act|scene|volume|book|article|section|appendix|phase|type|class|level|stage|grade|category|tier)\s$/
 
 function sayRoman({ match, before, after }: Found): string | undefined {
   const letters = match[0]
@@ -171,7 +175,7 @@ function sayRoman({ match, before, after }: Found): string | undefined {
   if (value === undefined) return undefined
   if (/^ (?:century|centuries|dynasty)/i.test(after)) return ordinal(value)
   if (sections.test(before) && (letters !== 'I' || /\p{Lu}\p{Ll}+ $/u.test(before) || /^(?:[.,;:)]|$| of )/.test(after))) return capital(cardinal(value))
-  if (letters.length < 2) return undefined
+  if (letters.length < 2 && !(letters === 'V' && rulers.test(before)) && !/(?:King|Queen|Pope|Emperor|Empress|Tsar|Prince) \p{Lu}\p{Ll}+ $/u.test(before)) return undefined
   if (rulers.test(before)) return `the ${capital(ordinal(value))}`
   if (/^[CDM]+$/.test(letters) || /^(?:CD|DC|CC|MD|MM|CV|DIM|MIX|LI|MI|DI|CIV|XXX)$/.test(letters)) return undefined
   if (/^MM?[CDLXVI]{2,}$/.test(letters) && value > 1500) return year(value)
@@ -190,7 +194,7 @@ function sayAbbreviation({ match, before, after }: Found): string | undefined {
   const small = short.toLowerCase()
   const inCase = (words: string | undefined) => words && (/^\p{Lu}\p{Ll}/u.test(short) ? capital(words) : words)
   const own = (table: Readonly<Record<string, string>>, key: string) => (Object.hasOwn(table, key) ? table[key] : undefined)
-  if (/^ ?#?\d/.test(after) && (dot || /^(?:vol|fig|no|apt)$/i.test(short))) {
+  if (/^ ?#?(?:\d|[IVX]+(?!\p{L}))/u.test(after) && (dot || /^(?:vol|fig|no|apt)$/i.test(short))) {
     const words = own(beforeNumbers, small)
     if (words && !(own(titles, short) && /^St$/.test(short))) return `${inCase(words)}${after.startsWith(' ') ? '' : ' '}`
   }
@@ -212,14 +216,14 @@ const phone = [
   '\\+\\d{1,3}(?:[ .-]?\\(\\d{1,5}\\))?(?:[ .-]?\\d{1,8})(?:[ .-]\\d{1,8}){1,5}',
   '(?:1[-. ])?\\d{3}[-.]\\d{3}[-.]\\d{4}',
   '\\d{3}-\\d{4}',
-  '0\\d{1,4}[ -]\\d{3,4}(?:[ -]\\d{3,4})?',
+  '0\\d{1,4}[ -]\\d{3,6}(?:[ -]\\d{3,4})?',
   '\\d{4}(?:[ -]\\d{4}){3}',
   '97[89]-\\d{1,5}-\\d{1,7}-\\d{1,6}-[\\dX]',
   '\\d{3}-\\d{2}-\\d{4}',
 ].map((form) => `${form}(?![\\p{N}-])`).join('|')
 
 /** A range to a round number is no telephone number. */
-const sayPhone: Rule[1] = ({ match }) => /^\d{3}-\d\d[05]0$/.test(match[0]) ? undefined : (match[0].startsWith('+') ? 'plus ' : '') + sayGroups(match[0])
+const sayPhone: Rule[1] = ({ match }) => /^\d{3}-[1-9]\d[05]0$/.test(match[0]) ? undefined : (match[0].startsWith('+') ? 'plus ' : '') + sayGroups(match[0])
 
 const half = '[ \\u00a0]?([AaPp])\\.?[Mm](?![\\p{L}])\\.?'
 
@@ -280,11 +284,16 @@ const digitRules: readonly Rule[] = [
   rule("([2-9]0)['’]?s(?![\\p{L}\\p{N}])", ({ match: [, ten] }) => many(cardinal(Number(ten)))),
   rule('(\\d{1,3}(?:,\\d{3}){0,3}|\\d{1,9})(?:st|nd|rd|th)(?!\\p{L})', ({ match: [, value = ''] }) => ordinal(Number(value.replaceAll(',', ''))), 'i'),
   // Fractions.
+  rule('((?:19|20)\\d\\d)/(\\d\\d)(?![\\p{N}/])', ({ match: [, from = '', to = ''] }) => sayRange(from, to)),
+  rule('(\\d{1,3}) : (\\d{1,3})(?!\\p{N})', ({ match: [, one = '', other = ''] }) => `${amount(one)} to ${amount(other)}`),
+  rule('(\\d{1,2}) ?(?:ft|feet)\\.? (\\d{1,2}) ?in(?!\\p{L})\\.?', ({ match: [, feet = '', inches = ''] }) => `${amount(feet)} ${feet === '1' ? 'foot' : 'feet'} ${amount(inches)} ${inches === '1' ? 'inch' : 'inches'}`),
   rule('24/7' + end, 'twenty-four seven'),
   rule('9/11' + end, 'nine eleven'),
-  rule(`(?:(\\d{1,4})(?:[ -]|(?=[¼-¾⅐-⅞])))?(?:(\\d\\d?)/(\\d\\d?)(?! ?= ?|[\\p{N}/]|[.,]\\d)|([¼-¾⅓-⅞]))(?:[ -]?(["″](?!\\p{L})|${unit}(?![\\p{L}\\p{N}.])))?`, ({ match: [, whole, one, two, sign = '', short] }) => {
+  rule(`(?:(\\d{1,4})(?:[ -]|(?=[¼-¾⅐-⅞])))?(?:(\\d\\d?)/(\\d\\d?|\\d00)(?![\\p{N}/]|[.,]\\d)|([¼-¾⅓-⅞]))(?:[ -]?(["″](?!\\p{L})|${unit}(?![\\p{L}\\p{N}.])))?`, ({ match: [, whole, one, two, sign = '', short], before }) => {
     const [over = 0, under = 0] = one === undefined ? sign.normalize('NFKC').split('⁄').map(Number) : [Number(one), Number(two)]
-    if (under < 2 || over > under) return undefined
+    if (under < 2 || over > under) return /\b(?:on|since|until|by) $/.test(before) && over < 13 && under < 32 ? sayDay(over, under) : undefined
+    if (one !== undefined && /\bon $/.test(before) && over < 13 && under < 32) return sayDay(over, under)
+    if (over > 9 && under >= 100) return `${cardinal(over)} out of ${cardinal(under)}`
     if (over === under) return `${cardinal(over)} ${cardinal(under)}`
     const words = whole ? `${amount(whole)} and ${fraction(over, under, true)}` : fraction(over, under)
     return short ? `${words} ${/["″]/.test(short) ? 'inch' : sayUnit(short, '', whole === undefined)}` : words
@@ -294,7 +303,7 @@ const digitRules: readonly Rule[] = [
   rule('(\\d{1,3})° ?(?:(\\d{1,2})[\'’′] ?(?:(\\d{1,2}(?:\\.\\d+)?)["”″] ?)?)?([NSEW])(?![\\p{L}\\p{N}])', ({ match: [, deg = '', min, sec, way = ''] }) =>
     [`${cardinal(Number(deg))} degrees`, min && `${amount(min)} minutes`, sec && `${amount(sec)} seconds`, { N: 'north', S: 'south', E: 'east', W: 'west' }[way]].filter(Boolean).join(' ')),
   rule(`(${number})["″](?![\\p{L}\\p{N}])`, (found) => (/["“]/.test(found.before) && !/″/.test(found.match[0]) ? undefined : isAdjective(found) ? `${amount(found.match[1]!)} inch` : `${amount(found.match[1]!)} inch${found.match[1] === '1' ? '' : 'es'}`)),
-  rule("(\\d{1,3})[′'](?![\\p{L}\\p{N}'])", ({ match: [, feet = ''], before }) => (/[‘']/.test(before) ? undefined : `${amount(feet)} ${feet === '1' ? 'foot' : 'feet'}`)),
+  rule("(\\d{1,3})[′'](?![\\p{L}\\p{N}'])", ({ match: [whole, feet = ''], before }) => (whole.endsWith("'") && /(?:^|\s)[‘'][^'’]*$/.test(before) ? undefined : `${amount(feet)} ${feet === '1' ? 'foot' : 'feet'}`)),
   // Sums of money behind which the currency stands.
   rule(`(${number})(?:${dash}(${number}))? ?${scale}? ?(${oneOf([...Object.keys(currencyCodes), '€', '£', '¥', '₹', '₩', '₽'])})(?![\\p{L}\\p{N}])`, ({ match: [, sum = '', to, size, name = ''] }) => {
     const currency = currencyCodes[name] ?? currencySigns[name]!
@@ -312,18 +321,18 @@ const digitRules: readonly Rule[] = [
     const [, value = '', to, ...unitParts] = match
     if (/^[BKTNJVAWt]$/.test(unitParts[0]!) && !/[ \u00a0]/.test(match[0]) ) return undefined
     if (/^[BKN]$/.test(unitParts[0]!)) return undefined
-    if (unitParts[0] === 'in' && !/^\.|^$|^ (?:wide|long|tall|high|deep|thick)/.test(found.after)) return undefined
+    if (unitParts[0] === 'in' && !/^[.,;)]|^$|^ (?:wide|long|tall|high|deep|thick)/.test(found.after)) return undefined
     if (/^(?:s)$/.test(unitParts[0]!) && !/[ \u00a0]/.test(match[0]) && /^\d0$/.test(value)) return undefined
     const spoken = to === undefined ? amount(value) : sayRange(value, to)
     void before
     return sayMeasure(spoken, to === undefined && isOne(value, found), unitParts)
   }),
   // Dimensions, factors and short large numbers.
-  rule(`(${number}) ?[x×] ?(${number})(?: ?[x×] ?(${number}))?(?!\\p{L})( ?=)?`, ({ match: [whole, one = '', two = '', three, equals] }) =>
+  rule(`(${number}) ?[x×] ?(${number})(?: ?[x×] ?(${number}))?(?![\\p{L}²³⁰-⁹⁻^])( ?=)?`, ({ match: [whole, one = '', two = '', three, equals] }) =>
     / × /.test(whole) || (equals && / × |×/.test(whole)) ? undefined : [one, two, three].filter((side) => side !== undefined).map(side).join(equals ? ' times ' : ' by ') + (equals ? ' equals ' : '')),
   rule(`(${number})[x×](?![\\p{L}\\p{N}])`, ({ match: [, value = ''] }) => `${amount(value)} times`),
   rule(`(${number})${dash}(${number}) ?(k|K|M|bn|million|billion|trillion)(?![\\p{L}\\p{N}])`, ({ match: [, from = '', to = '', size = ''] }) => `${amount(from)} to ${amount(to)} ${scales[size]}`),
-  rule(`(${number}) ?(bn|mn)(?![\\p{L}\\p{N}])|(${number})(k|K|M|tn)(?![\\p{L}\\p{N}])`, ({ match: [, one, short, other, letter] }) =>
+  rule(`(${number}) ?(bn|mn)(?![\\p{L}\\p{N}])|(${number})(k|K|M|tn|(?<=\\.\\d{1,2})B)(?![\\p{L}\\p{N}])`, ({ match: [, one, short, other, letter] }) =>
     /^[48]$/.test(other ?? '') && letter === 'K' ? undefined : `${amount((one ?? other)!)} ${scales[(short ?? letter)!]}`),
   rule(`(${number})\\+(?![\\p{L}\\p{N}])(?! ?\\d)`, ({ match: [, value = ''] }) => `${amount(value)} plus`),
   // A hyphen between blanks subtracts; without them it is a range.
@@ -368,7 +377,7 @@ const letterRules: readonly Rule[] = [
   rule(`[\\w-]{1,80}(?:\\.[\\w-]{1,20}){0,3}\\.(?:${files})(?![\\p{L}\\p{N}])`, ({ match }) => sayAddress(match[0]), 'i'),
   rule('[\\p{L}\\d]{1,40}(?:_[\\p{L}\\d]{1,40}){1,12}', ({ match }) => sayAddress(match[0])),
   // Sums with the currency's letters in front.
-  rule(`(${oneOf([...Object.keys(currencySigns).filter((sign) => /^[A-Z]/.test(sign)), ...Object.keys(currencyCodes).filter((code) => /^[A-Z]/.test(code))])}) ?(${number}) ?${scale}?(?![\\p{L}\\p{N}])`, ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, currencySigns[name] ?? currencyCodes[name]!)),
+  rule(`(${oneOf([...Object.keys(currencySigns).filter((sign) => /^[A-Z]/.test(sign)), ...Object.keys(currencyCodes).filter((code) => /^[A-Z]|^kr$/.test(code))])}) ?(${number}) ?${scale}?(?![\\p{L}\\p{N}])`, ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, currencySigns[name] ?? currencyCodes[name]!)),
   // Dates that begin with the name of a month or a day.
   rule(`${month} (\\d\\d?)(?:st|nd|rd|th)?(?:${dash}(\\d\\d?)(?:st|nd|rd|th)?)?(?:(?:,| of)? (\\d{4}))?` + end, ({ match: [, name = '', d, to, y], after }) => {
     if (Number(d) < 1 || Number(d) > 31 || /^:\d/.test(after)) return undefined
@@ -381,6 +390,8 @@ const letterRules: readonly Rule[] = [
   // Abbreviations.
   rule('([vV])\\.(?= \\p{Lu})', ({ before }) => (/\p{Lu}[\p{L}.’']* $/u.test(before) ? 'versus' : undefined)),
   rule('v(?:er)?\\.? ?(\\d{1,4}(?:\\.\\d{1,5}){0,5})(?!\\p{N})', ({ match: [, version = ''] }) => `version ${version.split('.').map((part) => amount(part)).join(' point ')}`),
+  rule('aka(?!\\p{L})', 'A K A'),
+  rule('IoT(?!\\p{L})', 'I O T'),
   rule('w/o(?!\\p{L})', 'without'),
   rule('w/ ?', ({ after }) => (/^\p{L}/u.test(after) ? 'with ' : undefined)),
   rule('c/o(?!\\p{L})', 'care of'),
@@ -389,8 +400,8 @@ const letterRules: readonly Rule[] = [
   rule('P\\.? ?O\\.? (?=Box)', 'P O '),
   rule('(Ph|PH)\\.? ?D(?![\\p{L}])\\.?|PhDs', ({ match }) => (match[0] === 'PhDs' ? "P H D's" : 'P H D')),
   rule('Lt\\. ?Col\\.', 'Lieutenant Colonel'),
-  rule('e\\. ?g\\.,?|eg\\.', 'for example', 'i'),
-  rule('i\\. ?e\\.,?|ie\\.', 'that is', 'i'),
+  rule('e\\. ?g\\.|eg\\.', 'for example', 'i'),
+  rule('i\\. ?e\\.|ie\\.', 'that is', 'i'),
   rule('et al\\.?(?!\\p{L})', 'et al'),
   rule('([NSEW])\\.(?= \\p{Lu}[\\p{Ll}.])', ({ match: [, way = ''], before }) => (/\d $/.test(before) ? { N: 'North', S: 'South', E: 'East', W: 'West' }[way] : undefined)),
   rule('([aApP])\\.? ?[mM]\\.(?![\\p{L}])', ({ match: [, letter = ''] }) => `${letter.toUpperCase()} M`),
@@ -431,7 +442,7 @@ const letterRules: readonly Rule[] = [
 function isShouted(before: string, after: string): boolean {
   const words = `${before} ${after}`.match(/\p{L}{2,}/gu) ?? []
   const capitals = words.filter((word) => /^\p{Lu}+$/u.test(word))
-  return capitals.length >= 2 && capitals.length * 3 >= words.length * 2 && capitals.some((word) => word.length > 3 || /^(?:THE|AND|NOT|IS|TO|DO|OF|IN|FOR|YOU|A)$/.test(word))
+  return capitals.length >= 2 && capitals.length * 3 >= words.length * 2 && capitals.some((word) => /^(?:THE|AND|NOT|IS|TO|DO|OF|FOR|YOU|THIS|ARE|WITH|FROM|YOUR)$/.test(word))
 }
 
 const signRules: readonly Rule[] = [

@@ -66,6 +66,9 @@ const habits: Habits = {
       t = +une tonne | tonnes, h = +une heure | heures, min = +une minute | minutes, s = +une seconde | secondes, kW = kilowatt | kilowatts, W = watt | watts,
       kWh = kilowattheure | kilowattheures, V = volt | volts, Hz = hertz | hertz, Mo = mégaoctet | mégaoctets, Go = gigaoctet | gigaoctets, To = téraoctet | téraoctets, ans = an | ans`, 'un'),
   },
+  fractions: 'un demi, un tiers, deux tiers, un quart, trois quarts',
+  half: 'et demi',
+  cent: 'centimes',
   ordinalMark: 'er|re|ère|e|ème|nd|nde',
   ordinal: (value, mark) => (value === 1 ? (/^(?:re|ère)$/.test(mark) ? 'première' : 'premier') : /^n/.test(mark) ? `second${mark === 'nde' ? 'e' : ''}` : ordinal(value)),
   abbreviations: table(`M. = Monsieur, MM. = Messieurs, Mme = Madame, Mmes = Mesdames, Mlle = Mademoiselle, Dr = Docteur, Dr. = Docteur, Pr = Professeur, Me = Maître,
@@ -77,7 +80,7 @@ const habits: Habits = {
     return value === 1 ? 'premier' : cardinal(value)
   },
   more: { digits: [rule('(\\d{1,2}) ?h(?![\\p{L}\\p{N}/])', ({ match: [, hour] }) => habits.time(Number(hour), undefined, ''))] },
-  words: { minus: 'moins', to: 'à', plus: 'plus', times: 'fois', over: 'divisé par', equals: 'égale', and: 'et', at: 'arobase', number: 'dièse' },
+  words: { minus: 'moins', to: 'à', plus: 'plus', times: 'fois', over: 'divisé par', equals: 'égale', and: 'et', at: 'arobase', number: 'dièse', per: 'par', dot: 'point', dash: 'tiret' },
 }
 
 export const french = rulesOf(habits)

@@ -79,11 +79,16 @@ const habits: Habits = {
       Sek. = +eine Sekunde | Sekunden, s = +eine Sekunde | Sekunden, kW = Kilowatt, kWh = +eine Kilowattstunde | Kilowattstunden, W = Watt, V = Volt, Hz = Hertz,
       MB = Megabyte, GB = Gigabyte, TB = Terabyte, PS = PS, dB = Dezibel, ct = Cent`, 'ein'),
   },
+  fractions: 'ein halb, ein Drittel, zwei Drittel, ein Viertel, drei Viertel',
+  half: 'einhalb',
+  cent: 'Cent',
+  agree: (words, after) =>
+    /^ \p{Lu}/u.test(after) ? words.replace(/^eins$/, /^ \p{Lu}\p{Ll}*(?:e|ung|heit|keit|ion|tät)(?!\p{L})/u.test(after) ? 'eine' : 'ein') : words,
   ordinalMark: '\\.(?= \\p{L})',
   ordinal(value, _, { before }) {
     return before === '' || value > 999 ? undefined : ordinal(value, before)
   },
-  abbreviations: table(`z. B. = zum Beispiel, d. h. = das heißt, u. a. = unter anderem, usw. = und so weiter, bzw. = beziehungsweise,
+  abbreviations: table(`z. B. = zum Beispiel, d. h. = das heißt, u. a. = unter anderem, usw. = und so weiter, u. = und, o.g. = oben genannt, o. g. = oben genannt, bzw. = beziehungsweise,
     ca. = circa, Nr.# = Nummer, Nr. = Nummer, Dr. = Doktor, Prof. = Professor, Hr. = Herr, Fr. = Frau, St. = Sankt, S.# = Seite, Bd.# = Band, Kap.# = Kapitel,
     Abb.# = Abbildung, Tel. = Telefon, evtl. = eventuell, ggf. = gegebenenfalls, inkl. = inklusive, exkl. = exklusive, vgl. = vergleiche,
     v. Chr. = vor Christus, n. Chr. = nach Christus, u. U. = unter Umständen, z. T. = zum Teil, o. Ä. = oder Ähnliches, i. d. R. = in der Regel,
@@ -91,7 +96,7 @@ const habits: Habits = {
     Jh. = Jahrhundert, Abs.# = Absatz, Art.# = Artikel, Mwst. = Mehrwertsteuer, MwSt. = Mehrwertsteuer, zzgl. = zuzüglich, bspw. = beispielsweise, sog. = sogenannt, u. v. m. = und vieles mehr,
     Dipl.-Ing. = Diplomingenieur, Str. = Straße, Pl. = Platz, Mio. = Millionen, Mrd. = Milliarden`),
   roman(value, { before, after }) {
-    if (/^\. (?:Jahrhundert|Jh)/.test(after)) return undefined
+    if (/^ (?:Jahrhundert|Jh)/.test(after)) return ordinal(value, before)
     return /\p{Lu}\p{Ll}{2,} $/u.test(before) && value > 1 && value < 30 ? `der ${capital(`${stem(value)}e`)}` : undefined
   },
   more: {
@@ -101,7 +106,7 @@ const habits: Habits = {
     ],
     letters: [rule('(\\p{Lu}\\p{Ll}{2,30})str\\.', '$1straße')],
   },
-  words: { minus: 'minus', to: 'bis', plus: 'plus', times: 'mal', over: 'geteilt durch', equals: 'gleich', and: 'und', at: 'ät', number: 'Nummer' },
+  words: { minus: 'minus', to: 'bis', plus: 'plus', times: 'mal', over: 'geteilt durch', equals: 'gleich', and: 'und', at: 'ät', number: 'Nummer', per: 'pro', dot: 'Punkt', dash: 'Strich' },
 }
 
 function capital(words: string): string {

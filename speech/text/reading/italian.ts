@@ -56,6 +56,10 @@ const habits: Habits = {
       t = +una tonnellata | tonnellate, h = +un'ora | ore, ora = +un'ora | ore, min = minuto | minuti, s = secondo | secondi, kW = chilowatt, W = watt, kWh = chilowattora, V = volt, Hz = hertz,
       MB = megabyte, GB = gigabyte, TB = terabyte`, 'un'),
   },
+  fractions: 'un mezzo, un terzo, due terzi, un quarto, tre quarti',
+  half: 'e mezzo',
+  cent: 'centesimi',
+  agree: (words, after) => (/^ \p{Ll}{3,}/u.test(after) ? words.replace(/^uno$/, /^ \p{Ll}+a(?!\p{L})/u.test(after) ? 'una' : 'un') : words),
   ordinalMark: '[ºª°](?! ?[CF]\\b)',
   ordinal: (value, mark) => ordinal(value, mark === 'ª'),
   abbreviations: table(`sig. = signor, sig.ra = signora, sig.na = signorina, Sig. = signor, Sig.ra = signora, dott. = dottor, Dott. = dottor, dott.ssa = dottoressa, Dott.ssa = dottoressa,
@@ -65,9 +69,9 @@ const habits: Habits = {
   roman(value, { before, after, match }) {
     if (/^ secol[oi]/.test(after)) return ordinal(value)
     if (/secolo $/.test(before)) return ordinal(value)
-    return /\p{Lu}\p{Ll}{2,} $/u.test(before) && value < 31 && !/^[ICDMLX]$/.test(match[0]) ? ordinal(value) : undefined
+    return /\p{Lu}\p{Ll}{2,} $/u.test(before) && value < 31 && !/^[CDMLX]$/.test(match[0]) ? ordinal(value) : undefined
   },
-  words: { minus: 'meno', from: 'da', to: 'a', plus: 'più', times: 'per', over: 'diviso', equals: 'uguale', and: 'e', at: 'chiocciola', number: 'numero' },
+  words: { minus: 'meno', from: 'da', to: 'a', plus: 'più', times: 'per', over: 'diviso', equals: 'uguale', and: 'e', at: 'chiocciola', number: 'numero', per: 'al', dot: 'punto', dash: 'trattino' },
 }
 
 export const italian = rulesOf(habits)

@@ -35,6 +35,13 @@ function ordinal(value: number, isFeminine: boolean): string | undefined {
   return isFeminine ? words.replace(/o\b/g, 'a') : words
 }
 
+/** `duas casas`, `duzentas pessoas`. */
+function agree(words: string, after: string): string {
+  const [, noun = ''] = /^ (\p{Ll}{2,})/u.exec(after) ?? []
+  const isFeminine = /(?:as?|ções|ção|dade|dades|vezes)$/.test(noun) && !/^(?:dias?|problemas?|sistemas?|programas?|temas?|mapas?|planetas?|idiomas?|poemas?|para|da|das|na|nas)$/.test(noun)
+  return isFeminine ? words.replace(/entos/g, 'entas').replace(/\bum$/, 'uma').replace(/\bdois$/, 'duas') : words
+}
+
 const habits: Habits = {
   cardinal,
   point: 'vírgula',
@@ -59,6 +66,10 @@ const habits: Habits = {
       t = +uma tonelada | toneladas, min = minuto | minutos, s = segundo | segundos, kW = quilowatt | quilowatts, W = watt | watts, kWh = quilowatt-hora | quilowatts-hora,
       V = volt | volts, Hz = hertz | hertz, MB = megabyte | megabytes, GB = gigabyte | gigabytes, TB = terabyte | terabytes`, 'um'),
   },
+  fractions: 'meio, um terço, dois terços, um quarto, três quartos',
+  half: 'e meio',
+  cent: 'centavos',
+  agree,
   ordinalMark: '\\.?[ºª°](?! ?[CF]\\b)|[oa](?= \\p{Ll})',
   ordinal: (value, mark) => ordinal(value, /[ªa]/.test(mark)),
   abbreviations: table(`Sr. = senhor, Sra. = senhora, Srta. = senhorita, Srs. = senhores, Dr. = doutor, Dra. = doutora, D. = dona, Prof. = professor, Profa. = professora, Eng. = engenheiro,
@@ -67,11 +78,11 @@ const habits: Habits = {
     aprox. = aproximadamente, máx. = máximo, mín. = mínimo, Sto. = santo, Sta. = santa, S. = São, apto.# = apartamento, Pça. = praça, obs. = observação, V. Exa. = vossa excelência`),
   roman(value, { before, match }) {
     if (/séculos? $/i.test(before)) return cardinal(value)
-    if (!/\p{Lu}\p{Ll}{2,} $/u.test(before) || value > 30 || /^[ICDMLX]$/.test(match[0])) return undefined
+    if (!/\p{Lu}\p{Ll}{2,} $/u.test(before) || value > 30 || /^[CDMLX]$/.test(match[0])) return undefined
     return value < 11 ? ordinals[value] : cardinal(value)
   },
   more: { digits: [rule('(\\d{1,2}) ?h(?![\\p{L}\\p{N}])', ({ match: [, hour] }) => habits.time(Number(hour), undefined, ''))] },
-  words: { minus: 'menos', to: 'a', plus: 'mais', times: 'vezes', over: 'dividido por', equals: 'igual a', and: 'e', at: 'arroba', number: 'número' },
+  words: { minus: 'menos', to: 'a', plus: 'mais', times: 'vezes', over: 'dividido por', equals: 'igual a', and: 'e', at: 'arroba', number: 'número', per: 'por', dot: 'ponto', dash: 'hífen' },
 }
 
 /** Hours are feminine. */

@@ -25,6 +25,14 @@ function cardinal(value: number): string {
   return [high > 0 ? (high === 1 ? 'un millón' : `${counting(cardinal(high))} millones`) : '', ...thousands].filter(Boolean).join(' ')
 }
 
+/** `doscientas casas`, `una casa`, `veintiún días`. */
+function agree(words: string, after: string): string {
+  const [, noun = ''] = /^ (\p{Ll}{2,})/u.exec(after) ?? []
+  if (/^(?:y|o|de|del|en|a|por|con|que|es|son|más|menos|se|al|hasta|para|millones)$/.test(noun) || noun === '') return words
+  const isFeminine = /as?$/.test(noun) && !/^(?:días?|problemas?|sistemas?|programas?|temas?|mapas?|planetas?|idiomas?|poemas?|climas?|para|hasta)$/.test(noun)
+  return isFeminine ? words.replace(/ientos/g, 'ientas').replace(/quinientos/, 'quinientas').replace(/uno$/, 'una') : counting(words)
+}
+
 const habits: Habits = {
   cardinal,
   counting,
@@ -52,6 +60,10 @@ const habits: Habits = {
       h = +una hora | horas, min = minuto | minutos, s = segundo | segundos, kW = kilovatio | kilovatios, W = vatio | vatios, kWh = kilovatio hora | kilovatios hora,
       V = voltio | voltios, Hz = hercio | hercios, MB = megabyte | megabytes, GB = gigabyte | gigabytes, TB = terabyte | terabytes`, 'un'),
   },
+  fractions: 'un medio, un tercio, dos tercios, un cuarto, tres cuartos',
+  half: 'y medio',
+  cent: 'céntimos',
+  agree,
   ordinalMark: '\\.?[ºª°]|er|ro|ra|do|da|to|ta',
   ordinal(value, mark) {
     const stem = ordinals[value]
@@ -65,11 +77,11 @@ const habits: Habits = {
     Sto. = santo, Sta. = santa, S. = san, Cía. = compañía, Lic. = licenciado, Ing. = ingeniero, Gral. = general, izq. = izquierda, dcha. = derecha`),
   roman(value, { before, match }) {
     if (/siglos? $/i.test(before)) return cardinal(value)
-    if (!/\p{Lu}\p{Ll}{2,} $/u.test(before) || value > 30 || /^[ICDMLX]$/.test(match[0])) return undefined
-    return value < 11 ? `${ordinals[value]}${value === 1 || value === 3 ? 'o' : 'o'}` : cardinal(value)
+    if (!/\p{Lu}\p{Ll}{2,} $/u.test(before) || value > 30 || /^[CDMLX]$/.test(match[0])) return undefined
+    return value < 11 ? `${ordinals[value]}o` : cardinal(value)
   },
   more: { digits: [rule('(\\d{1,2}) h(?![\\p{L}\\p{N}])', ({ match: [, hour] }) => habits.time(Number(hour), undefined, 'h'))] },
-  words: { minus: 'menos', to: 'a', plus: 'más', times: 'por', over: 'entre', equals: 'igual a', and: 'y', at: 'arroba', number: 'número' },
+  words: { minus: 'menos', to: 'a', plus: 'más', times: 'por', over: 'entre', equals: 'igual a', and: 'y', at: 'arroba', number: 'número', per: 'por', dot: 'punto', dash: 'guion' },
 }
 
 export const spanish = rulesOf(habits)
