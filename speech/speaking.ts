@@ -112,7 +112,11 @@ export function createSpeaking(
       const told: WordTime[] = []
       const { words, pause: _, ...chunk } = chunks[index]!
       const onWords = timestamps ? createWrittenWords(words, (more) => void told.push(...more)) : undefined
-      void make({ ...request, ...chunk, onWords, seed: seedOf({ ...request, ...chunk }, index, attempt) }, queue, signal)
+      void make(
+        { ...request, ...chunk, onWords, seed: seedOf({ ...request, ...chunk }, index, attempt) },
+        queue,
+        signal,
+      )
       return { queue, told }
     }
 
@@ -213,7 +217,12 @@ export function createSpeaking(
         left -= words[next]!.spoken
       }
       return {
-        ...{ ...part, text, words: own, pause: index === texts.length - 1 && pause !== undefined ? pause : pauseAfter(text) },
+        ...{
+          ...part,
+          text,
+          words: own,
+          pause: index === texts.length - 1 && pause !== undefined ? pause : pauseAfter(text),
+        },
         ...(capabilities.rate && rate !== undefined && { rate }),
         ...(capabilities.phones && phones && Object.keys(phones).length > 0 && { phones }),
       }

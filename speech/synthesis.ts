@@ -208,7 +208,9 @@ function nameOf({ language, paragraph, text }: Passage): string {
 function otherLanguage({ id, capabilities }: SpeechEngine, language: string, isNamed: boolean): AppError {
   return otherLanguageText(id, language, [
     `it speaks ${capabilities.languages.join(', ')}`,
-    ...(isNamed ? [] : ['if the text was taken for another, name its language: --language, or "language" in a request']),
+    ...(isNamed
+      ? []
+      : ['if the text was taken for another, name its language: --language, or "language" in a request']),
   ])
 }
 

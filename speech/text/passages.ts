@@ -42,13 +42,19 @@ const leastForeign = { letters: 50, words: 8, otherLetters: 16 } as const
 /** Divides a text where its language changes; a short line, as a heading, belongs to what follows. With a named language all is in that. */
 export async function dividePassages(parts: readonly SsmlPart[], named?: string): Promise<Passage[]> {
   const home = named ?? (await detectLanguage(parts.map(({ text }) => text).join('\n')))
-  const units: { readonly part: number; readonly line: number; readonly text: string; readonly language?: string }[] = []
+  const units: { readonly part: number; readonly line: number; readonly text: string; readonly language?: string }[] =
+    []
   let lines = 0
   for (const [part, { text }] of parts.entries())
     for (const line of text.split('\n')) {
       lines += 1
       for (const unit of named === undefined ? unitsOf(line) : [line])
-        units.push({ part, line: lines, text: unit, ...(named === undefined && isLong(unit) && { language: await detectLanguage(unit, home) }) })
+        units.push({
+          part,
+          line: lines,
+          text: unit,
+          ...(named === undefined && isLong(unit) && { language: await detectLanguage(unit, home) }),
+        })
     }
   const passages: Passage[] = []
   let [lastPart, lastLine] = [-1, 0]
@@ -94,9 +100,21 @@ function isLong(text: string): boolean {
 /** The words that are spoken for a text, whatever the engine, and what is left out of it. */
 export async function readWritten(
   text: string,
-  { language, keepDirections, lexicon }: { readonly language?: string | undefined; readonly keepDirections?: boolean | undefined; readonly lexicon?: Lexicon | undefined },
+  {
+    language,
+    keepDirections,
+    lexicon,
+  }: {
+    readonly language?: string | undefined
+    readonly keepDirections?: boolean | undefined
+    readonly lexicon?: Lexicon | undefined
+  },
 ): Promise<{ readonly text: string; readonly leftOut: readonly string[] }> {
   const { parts, leftOut } = cleanText(text, keepDirections)
-  const passages = parts.length === 0 ? [] : await dividePassages(parts, language && (findLanguage(language) ?? language))
-  return { text: passages.map((passage) => readAloud(passage.text, passage.language, lexicon).text).join('\n'), leftOut }
+  const passages =
+    parts.length === 0 ? [] : await dividePassages(parts, language && (findLanguage(language) ?? language))
+  return {
+    text: passages.map((passage) => readAloud(passage.text, passage.language, lexicon).text).join('\n'),
+    leftOut,
+  }
 }

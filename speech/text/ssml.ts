@@ -24,12 +24,28 @@ const longestSilence = 120
 const deepest = 16
 
 const ssmlTag = /<(?:speak|break|say-as|phoneme|prosody)[\s/>]|<sub\s+alias\s*=/i
-const tag = /<!(?:DOCTYPE|\[CDATA\[)[^<>]{0,1000}>?|\]\]>|<\?[^<>]{0,1000}\?>|<(\/?)([a-z][a-z0-9:-]{0,40})((?:\s[^<>]{0,1000})?)\/?>/giu
+const tag =
+  /<!(?:DOCTYPE|\[CDATA\[)[^<>]{0,1000}>?|\]\]>|<\?[^<>]{0,1000}\?>|<(\/?)([a-z][a-z0-9:-]{0,40})((?:\s[^<>]{0,1000})?)\/?>/giu
 
-const rates: Readonly<Record<string, number>> = { 'x-slow': 0.5, slow: 0.75, medium: 1, default: 1, fast: 1.3, 'x-fast': 1.7 }
-const strengths: Readonly<Record<string, number>> = { none: 0, 'x-weak': 0.1, weak: 0.2, medium: 0.4, strong: 0.7, 'x-strong': 1.2 }
+const rates: Readonly<Record<string, number>> = {
+  'x-slow': 0.5,
+  slow: 0.75,
+  medium: 1,
+  default: 1,
+  fast: 1.3,
+  'x-fast': 1.7,
+}
+const strengths: Readonly<Record<string, number>> = {
+  none: 0,
+  'x-weak': 0.1,
+  weak: 0.2,
+  medium: 0.4,
+  strong: 0.7,
+  'x-strong': 1.2,
+}
 /** Elements that need nothing done, or that HTML has as well. */
-const plain = /^(?:speak|p|s|br|b|i|em|strong|span|div|sub|sup|a|h[1-6]|ul|ol|li|table|tr|td|th|tbody|thead|code|pre|u|mark|blockquote|html|body|head|title)$/
+const plain =
+  /^(?:speak|p|s|br|b|i|em|strong|span|div|sub|sup|a|h[1-6]|ul|ol|li|table|tr|td|th|tbody|thead|code|pre|u|mark|blockquote|html|body|head|title)$/
 
 /**
  * Takes SSML out of a text: `break` becomes a silence, `sub` its alias, `say-as` letters or digits one by one, `phoneme` the sounds of its
@@ -50,7 +66,12 @@ export function readSsml(text: string): Ssml | undefined {
   const close = (pause?: number) => {
     const rate = speeds.reduce<number>((product, speed) => product * (speed ?? 1), 1)
     if (piece.trim() !== '' || pause !== undefined)
-      parts.push({ text: piece, ...(pause !== undefined && { pause }), ...(rate !== 1 && { rate: bounded(rate, 0.25, 4) }), ...(Object.keys(phones).length > 0 && { phones }) })
+      parts.push({
+        text: piece,
+        ...(pause !== undefined && { pause }),
+        ...(rate !== 1 && { rate: bounded(rate, 0.25, 4) }),
+        ...(Object.keys(phones).length > 0 && { phones }),
+      })
     piece = ''
     phones = {}
   }
@@ -128,8 +149,14 @@ function bounded(value: number, least: number, most: number): number {
 /** Letters and digits one by one; an ordinal gets its ending; dates and amounts are read as they are anyway. */
 function sayAs(kind: string, content: string): string {
   const text = content.trim()
-  if (/^(?:characters|spell-out|verbatim|letters)$/i.test(kind)) return ` ${[...text.replace(/\s+/g, '').toUpperCase()].join(' ')} `
-  if (/^(?:digits|telephone|number:digits)$/i.test(kind)) return ` ${text.replace(/\D+/g, ' ').trim().replace(/(?<=\d)(?=\d)/g, ' ').replaceAll('   ', ', ')} `
+  if (/^(?:characters|spell-out|verbatim|letters)$/i.test(kind))
+    return ` ${[...text.replace(/\s+/g, '').toUpperCase()].join(' ')} `
+  if (/^(?:digits|telephone|number:digits)$/i.test(kind))
+    return ` ${text
+      .replace(/\D+/g, ' ')
+      .trim()
+      .replace(/(?<=\d)(?=\d)/g, ' ')
+      .replaceAll('   ', ', ')} `
   if (/^ordinal$/i.test(kind) && /^\d{1,9}$/.test(text)) return ordinalOf(text)
   if (/^(?:expletive|bleep)$/i.test(kind)) return ' beep '
   return content

@@ -8,5 +8,12 @@ export function speechPlaces(
 ): Pick<ServiceOptions, 'modelsFolder' | 'cacheFolder' | 'hubEndpoint' | 'hubToken' | 'codebooks' | 'lexicon'> {
   const { modelsFolder, hubEndpoint, environment, paths, codebooks, lexicon } = settings
   const cacheFolder = join(paths.cache, 'models')
-  return { modelsFolder, cacheFolder, hubEndpoint, codebooks, lexicon, hubToken: readSecret('HF_TOKEN', environment)?.value }
+  return {
+    modelsFolder,
+    cacheFolder,
+    hubEndpoint,
+    codebooks,
+    lexicon,
+    hubToken: readSecret('HF_TOKEN', environment)?.value,
+  }
 }

@@ -678,7 +678,8 @@ function codebooks(text: string, problems: string[]): number | undefined {
 }
 
 function lexicon(path: string, problems: string[]): string | undefined {
-  if (path !== '' && !isAbsolute(path)) problems.push(`${label('speech.lexicon')} must be an absolute path, not "${path}"`)
+  if (path !== '' && !isAbsolute(path))
+    problems.push(`${label('speech.lexicon')} must be an absolute path, not "${path}"`)
   return path || undefined
 }
 

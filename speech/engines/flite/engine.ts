@@ -75,7 +75,10 @@ export function createEngine(): SpeechEngine {
         await new Promise(setImmediate)
         signal?.throwIfAborted()
         const begin = (spokenSamples + pause * outputRate) / outputRate
-        for (const samples of engine.speak(text, speaker, { phones: request.phones, onTimes: words && ((times) => words(times, begin)) })) {
+        for (const samples of engine.speak(text, speaker, {
+          phones: request.phones,
+          onTimes: words && ((times) => words(times, begin)),
+        })) {
           if (pause > 0) yield new Float32Array(pause * outputRate)
           spokenSamples += pause * outputRate + samples.length
           pause = 0

@@ -59,7 +59,10 @@ export function openProgram(program: Program): ProgramRun {
       const terminal = new ConsoleStdout((bytes: Uint8Array) => {
         if (output.length < longestOutput) output += decoder.decode(bytes, { stream: true })
       })
-      const folder = new PreopenDirectory('/', new Map(Object.entries(files).map(([name, bytes]) => [name, new File(bytes)])))
+      const folder = new PreopenDirectory(
+        '/',
+        new Map(Object.entries(files).map(([name, bytes]) => [name, new File(bytes)])),
+      )
       wasi.args = [...args]
       wasi.fds = [new OpenFile(new File([])), terminal, terminal, folder] satisfies Fd[]
       const exitCode = wasi.start(instance as never)

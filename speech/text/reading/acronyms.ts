@@ -18,7 +18,14 @@ const spelled = wordSet(`
 const saidAs: Readonly<Record<string, string>> = {
   ...{ JPEG: 'jay peg', MPEG: 'em peg', JSON: 'Jason', SQL: 'sequel', NAACP: 'N double A C P', AAA: 'triple A' },
   ...{ IEEE: 'I triple E', WYSIWYG: 'wizzy wig', OK: 'okay', ASCII: 'asky', SCSI: 'scuzzy', ROTC: 'rotsy' },
-  ...{ README: 'readme', TODO: 'to do', NCAA: 'N C double A', GUI: 'gooey', WWI: 'World War One', WWII: 'World War Two' },
+  ...{
+    README: 'readme',
+    TODO: 'to do',
+    NCAA: 'N C double A',
+    GUI: 'gooey',
+    WWI: 'World War One',
+    WWII: 'World War Two',
+  },
 }
 
 /** One syllable after another, as English words have them. */

@@ -1,6 +1,7 @@
 import { digitWords, groupsOf, longestNumber } from './numbers.ts'
 
-const small = `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+const small =
+  `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
   eighteen nineteen`.split(/\s+/)
 const tens = '- - twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
 const powers = ['', ' thousand', ' million', ' billion', ' trillion']

@@ -50,9 +50,24 @@ export const currencySigns: Readonly<Record<string, Currency>> = {
 }
 export const currencyCodes: Readonly<Record<string, Currency>> = {
   ...{ USD: dollar('U S '), CAD: dollar('Canadian '), AUD: dollar('Australian '), NZD: dollar('New Zealand ') },
-  ...{ EUR: euro, GBP: pound, JPY: yen, CHF: franc, INR: rupee, RUB: rouble, KRW: won, PLN: zloty, zł: zloty, BRL: real },
+  ...{
+    EUR: euro,
+    GBP: pound,
+    JPY: yen,
+    CHF: franc,
+    INR: rupee,
+    RUB: rouble,
+    KRW: won,
+    PLN: zloty,
+    zł: zloty,
+    BRL: real,
+  },
   ...{ CNY: ['yuan', 'yuan'], RMB: ['renminbi', 'renminbi'], HKD: dollar('Hong Kong '), SGD: dollar('Singapore ') },
-  ...{ SEK: ['Swedish krona', 'Swedish kronor'], NOK: ['Norwegian krone', 'Norwegian kroner'], kr: ['krona', 'kronor'] },
+  ...{
+    SEK: ['Swedish krona', 'Swedish kronor'],
+    NOK: ['Norwegian krone', 'Norwegian kroner'],
+    kr: ['krona', 'kronor'],
+  },
   ...{ DKK: ['Danish krone', 'Danish kroner'], MXN: ['Mexican peso', 'Mexican pesos'], BTC: ['bitcoin', 'bitcoins'] },
 }
 
@@ -62,8 +77,7 @@ export const scales = table(`
   bn = billion, B = billion, Bn = billion, t = trillion, tn = trillion, T = trillion, tr = trillion, thousand = thousand,
   million = million, billion = billion, trillion = trillion, hundred = hundred, crore = crore, lakh = lakh`)
 
-export const months =
-  'January February March April May June July August September October November December'.split(' ')
+export const months = 'January February March April May June July August September October November December'.split(' ')
 export const days = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 
 /** Titles, whose dot ends no sentence; they stand before a name. */

@@ -45,7 +45,12 @@ export interface Habits {
   readonly abbreviations: Readonly<Record<string, string>>
   /** A Roman numeral behind a name, or before or behind a century. */
   roman(value: number, found: Found): string | undefined
-  readonly words: Readonly<Record<'minus' | 'to' | 'plus' | 'times' | 'over' | 'equals' | 'and' | 'at' | 'number' | 'per' | 'dot' | 'dash', string>> & { readonly from?: string }
+  readonly words: Readonly<
+    Record<
+      'minus' | 'to' | 'plus' | 'times' | 'over' | 'equals' | 'and' | 'at' | 'number' | 'per' | 'dot' | 'dash',
+      string
+    >
+  > & { readonly from?: string }
   readonly more?: { readonly digits?: readonly Rule[]; readonly letters?: readonly Rule[] }
 }
 
@@ -64,22 +69,33 @@ export function rulesOf(habits: Habits): Rules {
   const month = `(${oneOf([...months, ...(habits.shortMonths?.split(' ') ?? [])])})\\.?`
   const monthOf = (text: string) => {
     const short = text.toLowerCase().replace('.', '')
-    return months.find((name) => name.toLowerCase() === short) ?? months.find((name) => name.toLowerCase().startsWith(short.slice(0, 3) === 'mrt' ? 'maa' : short.slice(0, 4))) ?? months.find((name) => name.toLowerCase().startsWith(short.slice(0, 3)))
+    return (
+      months.find((name) => name.toLowerCase() === short) ??
+      months.find((name) => name.toLowerCase().startsWith(short.slice(0, 3) === 'mrt' ? 'maa' : short.slice(0, 4))) ??
+      months.find((name) => name.toLowerCase().startsWith(short.slice(0, 3)))
+    )
   }
   const isOne = (text: string) => plain(text) === '1'
   /** In words: `1.234,5`, `007`. */
   const amount = (text: string): string => {
     const [whole = '', part] = plain(text).split(',')
-    const front = /^0\d/.test(whole) || whole.length > 12 ? [...whole].map((digit) => cardinal(Number(digit))).join(' ') : cardinal(Number(whole))
+    const front =
+      /^0\d/.test(whole) || whole.length > 12
+        ? [...whole].map((digit) => cardinal(Number(digit))).join(' ')
+        : cardinal(Number(whole))
     if (part === undefined) return front
     const zeros = habits.decimals === 'digits' || part.length > 3 ? part.length : /^0*/.exec(part)![0].length
     const behind = [...part.slice(0, zeros)].map((digit) => cardinal(Number(digit)))
-    return [front, habits.point, ...behind, ...(zeros < part.length ? [cardinal(Number(part.slice(zeros)))] : [])].join(' ')
+    return [front, habits.point, ...behind, ...(zeros < part.length ? [cardinal(Number(part.slice(zeros)))] : [])].join(
+      ' ',
+    )
   }
   const count = (text: string, [one, many]: Counted) => (isOne(text) ? one : `${counting(amount(text))} ${many}`)
   const yearWords = (text: string) => (/^(?:1[1-9]|20)\d\d$/.test(text) ? habits.year(Number(text)) : amount(text))
   const sayDate = (day: string, name: string | undefined, year: string | undefined, before: string) =>
-    name === undefined || Number(day) < 1 || Number(day) > 31 ? undefined : habits.date(Number(day), name, year && habits.year(Number(year)), before)
+    name === undefined || Number(day) < 1 || Number(day) > 31
+      ? undefined
+      : habits.date(Number(day), name, year && habits.year(Number(year)), before)
   const own = <Value>(table: Readonly<Record<string, Value>>, text: string) => withoutBlanks(table)[bare(text)]!
   const sayMoney = (sum: string, size: string | undefined, name: string): string => {
     const currency = own(currencies, name)
@@ -93,43 +109,95 @@ export function rulesOf(habits: Habits): Rules {
   const money = `(${oneOf(Object.keys(currencies))})`
   const between = '(?: ?[–—] ?|-)'
   const parts = habits.fractions.split(', ')
-  const sayFraction = (over: string, under: string) => parts[['1/2', '1/3', '2/3', '1/4', '3/4'].indexOf(`${over}/${under}`)]
+  const sayFraction = (over: string, under: string) =>
+    parts[['1/2', '1/3', '2/3', '1/4', '3/4'].indexOf(`${over}/${under}`)]
   const abbreviations = Object.keys(habits.abbreviations)
 
   const digits: readonly Rule[] = [
     ...(habits.more?.digits ?? []),
-    rule('(\\d{4})-(\\d\\d)-(\\d\\d)' + end, ({ match: [, year, m, d = ''], before }) => sayDate(d, months[Number(m) - 1], year, before)),
-    rule('(\\d\\d?)([./-])(\\d\\d?)\\2(\\d{4})' + end, ({ match: [, d = '', , m, year], before }) => sayDate(d, months[Number(m) - 1], year, before)),
-    rule(`(\\d\\d?)(?:\\.|er|°|º|\\.º)? (?:de )?${month}(?!\\p{L})(?:(?: de)? (\\d{4}))?` + end, ({ match: [, d = '', name = '', year], before }) => sayDate(d, monthOf(name), year, before), 'i'),
-    rule(`([01]?\\d|2[0-4])(?:${habits.clock})([0-5]\\d)(${habits.clockEnd})(?![\\d:]|[.,]\\d)`, ({ match: [, hour, minute, unit = ''] }) => habits.time(Number(hour), Number(minute), unit)),
-    rule('(?:(\\d{1,4}) ?)?([½⅓⅔¼¾])|(?:(\\d{1,3}) )?([1-3])/([2-4])(?![\\p{N}/])', ({ match: [, whole, sign, front, over = '', under = ''] }) => {
-      const [one = over, two = under] = sign?.normalize('NFKC').split('⁄') ?? []
-      const words = sayFraction(one, two)
-      const number = whole ?? front
-      if (number === undefined || words === undefined) return words
-      return one === '1' && two === '2' ? `${amount(number)} ${habits.half}` : `${amount(number)} ${habits.words.and} ${words}`
-    }),
+    rule('(\\d{4})-(\\d\\d)-(\\d\\d)' + end, ({ match: [, year, m, d = ''], before }) =>
+      sayDate(d, months[Number(m) - 1], year, before),
+    ),
+    rule('(\\d\\d?)([./-])(\\d\\d?)\\2(\\d{4})' + end, ({ match: [, d = '', , m, year], before }) =>
+      sayDate(d, months[Number(m) - 1], year, before),
+    ),
+    rule(
+      `(\\d\\d?)(?:\\.|er|°|º|\\.º)? (?:de )?${month}(?!\\p{L})(?:(?: de)? (\\d{4}))?` + end,
+      ({ match: [, d = '', name = '', year], before }) => sayDate(d, monthOf(name), year, before),
+      'i',
+    ),
+    rule(
+      `([01]?\\d|2[0-4])(?:${habits.clock})([0-5]\\d)(${habits.clockEnd})(?![\\d:]|[.,]\\d)`,
+      ({ match: [, hour, minute, unit = ''] }) => habits.time(Number(hour), Number(minute), unit),
+    ),
+    rule(
+      '(?:(\\d{1,4}) ?)?([½⅓⅔¼¾])|(?:(\\d{1,3}) )?([1-3])/([2-4])(?![\\p{N}/])',
+      ({ match: [, whole, sign, front, over = '', under = ''] }) => {
+        const [one = over, two = under] = sign?.normalize('NFKC').split('⁄') ?? []
+        const words = sayFraction(one, two)
+        const number = whole ?? front
+        if (number === undefined || words === undefined) return words
+        return one === '1' && two === '2'
+          ? `${amount(number)} ${habits.half}`
+          : `${amount(number)} ${habits.words.and} ${words}`
+      },
+    ),
     rule('0\\d{2,4}[ /-]\\d{3,9}(?:[ -]\\d{1,6}){0,4}(?!\\d)', ({ match }) => sayDigits(match[0])),
     // Money, measures, and ranges of both.
-    rule(`(${number})${space}?${scale}?${space}?${money}(?![\\p{L}\\p{N}])`, ({ match: [, sum = '', size, name = ''] }) => sayMoney(sum, size, name)),
-    rule(`(${number})(?:${between}(${number}))?${space}?(${oneOf(Object.keys(units))})(?![\\p{L}\\p{N}/])`, ({ match: [, from = '', to, short = ''], before }) => {
-      const unit = own(units, short)
-      return to === undefined ? count(from, unit) : `${range(from, to, before)} ${unit[1]}`
-    }),
-    rule(`(${number})${space}?${scale}(?![\\p{L}\\p{N}])`, ({ match: [, sum = '', size = ''] }) => count(sum, own(scales, size))),
-    rule(`(\\d{1,4})(?:${habits.ordinalMark})(?!\\p{L})`, (found) => habits.ordinal(Number(found.match[1]), found.match[0].replace(/^\d+/, ''), found)),
-    rule('\\d{1,4}(?:\\.\\d{1,4}){2,5}(?![\\d])', ({ match }) => (/^\d{1,3}(?:\.\d{3})+$/.test(match[0]) ? undefined : match[0].split('.').map((part) => amount(part)).join(` ${habits.point === 'Komma' ? 'Punkt' : 'punto'} `))),
-    rule(`(${number})${between}(${number})(?![\\p{N}-])`, ({ match: [, from = '', to = ''], before }) => range(from, to, before)),
+    rule(
+      `(${number})${space}?${scale}?${space}?${money}(?![\\p{L}\\p{N}])`,
+      ({ match: [, sum = '', size, name = ''] }) => sayMoney(sum, size, name),
+    ),
+    rule(
+      `(${number})(?:${between}(${number}))?${space}?(${oneOf(Object.keys(units))})(?![\\p{L}\\p{N}/])`,
+      ({ match: [, from = '', to, short = ''], before }) => {
+        const unit = own(units, short)
+        return to === undefined ? count(from, unit) : `${range(from, to, before)} ${unit[1]}`
+      },
+    ),
+    rule(`(${number})${space}?${scale}(?![\\p{L}\\p{N}])`, ({ match: [, sum = '', size = ''] }) =>
+      count(sum, own(scales, size)),
+    ),
+    rule(`(\\d{1,4})(?:${habits.ordinalMark})(?!\\p{L})`, (found) =>
+      habits.ordinal(Number(found.match[1]), found.match[0].replace(/^\d+/, ''), found),
+    ),
+    rule('\\d{1,4}(?:\\.\\d{1,4}){2,5}(?![\\d])', ({ match }) =>
+      /^\d{1,3}(?:\.\d{3})+$/.test(match[0])
+        ? undefined
+        : match[0]
+            .split('.')
+            .map((part) => amount(part))
+            .join(` ${habits.point === 'Komma' ? 'Punkt' : 'punto'} `),
+    ),
+    rule(`(${number})${between}(${number})(?![\\p{N}-])`, ({ match: [, from = '', to = ''], before }) =>
+      range(from, to, before),
+    ),
     rule(`(${number})([²³])`, ({ match: [, value = '', power] }) => `${amount(value)} ${power === '²' ? '²' : '³'}`),
-    rule(number, ({ match: [text], after }) => (habits.agree ?? ((words: string) => words))(yearWords(text), after) + (/^\p{L}/u.test(after) ? ' ' : '')),
+    rule(
+      number,
+      ({ match: [text], after }) =>
+        (habits.agree ?? ((words: string) => words))(yearWords(text), after) + (/^\p{L}/u.test(after) ? ' ' : ''),
+    ),
   ]
   const letters: readonly Rule[] = [
     ...(habits.more?.letters ?? []),
-    rule('(?:https?://|www\\.)[^\\s<>"]{1,500}[^\\s<>".,;:!?)]|[\\w.+-]{1,64}@[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,6}|(?:[a-z\\d-]{2,63}\\.){1,4}(?:com|org|net|de|fr|es|it|pt|nl|br|eu|ch|at|be|io)(?![\\p{L}\\p{N}-])', ({ match }) => sayAddress(match[0]), 'i'),
+    rule(
+      '(?:https?://|www\\.)[^\\s<>"]{1,500}[^\\s<>".,;:!?)]|[\\w.+-]{1,64}@[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,6}|(?:[a-z\\d-]{2,63}\\.){1,4}(?:com|org|net|de|fr|es|it|pt|nl|br|eu|ch|at|be|io)(?![\\p{L}\\p{N}-])',
+      ({ match }) => sayAddress(match[0]),
+      'i',
+    ),
     rule('x(?= ?\\d)', ({ before }) => (/\d ?$/.test(before) ? ` ${words.times} ` : undefined)),
-    rule(`${money}${space}?(${number})${space}?${scale}?(?![\\p{L}\\p{N}])`, ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, name)),
-    rule(`(?:${oneOf(abbreviations.filter((short) => !short.endsWith('#')))})(?!\\p{L})`, ({ match: [text] }) => own(habits.abbreviations, text)),
-    rule(`(${oneOf(abbreviations.filter((short) => short.endsWith('#')).map((short) => short.slice(0, -1)))}) ?(?=\\d)`, ({ match: [, text = ''] }) => `${own(habits.abbreviations, `${text}#`)} `),
+    rule(
+      `${money}${space}?(${number})${space}?${scale}?(?![\\p{L}\\p{N}])`,
+      ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, name),
+    ),
+    rule(`(?:${oneOf(abbreviations.filter((short) => !short.endsWith('#')))})(?!\\p{L})`, ({ match: [text] }) =>
+      own(habits.abbreviations, text),
+    ),
+    rule(
+      `(${oneOf(abbreviations.filter((short) => short.endsWith('#')).map((short) => short.slice(0, -1)))}) ?(?=\\d)`,
+      ({ match: [, text = ''] }) => `${own(habits.abbreviations, `${text}#`)} `,
+    ),
     rule("([IVXLCDM]{1,9})(?![\\p{L}\\p{N}'’])(?:\\.(?= ?[\\p{Ll},;])|\\.(?= (?:Jahrhundert|Jh)))?", (found) => {
       const value = romanValue(found.match[1]!)
       return value === undefined ? undefined : habits.roman(value, found)
@@ -140,27 +208,60 @@ export function rulesOf(habits: Habits): Rules {
     }),
   ]
   const signs: readonly Rule[] = [
-    rule(`${money}${space}?(${number})${space}?${scale}?(?![\\p{L}\\p{N}])`, ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, name)),
-    rule('/(?=\\p{L})', ({ before }) => (/\d[^\p{L}\d]{0,3}\p{L}{0,3}$|[€$£]$/u.test(before) ? ` ${words.per} ` : undefined)),
+    rule(
+      `${money}${space}?(${number})${space}?${scale}?(?![\\p{L}\\p{N}])`,
+      ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, name),
+    ),
+    rule('/(?=\\p{L})', ({ before }) =>
+      /\d[^\p{L}\d]{0,3}\p{L}{0,3}$|[€$£]$/u.test(before) ? ` ${words.per} ` : undefined,
+    ),
     rule('\\+(?=\\d[\\d ]{7,20})\\+\\d{1,3}(?: \\d{1,9}){1,6}', ({ match }) => `plus ${sayDigits(match[0])}`),
     rule('[-−](?=\\d)', ({ before }) => (/(?:^|[\s(=])$/.test(before) ? `${words.minus} ` : undefined)),
     rule('[-−](?= \\d)', ({ before }) => (/\d $/.test(before) ? words.minus : undefined)),
-    rule("['’](\\d\\d)(?!\\d)", ({ match: [, value = ''], before }) => (/\p{L}$/u.test(before) ? undefined : amount(value))),
-    ...([['+', 'plus'], ['×', 'times'], ['÷', 'over'], ['=', 'equals'], ['&', 'and'], ['@', 'at'], ['#', 'number']] as const).map(([sign, name]) => rule(sign === '+' ? '\\+' : sign, ` ${words[name]} `)),
+    rule("['’](\\d\\d)(?!\\d)", ({ match: [, value = ''], before }) =>
+      /\p{L}$/u.test(before) ? undefined : amount(value),
+    ),
+    ...(
+      [
+        ['+', 'plus'],
+        ['×', 'times'],
+        ['÷', 'over'],
+        ['=', 'equals'],
+        ['&', 'and'],
+        ['@', 'at'],
+        ['#', 'number'],
+      ] as const
+    ).map(([sign, name]) => rule(sign === '+' ? '\\+' : sign, ` ${words[name]} `)),
   ]
   return { digits, letters, signs }
 
   function sayDigits(text: string): string {
-    return text.split(/\D+/).filter(Boolean).map((group) => [...group].map((digit) => cardinal(Number(digit))).join(' ')).join(', ')
+    return text
+      .split(/\D+/)
+      .filter(Boolean)
+      .map((group) => [...group].map((digit) => cardinal(Number(digit))).join(' '))
+      .join(', ')
   }
 
   function sayAddress(text: string): string {
-    const names: Readonly<Record<string, string>> = { '.': words.dot, '@': words.at, '-': words.dash, '/': 'slash', _: 'underscore' }
-    return text.replace(/^https?:\/\//i, '').replace(/\/$/, '').replace(/[.@/_-]/g, (sign) => ` ${names[sign]} `)
+    const names: Readonly<Record<string, string>> = {
+      '.': words.dot,
+      '@': words.at,
+      '-': words.dash,
+      '/': 'slash',
+      _: 'underscore',
+    }
+    return text
+      .replace(/^https?:\/\//i, '')
+      .replace(/\/$/, '')
+      .replace(/[.@/_-]/g, (sign) => ` ${names[sign]} `)
   }
 
   function range(from: string, to: string, before: string): string {
-    const front = words.from && !/\b(?:da|dal|dalle|tra|fra|pagine) $/.test(before) && !/^(?:1[1-9]|20)\d\d$/.test(from) ? `${words.from} ` : ''
+    const front =
+      words.from && !/\b(?:da|dal|dalle|tra|fra|pagine) $/.test(before) && !/^(?:1[1-9]|20)\d\d$/.test(from)
+        ? `${words.from} `
+        : ''
     return `${front}${yearWords(from)} ${words.to} ${yearWords(to)}`
   }
 }
@@ -169,7 +270,8 @@ export function rulesOf(habits: Habits): Rules {
 const bare = (text: string) => text.replace(/[ \u00a0\u202f]/g, '')
 const bareTables = new WeakMap<object, Readonly<Record<string, unknown>>>()
 function withoutBlanks<Value>(table: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
-  const known = bareTables.get(table) ?? Object.fromEntries(Object.entries(table).map(([key, value]) => [bare(key), value]))
+  const known =
+    bareTables.get(table) ?? Object.fromEntries(Object.entries(table).map(([key, value]) => [bare(key), value]))
   bareTables.set(table, known)
   return known as Readonly<Record<string, Value>>
 }

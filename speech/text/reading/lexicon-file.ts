@@ -21,7 +21,10 @@ export function createLexiconReader(path: string | undefined): () => Promise<Lex
     } catch (thrown) {
       if (thrown instanceof AppError)
         throw new AppError(thrown.code, thrown.message, { details: [`speech.lexicon is ${path}`], cause: thrown })
-      throw new AppError('invalid', 'The lexicon cannot be read', { details: [`speech.lexicon is ${path}`], cause: thrown })
+      throw new AppError('invalid', 'The lexicon cannot be read', {
+        details: [`speech.lexicon is ${path}`],
+        cause: thrown,
+      })
     }
   }
 }

@@ -6,7 +6,6 @@ export type Pronunciation = { readonly words: string } | { readonly phones: stri
 
 interface Entry {
   readonly written: string
-  readonly isExact: boolean
   readonly said: Pronunciation
 }
 
@@ -30,34 +29,40 @@ export function parseLexicon(file: string): Lexicon {
     if (entry === '' || entry.startsWith('#')) continue
     const invalid = (reason: string) => new AppError('invalid', `Invalid lexicon: line ${index + 1} ${reason}`)
     if (entry.length > longestLine) throw invalid(`is longer than ${longestLine} characters`)
-    if (entries.length >= mostEntries) throw invalid(`is one too many: ${mostEntries.toLocaleString('en')} entries are the most`)
+    if (entries.length >= mostEntries)
+      throw invalid(`is one too many: ${mostEntries.toLocaleString('en')} entries are the most`)
     const [, written, words] = /^([^=]*[^=\s])\s*=\s*(\S.*)$/.exec(entry) ?? []
     if (!written || !words || !/[\p{L}\p{N}]/u.test(written)) throw invalid('has not the form "word = words"')
     const [, sounds] = /^\/(.+)\/$/.exec(words) ?? []
     const phones = sounds === undefined ? undefined : phonesOf(sounds)
     if (sounds !== undefined && phones === undefined) throw invalid(`has unknown phonemes: /${sounds}/`)
     if (phones && !/^\p{L}+$/u.test(written)) throw invalid('gives phonemes to more than one word of letters')
-    entries.push({ written: written.normalize('NFC'), isExact: /\p{Lu}/u.test(written), said: phones ? { phones } : { words } })
+    entries.push({ written: written.normalize('NFC'), said: phones ? { phones } : { words } })
   }
   return lexiconOf(entries)
 }
 
 function lexiconOf(entries: readonly Entry[]): Lexicon {
-  const byStart = new Map<string, Entry[]>()
-  for (const entry of entries) {
-    const start = startOf(entry.written, 0).toLowerCase()
-    const list = byStart.get(start)
-    if (list) list.push(entry)
-    else byStart.set(start, [entry])
+  const said = new Map(entries.map(({ written, said }) => [written, said]))
+  /** The lengths of the entries that begin with a token, the longest first: few, however many entries there are. */
+  const lengths = new Map<string, readonly number[]>()
+  for (const { written } of entries) {
+    const start = startOf(written, 0).toLowerCase()
+    const known = lengths.get(start) ?? []
+    if (!known.includes(written.length))
+      lengths.set(
+        start,
+        [...known, written.length].sort((one, other) => other - one),
+      )
   }
-  for (const list of byStart.values()) list.sort((one, other) => other.written.length - one.written.length || Number(other.isExact) - Number(one.isExact))
   return {
     find(text, at) {
-      const found = byStart.get(startOf(text, at).toLowerCase())?.find(({ written, isExact }) => {
-        const here = text.slice(at, at + written.length)
-        return (isExact ? here : here.toLowerCase()) === written && !isWithinWord(text, at + written.length)
-      })
-      return found && { written: text.slice(at, at + found.written.length), said: found.said }
+      for (const length of lengths.get(startOf(text, at).toLowerCase()) ?? []) {
+        const written = text.slice(at, at + length)
+        const found = said.get(written) ?? said.get(written.toLowerCase())
+        if (found && !isWithinWord(text, at + length)) return { written, said: found }
+      }
+      return undefined
     },
   }
 }

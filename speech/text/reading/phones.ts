@@ -11,11 +11,21 @@ const phoneNames = new Set(ipa.flatMap(([, phones]) => phones.split(' ')))
 /** Sounds in ARPABET with stresses, from ARPABET or the International Phonetic Alphabet; undefined for unknown ones. */
 export function phonesOf(text: string): string | undefined {
   const names = text.trim().toLowerCase().split(/\s+/)
-  if (names.length <= 60 && names.every((name) => phoneNames.has(name.replace(/[012]$/, ''))) && (names.length > 1 || /[a-z]{2}/.test(text)))
+  if (
+    names.length <= 60 &&
+    names.every((name) => phoneNames.has(name.replace(/[012]$/, ''))) &&
+    (names.length > 1 || /[a-z]{2}/.test(text))
+  )
     return names.map((name) => (vowels.test(name) ? `${name}0` : name)).join(' ')
   const phones: string[] = []
   let stress = 0
-  for (let rest = text.trim().normalize('NFC').replace(/[.\s‿ː]+(?=[.\s])|[.\s]/g, ''); rest !== ''; ) {
+  for (
+    let rest = text
+      .trim()
+      .normalize('NFC')
+      .replace(/[.\s‿ː]+(?=[.\s])|[.\s]/g, '');
+    rest !== '';
+  ) {
     if (/^[ˈ'ˌ]/.test(rest)) {
       stress = rest.startsWith('ˌ') ? 2 : 1
       rest = rest.slice(1)
@@ -27,7 +37,7 @@ export function phonesOf(text: string): string | undefined {
       phones.push(vowels.test(phone) ? `${phone}${stress}` : phone)
       if (vowels.test(phone)) stress = 0
     }
-    rest = rest.slice(known[0].length).replace(/^[ː̩ʰ]/, '')
+    rest = rest.slice(known[0].length).replace(/^(?:ː|\u0329|ʰ)/, '')
   }
   return phones.length > 0 ? phones.join(' ') : undefined
 }

@@ -80,26 +80,20 @@ function wordsOf(stretches: readonly Stretch[]): WrittenWord[] {
     if (stretch.written === stretch.spoken) return [writtenFrom + at - spokenFrom, writtenFrom + at - spokenFrom + 1]
     return [writtenFrom, writtenFrom + stretch.written.length]
   }
+  const bounds = [...written.matchAll(/\S+/g)].map(({ 0: word, index }) => ({ from: index, to: index + word.length }))
+  let bound = 0
   for (const { 0: word, index: at } of spoken.matchAll(/\S+/g)) {
     const [from] = placeOf(at)
     const [, to] = placeOf(at + word.length - 1)
+    while (bound < bounds.length - 1 && bounds[bound]!.to <= from) bound += 1
+    const start = Math.min(bounds[bound]?.from ?? from, from)
+    while (bound < bounds.length - 1 && bounds[bound]!.to < to && bounds[bound + 1]!.from < to) bound += 1
+    const end = Math.max(bounds[bound]?.to ?? to, to)
     const last = groups.at(-1)
     if (last && from < last.to) {
-      last.to = Math.max(last.to, wordEnd(written, to))
+      last.to = Math.max(last.to, end)
       last.spoken += 1
-    } else groups.push({ from: wordStart(written, from), to: wordEnd(written, to), spoken: 1 })
+    } else groups.push({ from: start, to: end, spoken: 1 })
   }
   return groups.map(({ from, to, spoken }) => ({ text: written.slice(from, to).trim(), spoken }))
-}
-
-function wordStart(text: string, at: number): number {
-  let from = at
-  while (from > 0 && /\S/.test(text[from - 1]!)) from -= 1
-  return from
-}
-
-function wordEnd(text: string, at: number): number {
-  let to = at
-  while (to < text.length && /\S/.test(text[to]!)) to += 1
-  return to
 }

@@ -37,7 +37,11 @@ const contextLength = 40
  * Reads a sentence by rules: the first that matches at a token takes it, after `known`, which is asked for each. Time grows with
  * the length alone, for bounded patterns.
  */
-export function applyRules(text: string, rules: Rules, known: (at: number) => Stretch | undefined = () => undefined): Stretch[] {
+export function applyRules(
+  text: string,
+  rules: Rules,
+  known: (at: number) => Stretch | undefined = () => undefined,
+): Stretch[] {
   const stretches: Stretch[] = []
   let from = 0
   for (let at = 0; at < text.length; ) {
@@ -75,7 +79,9 @@ function firstMatch(text: string, at: number, rules: readonly Rule[]): Stretch |
     if (spoken === undefined) continue
     // A rule may put blanks around its words; those that the text has already go.
     const isBehindBlank = at === 0 || /\s/.test(text[at - 1]!)
-    const ends = spoken.replace(isBehindBlank ? /^ +/ : /^ +(?= )/, '').replace(/^$|\s/.test(text[end] ?? '') ? / +$/ : / +(?= $)/, '')
+    const ends = spoken
+      .replace(isBehindBlank ? /^ +/ : /^ +(?= )/, '')
+      .replace(/^$|\s/.test(text[end] ?? '') ? / +$/ : / +(?= $)/, '')
     return { written: match[0], spoken: ends }
   }
   return undefined

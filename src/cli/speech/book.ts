@@ -71,7 +71,12 @@ async function speakParts(cli: Cli, book: SpokenBook, { parts, files }: BookWork
       progress.begin(index)
       const input = parts[index]!
       const { language } = book
-      const part = { input, stream: false, seed: partSeed(seed, index), ...(language !== undefined && { language }) } as const
+      const part = {
+        input,
+        stream: false,
+        seed: partSeed(seed, index),
+        ...(language !== undefined && { language }),
+      } as const
       const answer = await speakPart(cli, { ...part, ...(book.timestamps && { timestamps: true }) }, book)
       const spoken = answer instanceof AppError ? undefined : answer
       if (answer instanceof AppError) refusal = answer
@@ -89,7 +94,7 @@ async function speakParts(cli: Cli, book: SpokenBook, { parts, files }: BookWork
       state = { ...next, ...sizes, done: index + 1 }
       await files.write(state)
     }
-    if (state.spoken === 0) throw (refusal ?? new AppError('unavailable', 'No part of the text could be spoken'))
+    if (state.spoken === 0) throw refusal ?? new AppError('unavailable', 'No part of the text could be spoken')
     if (book.timestamps) await book.writeWords({ words: await files.words(state), estimated: state.estimated })
     if (await files.hasAudio(state)) await files.finish(state)
     await files.remove()
