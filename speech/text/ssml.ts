@@ -107,7 +107,7 @@ export function readSsml(text: string): Ssml | undefined {
   return { parts, leftOut }
 
   function replacement(name: string, attributes: string, content: string): string {
-    if (name === 'sub') return ` ${attribute(attributes, 'alias')} `
+    if (name === 'sub') return attribute(attributes, 'alias')
     if (name === 'say-as') return sayAs(attribute(attributes, 'interpret-as'), content)
     const sounds = phonesOf(attribute(attributes, 'ph'))
     if (sounds && /^\s*\p{L}+\s*$/u.test(content)) phones[content.trim().toLowerCase()] = sounds
@@ -150,15 +150,14 @@ function bounded(value: number, least: number, most: number): number {
 function sayAs(kind: string, content: string): string {
   const text = content.trim()
   if (/^(?:characters|spell-out|verbatim|letters)$/i.test(kind))
-    return ` ${[...text.replace(/\s+/g, '').toUpperCase()].join(' ')} `
+    return [...text.replace(/\s+/g, '').toUpperCase()].join(' ')
   if (/^(?:digits|telephone|number:digits)$/i.test(kind))
-    return ` ${text
+    return text
       .replace(/\D+/g, ' ')
       .trim()
       .replace(/(?<=\d)(?=\d)/g, ' ')
-      .replaceAll('   ', ', ')} `
   if (/^ordinal$/i.test(kind) && /^\d{1,9}$/.test(text)) return ordinalOf(text)
-  if (/^(?:expletive|bleep)$/i.test(kind)) return ' beep '
+  if (/^(?:expletive|bleep)$/i.test(kind)) return 'beep'
   return content
 }
 
