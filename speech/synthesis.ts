@@ -9,7 +9,7 @@ import { createSpeaking, isTimeout, type SpeakingLog, type Speech } from './spea
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 import { createSpeechStats, type SpeechStats } from './stats.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
-import { type CleanText, cleanText, dividePassages, type Passage } from './text/passages.ts'
+import { type CleanText, cleanText, dividePassages, type Passage } from './text/reading/passages.ts'
 import type { Lexicon } from './text/reading/lexicon.ts'
 import { readAloud } from './text/reading/reading.ts'
 import { countCharacters } from './text/sentences.ts'

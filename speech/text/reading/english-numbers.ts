@@ -23,7 +23,7 @@ export function cardinal(value: number): string {
 /** `twenty-first` for 21. */
 export function ordinal(value: number): string {
   return cardinal(value).replace(
-    /[a-z]+$/,
+    /[a-z]{1,12}$/,
     (last) => irregular[last] ?? (last.endsWith('y') ? `${last.slice(0, -1)}ieth` : `${last}th`),
   )
 }

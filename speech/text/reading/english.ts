@@ -227,7 +227,7 @@ function sayRoman({ match, before, after }: Found): string | undefined {
   if (/^MM?[CDLXVI]{2,}$/.test(letters) && value > 1500) return year(value)
   // Behind a name: `Rocky IV`, `Super Bowl LVIII`; `an IV drip` has none.
   if (
-    !/\p{Lu}[\p{L}’']+ $/u.test(before) ||
+    !/\p{Lu}[\p{L}’']{1,30} $/u.test(before) ||
     (/^(?:IV|MD|DC|CV)$/.test(letters) && /^ \p{Ll}/u.test(after)) ||
     /^(?:MI)$/.test(letters)
   )
@@ -254,7 +254,7 @@ function sayAbbreviation({ match, before, after }: Found): string | undefined {
   if (!dot && !/^(?:Mr|Mrs|Ms|Dr|Jr|Sr|vs|etc|St|Mt|Prof|Sgt|Lt|Inc|Ltd|Corp|approx|misc|Blvd|Hwy)$/.test(short))
     return undefined
   const isBehindName =
-    /[\p{Lu}\d][\p{L}\p{M}’'.\d-]*,? $/u.test(before) &&
+    /[\p{Lu}\d][\p{L}\p{M}’'.\d-]{0,30},? $/u.test(before) &&
     !/^(?:The|And|Is|On|In|At|With|By|To|For|From|But|Dear|Then|When|Of) $/.test(before.slice(-5).trimStart())
   const isBeforeName = /^ \p{Lu}/u.test(after)
   const behind = own(behindNames, short)
@@ -623,7 +623,7 @@ const letterRules: readonly Rule[] = [
     ({ match: [, name = ''] }) => days.find((day) => day.startsWith(name)),
   ),
   // Abbreviations.
-  rule('([vV])\\.(?= \\p{Lu})', ({ before }) => (/\p{Lu}[\p{L}.’']* $/u.test(before) ? 'versus' : undefined)),
+  rule('([vV])\\.(?= \\p{Lu})', ({ before }) => (/\p{Lu}[\p{L}.’']{0,30} $/u.test(before) ? 'versus' : undefined)),
   rule(
     'v(?:er)?\\.? ?(\\d{1,4}(?:\\.\\d{1,5}){0,5})(?!\\p{N})',
     ({ match: [, version = ''] }) =>
@@ -688,6 +688,7 @@ const letterRules: readonly Rule[] = [
   ),
   rule("(\\p{Lu}{2,6})(['’]s|s)(?!\\p{L})", ({ match: [, letters = ''] }) => `${sayAcronym(letters) ?? letters}'s`),
   rule('(?:[A-Z][a-z]?\\d{0,3}|[()]){1,12}(?:\\d?[+-])?(?![\\p{L}\\p{N}])', ({ match }) => sayFormula(match[0])),
+  rule('\\p{sc=Greek}(?!\\p{L})', ({ match }) => greekName(match[0])),
   rule('pH(?!\\p{L})', 'P H'),
   rule('(\\p{L})([²³])', ({ match: [, letter, power = ''] }) => `${letter} ${sayPower(power)}`),
   rule('m([a-z])²', ({ match: [, letter] }) => `m ${letter} squared`),
@@ -791,7 +792,7 @@ const signRules: readonly Rule[] = [
   ),
   // Paths.
   rule('(?:~|\\.{1,2})?/[\\w.~-]{1,80}(?:/[\\w.~-]{1,80}){0,12}/?', ({ match, before }) =>
-    /(?:^|[\s("“`])$/.test(before) ? sayAddress(match[0].replace(/[./]+$/, '')) : undefined,
+    /(?:^|[\s("“`])$/.test(before) ? sayAddress(match[0].replace(/[./]{1,4}$/, '')) : undefined,
   ),
   rule('\\.(NET|net)(?!\\p{L})', 'dot net'),
   rule('\\.\\d{1,12}(?![\\p{N}.])', ({ match, before }) =>

@@ -49,7 +49,7 @@ function stem(value: number): string {
 
 /** The ending that the word before asks for: `am dritten`, `der dritte`, `dritter`. */
 function ordinal(value: number, before: string): string {
-  const article = /(\p{L}+)[ („"]+$/u.exec(before)?.[1]?.toLowerCase() ?? ''
+  const article = /(\p{L}{1,30})[ („"]{1,3}$/u.exec(before)?.[1]?.toLowerCase() ?? ''
   if (/^(?:am|dem|den|vom|zum|zur|im|beim|ab|des|seit|bis|jeden|einen|meinen|seinen|ihren|deren|dessen)$/.test(article))
     return `${stem(value)}en`
   return `${stem(value)}${/^(?:der|die|das|eine|jede|seine|ihre|meine)$/.test(article) ? 'e' : 'er'}`

@@ -80,8 +80,8 @@ function firstMatch(text: string, at: number, rules: readonly Rule[]): Stretch |
     // A rule may put blanks around its words; those that the text has already go.
     const isBehindBlank = at === 0 || /\s/.test(text[at - 1]!)
     const ends = spoken
-      .replace(isBehindBlank ? /^ +/ : /^ +(?= )/, '')
-      .replace(/^$|\s/.test(text[end] ?? '') ? / +$/ : / +(?= $)/, '')
+      .replace(isBehindBlank ? /^ +/ : /^ {1,4}(?= )/, '')
+      .replace(/^$|\s/.test(text[end] ?? '') ? / {1,4}$/ : / {1,4}(?= $)/, '')
     return { written: match[0], spoken: ends }
   }
   return undefined

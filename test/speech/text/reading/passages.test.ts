@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { cleanText, dividePassages, readWritten } from '../../../speech/text/passages.ts'
-import { suite } from '../../helpers/suite.ts'
+import { cleanText, dividePassages, readWritten } from '../../../../speech/text/reading/passages.ts'
+import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('SSML, and passages in other languages')
 

@@ -1,8 +1,8 @@
-import { detectLanguage, findLanguage } from './languages.ts'
-import type { Lexicon } from './reading/lexicon.ts'
-import { readAloud } from './reading/reading.ts'
-import { sanitize } from './sanitize.ts'
-import { splitSentences } from './sentences.ts'
+import { detectLanguage, findLanguage } from '../languages.ts'
+import { sanitize } from '../sanitize.ts'
+import { splitSentences } from '../sentences.ts'
+import type { Lexicon } from './lexicon.ts'
+import { readAloud } from './reading.ts'
 import { readSsml, type SsmlPart } from './ssml.ts'
 
 /** Written text made ready to be spoken, in the parts that its SSML makes. */

@@ -1,4 +1,4 @@
-import { phonesOf } from './reading/phones.ts'
+import { phonesOf } from './phones.ts'
 
 /** A part of a text between two tags of SSML. */
 export interface SsmlPart {
