@@ -535,7 +535,7 @@ _aichat() {
     ;;
   'tts')
     commands='voices health clone design'
-    flags='-i --input --model --language --instruct --keep-directions --seed --voice --cfg-coef -o --output --timestamps --force --stream --raw --play -h --help'
+    flags='-i --input --model --language --instruct --keep-directions --seed --voice --cfg-coef --say -o --output --timestamps --force --stream --raw --play -h --help'
     kinds=()
     rest=''
     ;;

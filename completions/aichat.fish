@@ -495,6 +495,7 @@ complete -c aichat -n '__aichat_at \'tts\'' -l keep-directions -d 'read stage di
 complete -c aichat -n '__aichat_at \'tts\'' -l seed -r -d 'an equal number and text sound equal, where a model chooses at random'
 complete -c aichat -n '__aichat_at \'tts\'' -l voice -x -a '(aichat --timeout 1s __complete voices (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'the voice: a name or alias of `tts voices`, or a path on the model hub'
 complete -c aichat -n '__aichat_at \'tts\'' -l cfg-coef -r -d 'how closely voxb-tts-1.6b follows the voice (2)'
+complete -c aichat -n '__aichat_at \'tts\'' -l say -d 'print the words that would be spoken'
 complete -c aichat -n '__aichat_at \'tts\'' -s o -l output -r -d 'write the WAV file here, complete or not at all; a long text can go on after a break'
 complete -c aichat -n '__aichat_at \'tts\'' -l timestamps -r -d 'write when each word is heard: .json, or subtitles as .srt or .vtt'
 complete -c aichat -n '__aichat_at \'tts\'' -l force -d 'replace the file'
