@@ -83,6 +83,7 @@ export {
   type Vector,
   type WipeFilter,
 } from './memory/memory.ts'
+export { labelsSaidAgain } from './memory/present.ts'
 export { claimMs, type NewProposal, type Proposal, type ProposalStatus, type ProposalStore } from './memory/proposal.ts'
 export { createProposals, type Proposals } from './memory/proposals.ts'
 export { isAsked } from './memory/questions.ts'

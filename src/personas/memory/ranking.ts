@@ -1,5 +1,6 @@
 import { atOnce } from '../../process/process.ts'
-import { type Candidate, conversationOf, type Found, isAnswer } from './memory.ts'
+import { isAnswer } from './kinds.ts'
+import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
 import { supersede } from './ranking-changes.ts'
 import { type LexicalEvidence, lexicalSteps, type Weights, weights } from './ranking-lexical.ts'
