@@ -5,7 +5,7 @@ import { isAnswer, isConfirmation, isTold, kindOf } from '../memory/kinds.ts'
 import { isLore, loreLimits, loreOf } from '../memory/lore.ts'
 import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit, SearchOutcome } from '../memory/memories.ts'
-import { type MemoryEntry, type MemoryInput, maxContentLength, wellFormed } from '../memory/memory.ts'
+import { conversationOf, type MemoryEntry, type MemoryInput, maxContentLength, wellFormed } from '../memory/memory.ts'
 import { isSaidAlike } from '../memory/present.ts'
 import { memorySettingsOf, type OpenedPersona, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
@@ -162,10 +162,12 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const target = hasMemory ? forgetRequest(whole.slice(0, queryLength)) : undefined
       // A caller that has left ends the search, unless the question is kept.
       const search = () =>
-        recall(persona!, target ?? end, [...before, ...turn], signal).catch((reason: unknown) => {
-          if (keep !== undefined && signal?.aborted) return nothingFound
-          throw reason
-        })
+        recall(persona!, target ?? end, [...before, ...turn], { isForgetting: target !== undefined, signal }).catch(
+          (reason: unknown) => {
+            if (keep !== undefined && signal?.aborted) return nothingFound
+            throw reason
+          },
+        )
       const { hits, cut, twin } = hasMemory ? await within(span, 'search_memory', searchFacts, search) : nothingFound
       const lore = opened && memory !== false ? await calledLore(opened, [...before, ...turn]) : []
       const { system, notes } = opened ? await promptsOf(opened, hits, lore) : { system: '', notes: '' }
@@ -245,10 +247,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     persona: Persona,
     end: string,
     messages: readonly Message[],
-    signal?: AbortSignal,
+    { isForgetting, signal }: { isForgetting: boolean; signal: AbortSignal | undefined },
   ): Promise<Recalled> {
     if (end === '') return nothingFound
-    const { hits, cut } = await parts.memories.search(persona, { query: end, limit: mostRecalled * 3, signal })
+    const asked = { query: end, limit: mostRecalled * 3, withEnded: isForgetting, signal }
+    const { hits, cut } = await parts.memories.search(persona, asked)
     const present = latestTexts(messages)
     const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
     const ofAnswers = (isOwn: boolean) => relevant.filter(({ entry }) => isAnswer(entry.metadata) === isOwn)
@@ -347,11 +350,12 @@ function saidAgain(memory: MemoryInput, twin: MemoryEntry | undefined): MemoryIn
   if (!twin || twin.metadata['speaker'] !== memory.metadata['speaker']) return memory
   if (!isSaidAlike(memory.content, twin.content)) return memory
   const { conversation: _own, ...labels } = memory.metadata
-  const { conversation, source } = twin.metadata
+  const conversation = conversationOf(twin.metadata)
+  const { source } = twin.metadata
   return {
     ...memory,
     content: twin.content,
-    metadata: { ...labels, source, ...(conversation !== undefined && { conversation }) },
+    metadata: { ...labels, source, ...(conversation !== '' && { conversation }) },
   }
 }
 

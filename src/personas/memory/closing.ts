@@ -4,7 +4,7 @@ import { wordsIn } from './language-words.ts'
 import { isPinned, type MemoryEntry, type Metadata, speakerOf } from './memory.ts'
 import { plain, termsOf } from './ranking-terms.ts'
 import type { Slot } from './slot-words.ts'
-import { longestSlotText, readSlots, type SlotReading, wordsOfSlot } from './slots.ts'
+import { endingTerms, longestSlotText, readSlots, type SlotReading, wordsOfSlot } from './slots.ts'
 
 /** An earlier memory, and the slots that it has from one that it replaced: "79 now" is a weight by what it ended. */
 export interface Earlier {
@@ -29,13 +29,13 @@ const single: ReadonlySet<Slot> = new Set(['age', 'weight'])
 
 /** Nouns that stand for a purchase or a plan that was named before. */
 const standIns = new Set(
-  `deal sale offer contract it that thing everything whole plan geschaft deal kauf vertrag plan sache ganze vente affaire achat contrat
+  `hauskauf wohnungskauf kaufvertrag deal sale offer contract it that thing everything whole plan geschaft deal kauf vertrag plan sache ganze vente affaire achat contrat
    projet tout compra venta trato plan affare vendita acquisto piano negocio venda contrato deal koop plan transakcja umowa plan zakup anlasma
    satis plan сделка план покупка продажа угода план купівля الصفقة الخطة सौदा`.split(/\s+/),
 )
 
 const family = {
-  allergy: /allerg|alerg|alerj|алерг|аллерг|حساسي|एलर्जी|アレルギー|过敏|過敏/u,
+  allergy: /allerg|uczul|alerg|alerj|алерг|аллерг|حساسي|एलर्जी|アレルギー|过敏|過敏/u,
   diabetes: /diabet|diyabet|zucker|cukrzyc|диабет|діабет|سكري|मधुमेह|डायबिटीज|糖尿病/u,
   meatless:
     /vegetar|vegan|vejetar|wegetar|wegan|вегетар|веган|نباتي|शाकाहारी|वीगन|ベジタリアン|菜食|素|meat|fleisch|viande|carne|vlees|mieso|мяс|لحم|मांस|肉|fish|fisch/u,
@@ -81,7 +81,7 @@ function endedBy(
   const end = (chosen: readonly Known[]) => {
     for (const { entry: older } of chosen.slice(0, mostEnded)) found.add(older)
   }
-  const telling = tellingOf(entry.content, reading.language)
+  const telling = new Set([...tellingOf(entry.content, reading.language)].filter((term) => !eating.has(term)))
   const stating = (slot: Slot) => readings.filter(({ states }) => states.has(slot))
   const shares = ({ entry: { content }, reading: own }: Known) =>
     [...tellingOf(content, own.language)].some((term) => telling.has(term))
@@ -97,7 +97,7 @@ function endedBy(
     if (reading.ends.has('health'))
       end(
         onlyOne(
-          stating('health').filter((older) => isOneFamily(reading, older)),
+          stating('health').filter((older) => isSameIllness(reading, older)),
           shares,
         ),
       )
@@ -140,12 +140,24 @@ function isSame(older: ReadonlySet<string>, newer: ReadonlySet<string>, { folded
 }
 
 /** Whether news without a word for the user are no other person's: "Tom got divorced" ends nothing of the user. */
-function isOwnNews({ content }: MemoryEntry, { language, folded }: SlotReading, earlier: readonly Known[]): boolean {
+function isOwnNews(
+  { content }: MemoryEntry,
+  { language, folded, isAtStart }: SlotReading,
+  earlier: readonly Known[],
+): boolean {
   const { self, functions } = wordsIn(language)
   const words = folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   const first = words[0] ?? ''
   const isCapital = /^\p{Lu}/u.test(content.trim())
-  if (language === 'de' || !isCapital || functions.has(first) || words.some((word) => self.has(word))) return true
+  if (
+    language === 'de' ||
+    language === 'tr' ||
+    isAtStart ||
+    !isCapital ||
+    functions.has(first) ||
+    words.some((word) => self.has(word))
+  )
+    return true
   const [term = first] = termsOf(first)
   return isNoun(first) || earlier.some(({ entry }) => termsOf(entry.content).includes(term))
 }
@@ -174,7 +186,7 @@ function tellingOf(content: string, language: string): ReadonlySet<string> {
 /** A number of few words about now, as "79 now" and "77.5 this morning": it is news of a value that was told before. */
 function bareNumber(folded: string): number | undefined {
   const found =
-    /^(?:(?:now|down to|up to|already|just|jetzt|nur noch|maintenant|ahora|adesso|agora|nu|teraz|simdi|теперь|уже|тепер|вже|الآن|अब|今|现在) ?)*(\d{1,3}(?:[.,]\d{1,2})?)(?: ?(?:kg|kilos?|lbs?|pounds?|years|jahre|ans|anos|anni|jaar|lat|кг|kilo|公斤|キロ))?(?:[ ,]+\p{L}+){0,3}[.!]?$/u.exec(
+    /^(?:(?:this morning|today|heute(?: fruh| morgen)?|ce matin|esta manana|stamattina|hoje|vanmorgen|dzis(?: rano)?|bu sabah|сегодня(?: утром)?|сьогодні|now|down to|up to|already|just|jetzt|nur noch|maintenant|ahora|adesso|agora|nu|teraz|simdi|теперь|уже|тепер|вже|الآن|अब|今|现在) ?)*(\d{1,3}(?:[.,]\d{1,2})?)(?: ?(?:kg|kilos?|lbs?|pounds?|years|jahre|ans|anos|anni|jaar|lat|кг|kilo|公斤|キロ))?(?:[ ,]+\p{L}+){0,3}[.!]?$/u.exec(
       folded,
     )
   return found && found[0].length <= 40 && /\p{L}/u.test(folded) ? Number(found[1]!.replace(',', '.')) : undefined
@@ -214,8 +226,23 @@ const changing = new Set(
   ),
 )
 
+/** Terms that statements of a diet share whatever they are about. */
+const eating = new Set(
+  'eat drink esse trink mang boi como bebo mangio bevo eet drink jem pije ем пю пью ім again'.split(' '),
+)
+
+/** An illness that is only suspected, or looked for. */
+const suspected =
+  /suspect|test|verdacht|soup|sospech|sospet|suspeit|vermoed|podejrz|suphe|подозр|підозр|يشتبه|शक|疑|怀疑|check|biops|scan/u
+
 function isOneFamily({ folded }: SlotReading, { reading }: Known): boolean {
   return Object.values(family).some((words) => words.test(folded) && words.test(reading.folded))
+}
+
+/** Whether both speak of one illness; news that name none, as "the test is negative", are of one that was suspected. */
+function isSameIllness(reading: SlotReading, older: Known): boolean {
+  const isNamed = family.allergy.test(reading.folded) || family.diabetes.test(reading.folded)
+  return isNamed ? isOneFamily(reading, older) : suspected.test(older.reading.folded)
 }
 
 /** Those that share a word with the news; without any, the only one, since of several it is not said which. */
@@ -247,7 +274,7 @@ const leastOfNews = 0.6
 const leastOfOlder = 0.4
 
 function isSaidToEnd(clause: string, { language }: SlotReading, { entry, reading }: Known): boolean {
-  const news = tellingOf(clause, language)
+  const news = new Set([...tellingOf(clause, language)].filter((term) => !endingTerms().has(term)))
   const older = tellingOf(entry.content, reading.language)
   if (news.size === 0 || older.size === 0 || reading.endings.length > 0) return false
   const both = [...news].filter((term) => older.has(term)).length

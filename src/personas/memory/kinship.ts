@@ -62,9 +62,14 @@ const family: ReadonlySet<string> = new Set(
   ),
 )
 
+/** A word or text in lower case, without accents, apostrophes, and the Polish and Turkish letters that no accent makes. */
+export function lettersOf(text: string): string {
+  return plain(text.toLowerCase()).replaceAll('ł', 'l').replaceAll('ı', 'i')
+}
+
 const byWord = new Map<string, string>()
 for (const [person, words] of Object.entries(lists))
-  for (const word of words.split(' ')) byWord.set(plain(word), person)
+  for (const word of words.split(' ')) byWord.set(lettersOf(word), person)
 
 const unspacedWords = [...byWord.keys()].filter((word) => /[\p{Script=Han}\p{Script=Hiragana}]/u.test(word))
 const unspacedPattern = new RegExp(unspacedWords.sort((a, b) => b.length - a.length).join('|'), 'gu')
@@ -86,10 +91,10 @@ const possessives: ReadonlySet<string> = new Set(
 export function peopleAmong(words: readonly string[]): ReadonlyMap<number, string> {
   const people = new Map<number, string>()
   words.forEach((word, at) => {
-    const letters = plain(word.toLowerCase())
+    const letters = lettersOf(word)
     const person = byWord.get(letters)
     if (person === undefined) return
-    if (ambiguous.has(letters) && !possessives.has(plain(words[at - 1]?.toLowerCase() ?? ''))) return
+    if (ambiguous.has(letters) && !possessives.has(lettersOf(words[at - 1] ?? ''))) return
     people.set(at, person)
   })
   return people

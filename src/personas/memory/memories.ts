@@ -65,6 +65,8 @@ export interface SearchOptions {
   readonly filter?: MemoryFilter | undefined
   /** The time whose memories are searched: those that were said up to then and held then. Milliseconds since 1970 UTC. */
   readonly asOf?: number | undefined
+  /** Whether memories that a later one has ended are found as well, and not what ended them. */
+  readonly withEnded?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -336,7 +338,7 @@ export function createMemories(parts: MemoriesParts): Memories {
 
   async function search(
     persona: Persona,
-    { query, limit, minScore, filter: conditions, asOf, signal }: SearchOptions,
+    { query, limit, minScore, filter: conditions, asOf, withEnded = false, signal }: SearchOptions,
   ): Promise<SearchOutcome> {
     const embedder = embedders.embedder(persona.embedding_model)
     const now = asOf ?? clock()
@@ -368,7 +370,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     const present =
       asOf !== undefined
         ? lifted.filter(({ candidate }) => holdsAt(candidate.entry.metadata, asOf))
-        : asksOfThen(asked, now)
+        : withEnded || asksOfThen(asked, now)
           ? lifted
           : await presentOf(store, scope, lifted)
     const hits = present

@@ -27,7 +27,7 @@ export type Slot =
 export const slotWords: Readonly<Record<Slot, SlotWords>> = {
   home: {
     states: [
-      '(?:i|we)(?: now| still| currently)? live (?:in|at|on|with|near)|(?:im|i am|we are) living (?:in|at)|(?:my|our) (?:address|flat|house|apartment) is|(?:my|our) new (?:address|flat|home|place|apartment)|(?:i|we|ive|weve|i have|we have)(?: just| finally)? moved (?:to|into|in with)',
+      '(?:i|we)(?: now| still| currently)? live (?:in|at|on|with|near)|(?:im|i am|we are) living (?:in|at)|(?:my|our) (?:address|flat|house|apartment) is|(?:my|our) new (?:address|flat|home|place|apartment)|(?:i|we) rent|my \\S+ lives (?:in|at)|(?:i|we|ive|weve|i have|we have)(?: just| finally)? moved (?:to|into|in with)',
       '(?:ich wohne|wir wohnen|ich lebe|wir leben)|(?:meine|unsere) (?:neue )?(?:adresse|wohnung)|umgezogen|nach … ?gezogen',
       '(?:jhabite|nous habitons|je vis|on habite)|(?:mon|notre) (?:nouvelle )?(?:adresse|appartement)|demenag~|emmenag~',
       '(?:vivo|vivimos) en|(?:mi|nuestra) (?:nueva )?(?:direccion|casa)|(?:me|nos) (?:mude|mudamos|he mudado|hemos mudado)',
@@ -44,13 +44,13 @@ export const slotWords: Readonly<Record<Slot, SlotWords>> = {
       '我(?:们)?(?:现在)?住在|搬(?:到|家|去)|我的(?:新)?地址',
     ],
     ends: [
-      '(?:i|we|ive|weve|i have|we have)(?: just| finally| now)? moved (?:to|into|out|in with|house|flat)|^(?:just |finally )?moved (?:to|into|out)|my new (?:address|flat|apartment|place)|dont live … any ?more|no longer live',
-      'umgezogen|nach … ?gezogen|(?:meine|unsere) neue (?:adresse|wohnung)|wohne … nicht mehr',
-      'demenag~|emmenag~|nouvelle adresse',
-      '(?:me|nos) (?:mude|mudamos|he mudado|hemos mudado)|nueva direccion',
-      'trasferit~|nuovo (?:indirizzo|appartamento)',
-      'mudei|mudamos|novo endereco|nova morada',
-      'verhuisd|nieuwe? (?:adres|huis|flat)',
+      '(?:i|we|ive|weve|i have|we have)(?: just| finally| now)? moved (?:to|into|out|in with|house|flat)|^(?:just |finally )?moved (?:to|into|out)|my new (?:address|flat|apartment|place)|dont live … any ?more|no longer live|since … (?:i|we)(?: have)? live~|(?:i|we) now live|live (?:in|at) \\S+ now|my \\S+(?: has)? moved (?:to|into)',
+      'umgezogen|nach … ?gezogen|(?:meine|unsere) neue (?:adresse|wohnung)|wohne … nicht mehr|seit … (?:wohne|wohnen|lebe|leben) (?:ich|wir)|mein~ \\S+ ist … (?:gezogen|umgezogen)|(?:wohne|wohnen) jetzt',
+      'demenag~|emmenag~|nouvelle adresse|depuis … (?:jhabite|nous habitons|je vis)',
+      '(?:me|nos) (?:mude|mudamos|he mudado|hemos mudado)|nueva direccion|desde … (?:vivo|vivimos)|ahora (?:vivo|vivimos)',
+      'trasferit~|nuovo (?:indirizzo|appartamento)|d(?:a|al) … (?:abito|abitiamo|vivo|viviamo)|(?:ora|adesso) (?:abito|vivo)',
+      'mudei|mudamos|novo endereco|nova morada|desde … (?:moro|moramos|vivo)|agora (?:moro|vivo)',
+      'verhuisd|nieuwe? (?:adres|huis|flat)|sinds … (?:woon|wonen)|woon(?:en)? nu',
       'przeprowadzil~|nowy adres',
       'tasind(?:im|ik)|yeni adres~',
       'переехал~|новый адрес',
@@ -135,7 +135,7 @@ export const slotWords: Readonly<Record<Slot, SlotWords>> = {
   },
   age: {
     states: [
-      '(?:i am|im|i turned|ive turned|i just turned) \\d{1,3}(?: years old(?! .*ago)|(?=[.,!]| (?:now|today)|$))',
+      'i(?:ve| just| have)? turned \\d{1,3}|(?:i am|im) \\d{1,3}(?: years old(?! .*ago)|(?=[.,!]| (?:now|today)|$))',
       'ich bin (?:jetzt )?\\d{1,3}(?: jahre alt|(?=[.,!]|$))|ich bin … \\d{1,3} geworden',
       'jai \\d{1,3} ans',
       '(?:tengo|cumpli|he cumplido) \\d{1,3} anos',
@@ -248,7 +248,7 @@ export const slotWords: Readonly<Record<Slot, SlotWords>> = {
       '(?:要|打算|计划)(?:去|办|搬)|旅行|婚礼|派对|聚会|下(?:周|个月|星期)|明年',
     ],
     ends: [
-      '(?:fell|fallen|falls) through|(?:is|are|was|s) (?:off|cancell?ed|called off|over|dead)|(?:called|blew|calling) (?:it |everything |the …? )?off|(?:didnt|did not) (?:work out|happen|come off|go through)|sold (?:it )?to (?:someone|somebody) else|(?:backed|pulled) out|(?:we|i) (?:have |had to )?cancell?ed|(?:not|wont be|arent|no longer|not) (?:going|buying|flying|happening) (?:after all|any ?more)?|came to nothing|changed (?:our|my) minds?|scrapped',
+      '(?:fell|fallen|falls) through|(?:is|are|was|s) (?:off|cancell?ed|called off|over|dead)|(?:called|blew|calling) (?:it |everything |the …? )?off|(?:didnt|did not) (?:work out|happen|come off|go through)|sold (?:it )?to (?:someone|somebody) else|(?:backed|pulled) out|(?:we|i) (?:have |had to )?cancell?ed|cancel~ (?:the|our|my)|(?:not|wont be|arent|no longer|not) (?:going|buying|flying|happening) (?:after all|any ?more)?|came to nothing|changed (?:our|my) minds?|scrapped',
       'geplatzt|abgesagt|(?:ins wasser|flach)ge?fall~|(?:ist|sind) (?:vom tisch|gestorben|hinfallig)|storniert|ins wasser gefallen|anderweitig verkauft|an (?:jemand|andere~) ander~ verkauft|doch nicht|daraus wird nichts|nichts geworden|zuruckgetreten',
       'tombee? a leau|annulee?s?|ne se fait (?:pas|plus)|vendue? a quelquun dautre|(?:finalement|plus) pas|na pas abouti|laisse tomber|abandonnee?',
       '(?:se )?(?:cayo|cancelo|cancelad~|suspendi~|frustro)|vendieron a otr~|al final no|no (?:salio|resulto)|ya no (?:vamos|compramos)|se echo atras',
@@ -397,7 +397,7 @@ export const slotWords: Readonly<Record<Slot, SlotWords>> = {
 
 /** Wordings of any slot that end what shares their other words: "X is history", "no longer X". */
 export const endings: readonly string[] = [
-  'no longer|(?:not|nt|dont|doesnt|cant|cannot|wont|isnt|arent|never) …? ?(?:any ?more|any longer)|any ?more|is history|used to|(?:gave|given) up|stopped|instead of|switched (?:from|to)|changed (?:from|to|my|the|our)|(?:was|were|got|have been|has been|have) (?:replaced|moved from|renamed|raised|lowered|postponed|pushed)|(?:moved|pushed|postponed|rescheduled) (?:the|our|my|to|from)|now (?:called|the|a|at|on)|is now|are now',
+  'no longer|(?:not|nt|dont|doesnt|cant|cannot|wont|isnt|arent|never) …? ?(?:any ?more|any longer)|any ?more|is history|used to|quit|(?:gave|given) up|stopped|instead of|switched (?:from|to)|changed (?:from|to|my|the|our)|(?:was|were|got|have been|has been|have) (?:replaced|moved from|renamed|raised|lowered|postponed|pushed)|(?:moved|pushed|postponed|rescheduled) (?:the|our|my|to|from)|now (?:called|the|a|at|on)|is now|are now',
   'nicht mehr|kein~ … mehr|ist geschichte|aufgehort|aufgegeben|statt|gewechselt|verschoben|jetzt (?:der|die|das|am|um)|ist jetzt|heisst jetzt|doch nicht',
   '(?:ne|n) … plus|cest fini|arrete (?:de|le|la)|au lieu d~|change (?:de|d)|reporte~|deplace~|est maintenant|desormais',
   'ya no|deje de|he dejado|en vez de|en lugar de|cambi(?:e|amos|o) (?:de|a|el|la)|se movio|aplaz~|ahora es|es historia',

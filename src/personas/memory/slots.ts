@@ -1,5 +1,6 @@
+import { lettersOf } from './kinship.ts'
 import { type Language, languageOf, type UnspacedLanguage } from './language-words.ts'
-import { plain } from './ranking-terms.ts'
+import { plain, termsOf } from './ranking-terms.ts'
 import { endings, type Slot, slotWords, unsure } from './slot-words.ts'
 
 /** The languages of the lists in `slot-words.ts`, in their order. */
@@ -17,7 +18,9 @@ export interface SlotReading {
   readonly language: TextLanguage
   readonly states: ReadonlySet<Slot>
   readonly ends: ReadonlySet<Slot>
-  /** Its clauses that end what shares their other words, without the words that say so. */
+  /** Whether it begins with a word that ends something, and so with no other subject. */
+  readonly isAtStart: boolean
+  /** Its clauses that end what shares their other words. */
   readonly endings: readonly string[]
   /** Whether it leaves open what it says, as "we might move" does. */
   readonly isUnsure: boolean
@@ -30,10 +33,11 @@ export function readSlots(text: string): SlotReading {
   const folded = fold(text)
   const language = languageOfText(text, folded)
   if (text.length > longestSlotText)
-    return { folded, language, states: new Set(), ends: new Set(), endings: [], isUnsure: true }
+    return { folded, language, states: new Set(), ends: new Set(), isAtStart: false, endings: [], isUnsure: true }
   const script = scriptOf(language)
   const matching = (part: 'states' | 'ends') =>
     new Set(slots.filter((slot) => patternOf(`${slot} ${part}`, slotWords[slot][part], script)?.test(folded)))
+  const ends = matching('ends')
   const ending = patternOf('endings', endings, script)!
   const clauses = folded.split(
     /[.,;:!…。，、；！]\s*| (?:and|und|et|y|e|en|i|ve|и|та|और|but|aber|mais|pero|ma|mas|maar|ale|ama|но|але) /u,
@@ -43,16 +47,27 @@ export function readSlots(text: string): SlotReading {
     folded,
     language,
     states: matching('states'),
-    ends: matching('ends'),
-    endings: clauses.flatMap((clause) => (ending.test(clause) ? [clause.replace(ending, ' ')] : [])),
+    ends,
+    isAtStart: [...ends].some(
+      (slot) => patternOf(`${slot} ends`, slotWords[slot].ends, script)?.exec(folded)?.index === 0,
+    ),
+    endings: clauses.filter((clause) => ending.test(clause)),
     isUnsure: at >= 0 && compile([unsure[at]!], script).test(folded),
   }
 }
 
 /** The words of a text as the lists write them. */
 export function fold(text: string): string {
-  return plain(text.slice(0, longestSlotText).toLowerCase()).replace(/\s+/gu, ' ').trim()
+  return lettersOf(text.slice(0, longestSlotText)).replace(/\s+/gu, ' ').trim()
 }
+
+/** The words of such endings themselves, as index terms. */
+export function endingTerms(): ReadonlySet<string> {
+  endingWords ??= new Set(endings.flatMap((words) => termsOf(words.replace(/[~…?:\\]/gu, ' '))))
+  return endingWords
+}
+
+let endingWords: ReadonlySet<string> | undefined
 
 /** The words with which people state a slot in a language, to search for such statements. */
 export function wordsOfSlot(slot: Slot, language: string): string {
@@ -103,7 +118,7 @@ function compile(wordings: readonly string[], script: Script): RegExp {
   const words = plain(source)
     .replaceAll('~', '[\\p{L}\\p{M}]*')
     .replaceAll(' … ', '(?: \\S+){0,4}? ')
-    .replaceAll('…', '(?:\\S+ ){0,4}?')
+    .replace(/…\?? ?\??/gu, '(?:\\S+ ){0,4}?')
   const isSpaced = script !== 'Japanese' && script !== 'Chinese'
   const pattern = new RegExp(isSpaced ? `(?<![\\p{L}\\p{M}\\p{N}])(?:${words})(?![\\p{L}\\p{M}\\p{N}])` : words, 'u')
   compiled.set(source, pattern)
