@@ -15,14 +15,17 @@ export interface Earlier {
 /** A statement that may end earlier ones. */
 export interface News {
   readonly entry: MemoryEntry
-  /** The words by which the earlier ones are looked for: its own, and those of its slots. */
-  readonly words: string
+  /** The index terms by which the earlier ones are looked for: its own, and those of its slots. */
+  readonly terms: readonly string[]
   /** Those of the earlier statements that it ends; few, since a wrong end costs more than a missed one. */
   readonly ended: (earlier: readonly Earlier[]) => readonly MemoryEntry[]
 }
 
 /** The most statements that one ends. */
 const mostEnded = 5
+
+/** The most terms of each slot by which earlier statements are looked for. */
+const mostTerms = 24
 
 /** Slots in which a new state ends the one before without a word of change. */
 const single: ReadonlySet<Slot> = new Set(['age', 'weight'])
@@ -55,8 +58,13 @@ export function newsIn(entry: MemoryEntry): News | undefined {
   for (const slot of reading.states) if (single.has(slot) || slot === 'number') slots.add(slot)
   if (number !== undefined) for (const slot of single) slots.add(slot)
   if (reading.isUnsure || (slots.size === 0 && reading.endings.length === 0)) return undefined
-  const words = [entry.content, ...[...slots].map((slot) => wordsOfSlot(slot, reading.language))].join(' ')
-  return { entry, words, ended: (earlier) => endedBy(entry, reading, number, earlier) }
+  const termsFor = (text: string) => [...tellingOf(text, reading.language)].slice(0, mostTerms)
+  const texts = [entry.content, ...[...slots].map((slot) => wordsOfSlot(slot, reading.language))]
+  return {
+    entry,
+    terms: [...new Set(texts.flatMap(termsFor))],
+    ended: (earlier) => endedBy(entry, reading, number, earlier),
+  }
 }
 
 function endedBy(
@@ -172,9 +180,12 @@ function isNoun(word: string): boolean {
   return nouns.has(word) || standIns.has(word)
 }
 
+/** Characters of a text, or of a slot's words, that are read. */
+const longestListed = 1_200
+
 function tellingOf(content: string, language: string): ReadonlySet<string> {
   const { functions, weak } = wordsIn(language)
-  const words = content.slice(0, longestSlotText).match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? []
+  const words = content.slice(0, longestListed).match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? []
   return new Set(
     words.flatMap((word) => {
       const letters = plain(word.toLowerCase())
@@ -194,11 +205,11 @@ function bareNumber(folded: string): number | undefined {
 
 /** The latest weight or age that a number can be news of. */
 function valuesNear(number: number, stating: (slot: Slot) => readonly Known[]): readonly Known[] {
-  const valueOf = ({ entry }: Known) => Number(/\d+(?:[.,]\d+)?/.exec(entry.content)?.[0].replace(',', '.'))
+  const figureOf = ({ entry }: Known) => Number(/\d+(?:[.,]\d+)?/.exec(entry.content)?.[0].replace(',', '.'))
   const [weight] = stating('weight')
   const [age] = stating('age')
-  if (weight && Math.abs(valueOf(weight) - number) <= 0.25 * number) return stating('weight')
-  return age && number > valueOf(age) && number <= valueOf(age) + 3 ? stating('age') : []
+  if (weight && Math.abs(figureOf(weight) - number) <= 0.25 * number) return stating('weight')
+  return age && number > figureOf(age) && number <= figureOf(age) + 3 ? stating('age') : []
 }
 
 /** Whether both state the same number or code with other values: all their telling words are the same. */

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { type Earlier, isEnded, newsIn } from './closing.ts'
 import type { MemoryEntry, MemoryFilter, MemoryStore, Metadata, RetentionPolicy, Scope } from './memory.ts'
 import type { Ranked } from './ranking.ts'
-import { type MemoryQuery, queryTermsOf } from './ranking-query.ts'
+import type { MemoryQuery } from './ranking-query.ts'
 import { readSlots } from './slots.ts'
 
 /** Earlier memories that are looked at for what a statement ends. */
@@ -23,7 +23,7 @@ export async function endEarlier(
 ): Promise<boolean> {
   const news = newsIn(entry)
   if (!news) return false
-  const found = await store.search(scope, { terms: queryTermsOf(news.words), candidates: earlierCandidates })
+  const found = await store.search(scope, { terms: news.terms, candidates: earlierCandidates })
   const earlier = await withSuccessors(
     store,
     scope,

@@ -102,8 +102,11 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
   const { unmatched } = calibration
   const least = Math.max(oddsOf(query.isPersonal ? unmatched.personal : unmatched.other), meaning.odds)
   const scoresOf = (group: readonly Matched[]) => scored(group, least, query, sizePrior(found.memories))
-  const words = matched.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
-  const ordered = words.length === matched.length ? scoresOf(matched) : behindWords(scoresOf(words), scoresOf(matched))
+  const { within, outside } = narrowed(matched, query)
+  const words = within.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
+  const inTime = words.length === within.length ? scoresOf(within) : behindWords(scoresOf(words), scoresOf(within))
+  const others = scoresOf(outside).map((each) => ({ ...each, score: timeWeight.outside * each.score }))
+  const ordered = others.length === 0 ? inTime : [...inTime, ...others].sort((a, b) => b.score - a.score)
   const ranked = yield* inOrder(
     ordered.map(({ matched }) => matched),
     ordered.map(({ score }) => score),
@@ -115,6 +118,17 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
 
 /** Characters that are read in the time in which the times that a memory names are. */
 const timeCharacters = 2_000
+
+/**
+ * The memories from the times that the query names, and the others: the times narrow where something from then answers to its words, or
+ * where it asks what the user did. Otherwise all count as before.
+ */
+function narrowed(matched: readonly Matched[], query: MemoryQuery) {
+  const isWithin = ({ time }: Matched) => time === 1
+  const isMeant = query.isPersonal || matched.some((each) => isWithin(each) && each.lexical > 0)
+  if (query.isOnlyTime || !isMeant || !matched.some(isWithin)) return { within: matched, outside: [] }
+  return { within: matched.filter(isWithin), outside: matched.filter((each) => !isWithin(each)) }
+}
 
 interface Scored {
   readonly matched: Matched
@@ -188,11 +202,17 @@ const timeWeight = {
   /** The probability of such a memory where the query names nothing but a time, and speaks of the user or not. */
   personal: 0.3,
   other: 0.1,
+  /** The share of its score that a memory keeps from outside of the times that narrow. */
+  outside: 0.3,
 } as const
 
 function oddsByTime({ isOnlyTime, isPersonal }: MemoryQuery, matched: readonly Matched[]): number {
-  if (!isOnlyTime || !matched.some(({ time }) => time === 1)) return Number.NEGATIVE_INFINITY
-  return oddsOf(isPersonal ? timeWeight.personal : timeWeight.other)
+  const within = matched.filter(({ time }) => time === 1)
+  const isAnswered = isOnlyTime
+    ? within.length > 0
+    : within.some(({ lexical }) => lexical > 0) || (isPersonal && within.length > 0)
+  if (!isAnswered) return Number.NEGATIVE_INFINITY
+  return oddsOf(isPersonal || !isOnlyTime ? timeWeight.personal : timeWeight.other)
 }
 
 /**

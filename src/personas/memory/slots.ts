@@ -78,6 +78,7 @@ export function wordsOfSlot(slot: Slot, language: string): string {
 function languageOfText(text: string, folded: string): TextLanguage {
   if (/\p{Script=Arabic}/u.test(text)) return 'ar'
   if (/\p{Script=Devanagari}/u.test(text)) return 'hi'
+  if (/[ışğİ]/u.test(text)) return 'tr'
   return languageOf(text, folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
 }
 
