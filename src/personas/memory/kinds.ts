@@ -65,3 +65,37 @@ export function isConfirmation(text: string): boolean {
   const said = text.trim().normalize('NFC').replace(/[’‘]/g, "'")
   return said.length <= longestConfirmation && confirmation.test(said)
 }
+
+/** How long a memory is kept in a full store, the first to go first. */
+export const ranksOfWorth = ['question', 'answer', 'over', 'passing', 'told', 'standing'] as const
+export type RankOfWorth = (typeof ranksOfWorth)[number]
+
+/**
+ * Why a memory stays or goes: questions leave first, then answers of the persona, what is over, and what passes with its day; then what
+ * was told, and last what stands for life or was said again or confirmed. Within a rank, importance and age decide.
+ */
+export function rankOfWorth(memory: Pick<MemoryEntry, 'content' | 'metadata'>): RankOfWorth {
+  const { role, kind, times, ended_by: over } = memory.metadata
+  const own = kindOf(memory)
+  if (own === 'question' || own === 'answer') return own
+  if (over !== undefined) return 'over'
+  if (own === 'lore') return 'told'
+  if (Array.isArray(times) || (role === 'assistant' && kind === 'statement')) return 'standing'
+  const text = memory.content.slice(0, longestRead)
+  if (standing.test(text) || standingUnspaced.test(text)) return 'standing'
+  return memory.content.length <= longestPassing && (passing.test(text) || passingUnspaced.test(text)) ? 'passing' : 'told'
+}
+
+/** Characters in which standing facts are looked for, and of a memory that passes. */
+const longestRead = 600
+const longestPassing = 240
+
+/** Words of health, diet, family and names, whose loss would harm. */
+const standing =
+  /(?<!\p{L})(?:allerg\p{L}*|alergi\p{L}*|alerji\p{L}*|uczulon\p{L}*|аллерг\p{L}*|алерг\p{L}*|diabet\p{L}*|diyabet\p{L}*|диабет\p{L}*|діабет\p{L}*|asthma\p{L}*|epilep\p{L}*|coeliac|celiac|insulin\p{L}*|pacemaker|blood type|blutgruppe|pregnant|schwanger|enceinte|embarazada|vegetari\p{L}*|vegan\p{L}*|wegetar\p{L}*|вегетар\p{L}*|halal|kosher|koscher|intoleran\p{L}*|gluten\p{L}*|my name is|call me|ich heiße|nenn mich|je m'appelle|appelle-moi|me llamo|llámame|mi chiamo|chiamami|chamo-me|meu nome|ik heet|noem me|nazywam się|mam na imię|adım|меня зовут|мене звати|my (?:\p{L}+ )?(?:birthday|wife|husband|son|daughter|mother|father|mum|mom|dad|sister|brother|partner)|(?:mein|meine) (?:frau|mann|sohn|tochter|mutter|vater|schwester|bruder)|(?:ma|mon) (?:femme|mari|fils|fille|mère|père|sœur|frère)|mi (?:esposa|marido|hijo|hija|madre|padre|hermana|hermano)|mi[ao] (?:moglie|marito|figli[oa]|madre|padre|sorella|fratello)|(?:minha|meu) (?:esposa|marido|filh[oa]|mãe|pai|irmão|irmã)|mijn (?:vrouw|man|zoon|dochter|moeder|vader|zus|broer)|moj[aą]? (?:żona|mąż|syn|córka|matka|ojciec|siostra|brat)|(?:моя|мой|мій) (?:жена|муж|сын|дочь|мать|отец|сестра|брат|дружина|чоловік|син|донька)|(?:eşim|kocam|karım|oğlum|kızım|annem|babam)|زوجتي|زوجي|ابني|ابنتي|أمي|أبي|حساسية|اسمي|سكري|मेरा नाम|एलर्जी|मधुमेह|मेर[ाी] (?:पत्नी|पति|बेटा|बेटी|माँ|पिता))(?!\p{L})/iu
+const standingUnspaced = /アレルギー|糖尿病|名前は|妻|夫|娘|息子|过敏|過敏|我叫|我(?:的)?(?:妻子|丈夫|老婆|老公|儿子|女儿|妈妈|爸爸)/u
+
+/** Words of a day's course: appointments, meals, the weather. */
+const passing =
+  /(?<!\p{L})(?:meetings?|stand-?up|sync|call with|tonight|tomorrow|lunch|weather|traffic|\d{1,2}(?::\d\d)? ?[ap]m|at \d{1,2}:\d\d|besprechung|termin|mittagessen|wetter|\d{1,2}(?::\d\d)? uhr|réunion|demain|météo|\d{1,2} ?h(?:\d\d)?|reunión|mañana por|riunione|domani|reunião|amanhã|vergadering|spotkanie|jutro|toplantı|yarın|встреча|совещание|завтра|зустріч|нарада|اجتماع|غدا|बैठक|मीटिंग)(?!\p{L})/iu
+const passingUnspaced = /会議|打ち合わせ|明日|开会|会议|明天/u

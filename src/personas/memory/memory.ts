@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { displayName } from '../../formats/formats.ts'
+import type { RankOfWorth } from './kinds.ts'
 
 /** The owner of memories, log and backups: the first parameter of every store method, and a condition of every statement. */
 export interface Scope {
@@ -86,6 +87,8 @@ export const keptEvictions = 1000
 export interface Eviction {
   readonly memory_id: string
   readonly reason: 'max_memories' | 'retention_days'
+  /** Its rank of worth, see kinds.ts; absent for one that was evicted before there were ranks. */
+  readonly rank?: RankOfWorth
   /** The memory's own time and importance, which explain the decision; its text is gone. */
   readonly timestamp: number
   readonly importance_score: number

@@ -102,7 +102,7 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
   const { unmatched } = calibration
   const least = Math.max(oddsOf(query.isPersonal ? unmatched.personal : unmatched.other), meaning.odds)
   const scoresOf = (group: readonly Matched[]) => scored(group, least, query, sizePrior(found.memories))
-  const { within, outside } = narrowed(matched, query)
+  const { within, outside } = narrowed(matched, query, now)
   const words = within.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
   const inTime = words.length === within.length ? scoresOf(within) : behindWords(scoresOf(words), scoresOf(within))
   const others = scoresOf(outside).map((each) => ({ ...each, score: timeWeight.outside * each.score }))
@@ -119,15 +119,22 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
 /** Characters that are read in the time in which the times that a memory names are. */
 const timeCharacters = 2_000
 
+/** The least share of the best match by words outside of the named times that one from within needs, for these to narrow. */
+const leastWithin = 0.5
+
 /**
- * The memories from the times that the query names, and the others: the times narrow where something from then answers to its words, or
- * where it asks what the user did. Otherwise all count as before.
+ * The memories from the times that the query names, and the others. Past times narrow where something from then answers its words about
+ * as well, or where it asks what the user did "last month". Others count as before: "on Sundays" and "this year" may mean any.
  */
-function narrowed(matched: readonly Matched[], query: MemoryQuery) {
-  const isWithin = ({ time }: Matched) => time === 1
-  const isMeant = query.isPersonal || matched.some((each) => isWithin(each) && each.lexical > 0)
-  if (query.isOnlyTime || !isMeant || !matched.some(isWithin)) return { within: matched, outside: [] }
-  return { within: matched.filter(isWithin), outside: matched.filter((each) => !isWithin(each)) }
+function narrowed(matched: readonly Matched[], query: MemoryQuery, now: number) {
+  const all = { within: matched, outside: [] }
+  if (query.isOnlyTime || !query.times.every(({ spans }) => spans.every(({ to }) => to <= now))) return all
+  const within = matched.filter(({ time }) => time === 1)
+  const outside = matched.filter(({ time }) => time !== 1)
+  const best = (group: readonly Matched[]) => group.reduce((most, { lexical }) => Math.max(most, lexical), 0)
+  const isAnswered = best(within) > 0 && best(within) >= leastWithin * best(outside)
+  const isMeant = query.isPersonal && query.times.every(({ isRelative }) => isRelative)
+  return within.length > 0 && (isAnswered || isMeant) ? { within, outside } : all
 }
 
 interface Scored {
@@ -206,12 +213,10 @@ const timeWeight = {
   outside: 0.3,
 } as const
 
-function oddsByTime({ isOnlyTime, isPersonal }: MemoryQuery, matched: readonly Matched[]): number {
-  const within = matched.filter(({ time }) => time === 1)
-  const isAnswered = isOnlyTime
-    ? within.length > 0
-    : within.some(({ lexical }) => lexical > 0) || (isPersonal && within.length > 0)
-  if (!isAnswered) return Number.NEGATIVE_INFINITY
+function oddsByTime({ isOnlyTime, isPersonal, times }: MemoryQuery, matched: readonly Matched[]): number {
+  if (times.length === 0 || !matched.some(({ time }) => time === 1)) return Number.NEGATIVE_INFINITY
+  // Beside other words a time counts where it has narrowed, which leaves nothing from other times.
+  if (!isOnlyTime && matched.some(({ time }) => time !== 1)) return Number.NEGATIVE_INFINITY
   return oddsOf(isPersonal || !isOnlyTime ? timeWeight.personal : timeWeight.other)
 }
 
