@@ -210,4 +210,87 @@ test('the same statement of five conversations is one line, with its newest time
   assert.equal(times, [5], JSON.stringify(body.memories))
 })
 
+test('an answer that the user confirms counts as the words of the user', async () => {
+  const path = await companion()
+  answerOfModel = 'So your bicycle is the green Batavus in the cellar.'
+  await say(path, 'My bicycle is a Batavus, it stands in the cellar and has a green frame.')
+  const [asked, answer] = ['My bicycle is a Batavus, it stands in the cellar and has a green frame.', answerOfModel]
+  answerOfModel = 'ok'
+  const kinds = async () => {
+    const { body } = await all.ada('GET', `${path}/memory`)
+    return body.memories.flatMap(({ content, metadata }: { content: string; metadata: { kind?: string } }) =>
+      content === answer ? [metadata.kind] : [],
+    )
+  }
+  await say(path, asked!, answer!, 'What colour is it?')
+  assert.equal(await kinds(), [undefined])
+  await say(path, asked!, answer!, 'Yes, right.')
+  assert.equal(await kinds(), ['statement'])
+})
+
+test('what holds for life survives a store full of meetings, and the evictions say why', async () => {
+  const path = await companion(
+    [
+      ['I am diabetic, type 1', 200],
+      ['The safe behind the mirror opens with 7731', 150],
+    ],
+    {
+      max_memories: 40,
+    },
+  )
+  const memories = Array.from({ length: 60 }, (_, at) => ({
+    content: `Meeting ${at} with the sales team about the budget`,
+    timestamp: Date.now() - (100 - at) * dayMs,
+    metadata: { source: 'chat', speaker: 'ada' },
+  }))
+  assert.is((await all.ada('POST', `${path}/memory/batch`, { memories })).status, 201)
+  const { body } = await all.ada('GET', `${path}/memory?limit=100`)
+  assert.is(body.total, 40)
+  const contents = body.memories.map(({ content }: { content: string }) => content)
+  assert.ok(contents.includes('I am diabetic, type 1'))
+  assert.ok(contents.includes('The safe behind the mirror opens with 7731'))
+  const { body: evicted } = await all.ada('GET', `${path}/memory/evictions`)
+  assert.equal(new Set(evicted.evictions.map(({ rank }: { rank: string }) => rank)), new Set(['passing']))
+})
+
+test('the past is searched by its time, and a wrong end is undone by an edit', async () => {
+  const path = await companion([
+    ['I work as a nurse at St. Anna', 90],
+    ['since Monday I am at the hospice De Linde', 4],
+  ])
+  const search = async (more = {}) => {
+    const { status, body } = await all.ada('POST', `${path}/memory/search`, { query: 'where do I work?', ...more })
+    assert.is(status, 200, JSON.stringify(body))
+    return body.results.map(({ content }: { content: string }) => content)
+  }
+  assert.equal(await search(), ['since Monday I am at the hospice De Linde'])
+  assert.equal(await search({ as_of: Date.now() - 30 * dayMs }), ['I work as a nurse at St. Anna'])
+  assert.equal(
+    (await say(path, 'where did I work before?')).filter((line) => /until \w+ \d{4}: I work/.test(line)).length,
+    1,
+  )
+  const { body } = await all.ada('GET', `${path}/memory`)
+  const ended = body.memories.find(({ content }: { content: string }) => content.includes('St. Anna'))
+  const later = body.memories.find(({ content }: { content: string }) => content.includes('De Linde'))
+  assert.is(ended.metadata.ended_by, later.id)
+  await all.ada('PUT', `${path}/memory/${ended.id}`, { metadata: { valid_to: null } })
+  assert.ok((await search()).includes('I work as a nurse at St. Anna'))
+})
+
+test('unrelated prompts bring no memory', async () => {
+  const path = await companion([
+    ['My son Ilyas starts school in September', 9],
+    ['I weigh 82', 60],
+    ['We are buying the flat in Ghent!', 20],
+    ['I play the cello on Sundays', 12],
+  ])
+  for (const asked of [
+    'What is a monad?',
+    'Explain how inflation works',
+    'Translate "good morning" into Greek',
+    '2+2?',
+  ])
+    assert.equal(await say(path, asked), [], asked)
+})
+
 test.run()

@@ -1,7 +1,7 @@
 import type { ChatCall, Message } from '../../chat/chat.ts'
+import { isTold } from '../memory/kinds.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
-import { isTold } from '../memory/kinds.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
 import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'

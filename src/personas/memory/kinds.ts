@@ -83,7 +83,9 @@ export function rankOfWorth(memory: Pick<MemoryEntry, 'content' | 'metadata'>): 
   if (Array.isArray(times) || (role === 'assistant' && kind === 'statement')) return 'standing'
   const text = memory.content.slice(0, longestRead)
   if (standing.test(text) || standingUnspaced.test(text)) return 'standing'
-  return memory.content.length <= longestPassing && (passing.test(text) || passingUnspaced.test(text)) ? 'passing' : 'told'
+  return memory.content.length <= longestPassing && (passing.test(text) || passingUnspaced.test(text))
+    ? 'passing'
+    : 'told'
 }
 
 /** Characters in which standing facts are looked for, and of a memory that passes. */
@@ -93,7 +95,8 @@ const longestPassing = 240
 /** Words of health, diet, family and names, whose loss would harm. */
 const standing =
   /(?<!\p{L})(?:allerg\p{L}*|alergi\p{L}*|alerji\p{L}*|uczulon\p{L}*|аллерг\p{L}*|алерг\p{L}*|diabet\p{L}*|diyabet\p{L}*|диабет\p{L}*|діабет\p{L}*|asthma\p{L}*|epilep\p{L}*|coeliac|celiac|insulin\p{L}*|pacemaker|blood type|blutgruppe|pregnant|schwanger|enceinte|embarazada|vegetari\p{L}*|vegan\p{L}*|wegetar\p{L}*|вегетар\p{L}*|halal|kosher|koscher|intoleran\p{L}*|gluten\p{L}*|my name is|call me|ich heiße|nenn mich|je m'appelle|appelle-moi|me llamo|llámame|mi chiamo|chiamami|chamo-me|meu nome|ik heet|noem me|nazywam się|mam na imię|adım|меня зовут|мене звати|my (?:\p{L}+ )?(?:birthday|wife|husband|son|daughter|mother|father|mum|mom|dad|sister|brother|partner)|(?:mein|meine) (?:frau|mann|sohn|tochter|mutter|vater|schwester|bruder)|(?:ma|mon) (?:femme|mari|fils|fille|mère|père|sœur|frère)|mi (?:esposa|marido|hijo|hija|madre|padre|hermana|hermano)|mi[ao] (?:moglie|marito|figli[oa]|madre|padre|sorella|fratello)|(?:minha|meu) (?:esposa|marido|filh[oa]|mãe|pai|irmão|irmã)|mijn (?:vrouw|man|zoon|dochter|moeder|vader|zus|broer)|moj[aą]? (?:żona|mąż|syn|córka|matka|ojciec|siostra|brat)|(?:моя|мой|мій) (?:жена|муж|сын|дочь|мать|отец|сестра|брат|дружина|чоловік|син|донька)|(?:eşim|kocam|karım|oğlum|kızım|annem|babam)|زوجتي|زوجي|ابني|ابنتي|أمي|أبي|حساسية|اسمي|سكري|मेरा नाम|एलर्जी|मधुमेह|मेर[ाी] (?:पत्नी|पति|बेटा|बेटी|माँ|पिता))(?!\p{L})/iu
-const standingUnspaced = /アレルギー|糖尿病|名前は|妻|夫|娘|息子|过敏|過敏|我叫|我(?:的)?(?:妻子|丈夫|老婆|老公|儿子|女儿|妈妈|爸爸)/u
+const standingUnspaced =
+  /アレルギー|糖尿病|名前は|妻|夫|娘|息子|过敏|過敏|我叫|我(?:的)?(?:妻子|丈夫|老婆|老公|儿子|女儿|妈妈|爸爸)/u
 
 /** Words of a day's course: appointments, meals, the weather. */
 const passing =
