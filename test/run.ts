@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sharedPostgres } from './runner/postgres.ts'
 import { type Result, type Run, startProcess, type TestProcess } from './runner/process.ts'
+import { dealRooms, nextOf } from './runner/queues.ts'
 import { isAlone, leftOutNote, reasonOf, sourceOf } from './runner/tiers.ts'
 import { keepTimes, nameOf, readTimes, shipTimes } from './runner/times.ts'
 
@@ -67,8 +68,10 @@ const started = Date.now()
 let cpu = 0
 const results = new Map<string, Result>()
 const seconds: Record<string, number> = {}
-const queue = [...files]
-await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
+// One worker more than cores: many tests wait for processes and timers.
+const workers = Math.max(2, availableParallelism()) + 1
+const queues = dealRooms(files, secondsOf, workers)
+await Promise.all(queues.map((_, own) => work(own)))
 const unsteady = runsAgain ? await runFailedAgain() : []
 await postgres.close()
 removeScratch()
@@ -114,11 +117,11 @@ function removeScratch(): void {
   }
 }
 
-/** One worker more than cores: many tests wait for processes and timers. */
-async function work(): Promise<void> {
+/** Runs files until none is left, those of its own queue first. */
+async function work(own: number): Promise<void> {
   let shared: TestProcess | undefined
   const ran: string[] = []
-  for (let file = queue.shift(); file; file = queue.shift()) {
+  for (let file = nextOf(queues, own); file; file = nextOf(queues, own)) {
     const begun = Date.now()
     const hasOwnProcess = areAlone || isAlone(sources.get(file)!)
     if (!hasOwnProcess && !shared?.isFit()) {

@@ -1,7 +1,7 @@
 /**
  * Causal convolutions that run piece by piece: each keeps the end of its input for the next call. Signals are float32
  * [samples, channels], so that a convolution is one product of unfolded rows with a matrix; on the processor that takes
- * less than half the time of the convolution operators, and the transformers beside it need no transposition.
+ * less than half the time of the convolution operators, and the transformers next to it need no transposition.
  */
 import {
   add,
@@ -100,7 +100,7 @@ export function convolve(
   const { graph } = weights
   const [outputs = 0, channels = 0, kernel = 0] = weights.shape(`${name}.weight`)
   if (stride === 1 && kernel > 1 && outputs < channels) return convolveByTaps(weights, name, extended, dilation)
-  // With a stride, so many samples lie in one row that the kernel moves from row to row.
+  // With a stride, so many samples are in one row that the kernel moves from row to row.
   const rows = stride === 1 ? extended : reshape(graph, extended, -1, stride * channels)
   const unfolded = unfold(graph, rows, kernel / stride, dilation)
   const byTap = transpose(graph, weights.value(`${name}.weight`), 0, 2, 1)

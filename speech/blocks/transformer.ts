@@ -45,7 +45,7 @@ export interface AttentionSetting extends AttentionShape {
 
 /**
  * The tensors of a layer, by their names behind `PREFIX.layers.N.`. A bias is added to a projection or norm where the file
- * has one of the same name, with `bias` in place of `weight` at its end.
+ * has one of the same name, with `bias` instead of `weight` at its end.
  */
 export interface LayerNames {
   /** Weights of the norm before attention. */

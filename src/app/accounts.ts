@@ -20,7 +20,7 @@ import type { Prepare } from './reload.ts'
 /** Users and logins; their rules are those of the settings at the moment. */
 export interface AccountArea {
   readonly accounts: Accounts
-  /** Checks the secret of the tokens anew. Throws `configuration` for one that cannot be used. */
+  /** Checks the secret of the tokens again. Throws `configuration` for one that cannot be used. */
   readonly prepareReload: Prepare
   close(): Promise<void>
 }

@@ -161,7 +161,7 @@ export interface AppOptions {
 }
 
 /**
- * Opens the product. Its plugins lie in the database where instances share one, which is opened for them: throws `configuration`
+ * Opens the product. Its plugins are in the database where instances share one, which is opened for them: throws `configuration`
  * where it cannot be used, and `unavailable` where it cannot be reached.
  */
 export async function openApp(settings: Settings, options: AppOptions = {}): Promise<App> {
@@ -309,7 +309,7 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
   })
   const usage: App['usage'] = once(async () => {
     // A command on an installation without a database makes none to note a chat. Where there is one, limits and prices of
-    // the operator may stand in it.
+    // the operator may are in it.
     const isFirst = options.service !== true && (await isNew())
     const [{ openUsage }] = await Promise.all([import('./usage.ts'), isFirst ? undefined : storage()])
     const list = isFirst ? (await import('./prices.ts')).openShippedPrices(shippedFile) : await prices()

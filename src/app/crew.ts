@@ -5,7 +5,7 @@ import type { RateDesk } from '../usage/usage.ts'
 export interface WorkerState {
   /** From 1 on. A process that takes the place of another has its number. */
   readonly worker: number
-  /** Null while it is started anew. */
+  /** Null while it is started again. */
   readonly pid: number | null
   readonly phase: 'starting' | 'ready' | 'ended'
   /** Milliseconds since 1970. */

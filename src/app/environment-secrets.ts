@@ -13,7 +13,7 @@ export interface EnvironmentSecrets extends SecretSource {
   reload(): { readonly changed: readonly string[]; readonly take: () => void }
 }
 
-/** Secrets beside the keys of providers, which their variables name. */
+/** Secrets other than the keys of providers, which their variables name. */
 const otherSecrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'HF_TOKEN']
 
 /**

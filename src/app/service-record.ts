@@ -27,7 +27,7 @@ export interface LastReload {
   readonly details: readonly string[]
 }
 
-/** The record of this process, which it keeps beside its state for as long as it runs. */
+/** The record of this process, which it keeps next to its state for as long as it runs. */
 export interface OwnRecord {
   current(): ServiceRecord
   /** Writes the change; false where the disk took it not, which stops nothing. */

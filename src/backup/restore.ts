@@ -110,7 +110,7 @@ function folderMoves(places: Places, folder: string, staged: string, before: str
   })
 }
 
-/** Settings may lie on another disk than the data, so that their new files are laid beside the old. */
+/** Settings may lie on another disk than the data, so that their new files are laid next to the old. */
 function settingsMoves(places: Places, folder: string, stamp: string): readonly Move[] {
   return settingsFilesOf(places).flatMap(([name, to]) => {
     const from = join(folder, name)

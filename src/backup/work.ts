@@ -5,7 +5,7 @@ import { type CopiedFiles, openStorageCopies, type StorageSettings } from '../st
 import { partOf, readArchive, writeArchive } from './archive.ts'
 import { databasePart, type Manifest, type Part } from './manifest.ts'
 
-/** The folders and files beside the database that a backup holds. */
+/** The folders and files next to the database that a backup holds. */
 export interface Places {
   readonly data: string
   readonly config: string

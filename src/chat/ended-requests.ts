@@ -74,7 +74,7 @@ export class Ended {
   #output: number | undefined
   #problem: string | undefined
 
-  /** Takes the facts in place of those of another request. */
+  /** Takes the facts instead of those of another request. */
   take(request: NumberedRequest): void {
     const { facts, place, attempts, usage, cost } = request
     this.number = request.number

@@ -24,7 +24,7 @@ const mostError = 1.25
 export type Counting = 'certain' | 'likely' | number
 
 /**
- * Fits a request into a window of `window` tokens, beside its tools and its answer. What is left out comes from the middle:
+ * Fits a request into a window of `window` tokens, along with its tools and its answer. What is left out comes from the middle:
  * never a system message, the first question with its files, the last question, or one half of a tool call. Whole turns go
  * first, the oldest first; where the last turn alone is too long, its oldest tool calls with their results do.
  */

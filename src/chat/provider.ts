@@ -185,7 +185,7 @@ export function httpTarget({
     // Providers send the token counts of a stream only on request; the dialect's writer drops them for other clients.
     const counted = streamed && { stream_options: { ...request.stream_options, include_usage: true } }
     const own: Pick<ChatRequest, 'model' | 'stream'> = { model, stream: streamed, ...counted }
-    // V8 makes a hidden class anew, in old space, for each object that begins with a spread and has more than it: this one
+    // V8 makes a hidden class again, in old space, for each object that begins with a spread and has more than it: this one
     // begins with a field of its own.
     const seen = withoutUnseen({ stream: streamed, ...request, ...own }, dialect.id, sensesOf(facts()))
     const { url, headers, body } = dialect.writeRequest(seen.request, manifest.endpoint, manifest.quirks)

@@ -9,7 +9,7 @@ import type { AskedPlace, RequestWatch, ToldAttempt } from './watch.ts'
 
 /** The requests to models that are under way in this process, and those that ended last. */
 export interface RequestBook {
-  /** Follows a request from the first place that it asks; `watch` goes on following it too. */
+  /** Follows a request from the first place that it asks; `watch` continues following it too. */
   follow(watch: RequestWatch | undefined, facts: RequestFacts): RequestWatch
   /** Those under way, and then the ended ones, each newest first. */
   list(): readonly FollowedRequest[]

@@ -32,7 +32,7 @@ import type { RequestWatch } from './watch.ts'
 /** A chat as a face hands it over: the request, and where it may go. */
 export interface ChatCall {
   readonly request: Partial<ChatRequest> & Pick<ChatRequest, 'messages'>
-  /** The plugin to ask first, in place of the active one. */
+  /** The plugin to ask first, instead of the active one. */
   readonly plugin?: string | undefined
   /** False stops at the first target that fails. */
   readonly fallback?: boolean | undefined
@@ -40,7 +40,7 @@ export interface ChatCall {
   readonly user?: string | undefined
   /** The id of the API key that the request came with. */
   readonly key?: string | undefined
-  /** The saved conversation that the request goes on with: it keeps its key at a provider with several. */
+  /** The saved conversation that the request continues with: it keeps its key at a provider with several. */
   readonly session?: string | undefined
   /** The use behind the request; default `chat`. */
   readonly purpose?: Purpose | undefined
@@ -318,7 +318,7 @@ export function createRouter(parts: RouterParts): Router {
       if (target === undefined || reason === undefined) return target
       const name = target.plugin ?? target.runner ?? target.model
       if (named !== undefined && next === targets[0]) throw notHere(name, reason)
-      away.push(`${name} was not asked: ${reason}`)
+      away.push(`${name} was not tried: ${reason}`)
       return undefined
     })
   }

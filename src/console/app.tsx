@@ -25,7 +25,7 @@ export function App() {
       const [system, me] = await Promise.all([systemInfo(), findMe()])
       setState((now) => {
         if (me && !system.needs_setup) return { at: 'inside', me }
-        // Another tab may hand its secret over late: its login has ended as well, and the entrance goes on saying so.
+        // Another tab may hand its secret over late: its login has ended as well, and the entrance continues saying so.
         return { at: 'entrance', system, hasEnded: hasEnded || (now.at === 'entrance' && now.hasEnded) }
       })
     } catch (reason) {

@@ -24,7 +24,7 @@ export const mostProblems = 19
 const longestSeconds = 10
 
 /**
- * Opens a JSON Schema of draft 2020-12, 2019-09, 7 or 6, in a process of its own: its patterns can compute for ever.
+ * Opens a JSON Schema of draft 2020-12, 2019-09, 7 or 6, in a process of its own: its patterns can compute forever.
  * `name` is for errors. Throws `invalid` with the problems of a document that is no schema or refers to another one.
  */
 export async function openSchemaCheck(

@@ -42,7 +42,7 @@ async function textOfPdf({ bytes, name }: PdfTask): Promise<DocumentText> {
 
 /**
  * Loads PDF.js without its drawing. It asks for three classes of a canvas on loading, which it needs to draw alone, and
- * takes its worker from a global, instead of looking for a file beside it.
+ * takes its worker from a global, instead of looking for a file next to it.
  */
 async function loadReader() {
   class Undrawn {}

@@ -29,7 +29,7 @@ export function readPngTexts(png: Uint8Array): readonly PngText[] {
   })
 }
 
-/** The same picture with these tEXt chunks before its end, in place of those of the same keywords. Texts are latin-1. */
+/** The same picture with these tEXt chunks before its end, instead of those of the same keywords. Texts are latin-1. */
 export function writePngTexts(png: Uint8Array, texts: readonly PngText[]): Buffer {
   const keywords = new Set(texts.map(({ keyword }) => keyword))
   const kept = readChunks(png).filter((chunk) => !keywords.has(textOf(chunk)?.keyword ?? ''))

@@ -211,7 +211,7 @@ interface Sums {
   readonly isWide: boolean
 }
 
-/** The sums of a member's own header; lengths of 64 bits stand in its extra field 1 (APPNOTE 4.5.3). */
+/** The sums of a member's own header; lengths of 64 bits are in its extra field 1 (APPNOTE 4.5.3). */
 function sumsOf(header: Buffer, extra: Buffer): Sums {
   const [crc, packedSize, size] = [14, 18, 22].map((at) => header.readUInt32LE(at)) as [number, number, number]
   if (packedSize === 0xffffffff && size === 0xffffffff)

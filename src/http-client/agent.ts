@@ -17,7 +17,7 @@ export interface HttpClientOptions {
   readonly ownPorts?: ReadonlySet<number>
   /** The id of this installation, sent to every host: its other instances refuse requests that would loop. */
   readonly hop?: string | undefined
-  /** Bytes in place of `defaultLongestBody`, for readers of files, which count themselves. */
+  /** Bytes instead of `defaultLongestBody`, for readers of files, which count themselves. */
   readonly longestBody?: number
   /** Finds the addresses of a name; the system's resolver where nothing else is given. */
   readonly resolve?: Resolve

@@ -60,7 +60,7 @@ export function addressRange(address: string): HostRange {
   }
 }
 
-/** Whether an IPv6 address lies in 2000::/3, all that is assigned as global unicast (IANA's IPv6 address space). */
+/** Whether an IPv6 address is in 2000::/3, all that is assigned as global unicast (IANA's IPv6 address space). */
 function isAssigned(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return (address.toByteArray()[0]! & 0xe0) === 0x20
 }

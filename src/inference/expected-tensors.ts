@@ -23,7 +23,7 @@ export function tensorProblems(tensors: ReadonlyMap<string, TensorEntry>, expect
   return problems
 }
 
-/** A sentence for every unknown tensor: beside a missing one it shows the new name after a renaming. */
+/** A sentence for every unknown tensor: together with a missing one it shows the new name after a renaming. */
 export function unknownTensors(tensors: ReadonlyMap<string, TensorEntry>, expected: ExpectedTensors): string[] {
   return [...tensors.keys()].filter((name) => !expected.has(name)).map((name) => `${name} is not known`)
 }

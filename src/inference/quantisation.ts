@@ -175,7 +175,7 @@ function blockOf(inputs: number): number | undefined {
   return blockSizes.find((size) => inputs % size === 0)
 }
 
-/** Integers above 0, with 128 in the place of zero: blocks one behind the other, as they lie in the matrix [out, in]. */
+/** Integers above 0, with 128 in the place of zero: blocks one behind the other, as they are in the matrix [out, in]. */
 function quantiseBlocks(
   weights: Float32Array,
   block: number,

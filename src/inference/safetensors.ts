@@ -24,7 +24,7 @@ const storedTypes = {
 
 export type StoredType = keyof typeof storedTypes
 
-/** Where a tensor lies in its file. */
+/** Where a tensor is in its file. */
 export interface TensorEntry {
   readonly name: string
   readonly dtype: StoredType
@@ -40,7 +40,7 @@ export interface TensorFile {
   readonly tensors: ReadonlyMap<string, TensorEntry>
   /** The file's own key and value texts. */
   readonly metadata: ReadonlyMap<string, string>
-  /** The bytes of a tensor as they lie in the file. */
+  /** The bytes of a tensor as they are in the file. */
   bytes(name: string): Promise<Uint8Array>
   /** The bytes of some rows of it, along the first axis: a table of gigabytes is read row by row. */
   rowBytes(name: string, from: number, count: number): Promise<Uint8Array>

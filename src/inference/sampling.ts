@@ -6,7 +6,7 @@ export interface SamplingOptions {
   readonly topP: number
   /** Only so many of the likeliest; 0 is all. */
   readonly topK: number
-  /** Above 1, tokens that stand in the prompt or the answer become less likely (Keskar et al. 2019, arXiv:1909.05858). */
+  /** Above 1, tokens that are in the prompt or the answer become less likely (Keskar et al. 2019, arXiv:1909.05858). */
   readonly repetitionPenalty: number
   /** Taken off the score of a token in the answer: once, and once for each occurrence. */
   readonly presencePenalty: number

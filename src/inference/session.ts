@@ -29,7 +29,7 @@ export interface SessionOptions {
   readonly weightsFolder?: string
   /** The threads of one run. Default: 1. */
   readonly threads?: number
-  /** Gives memory back after each run, where that of the largest run is worth more than the time to ask for it anew. */
+  /** Gives memory back after each run, where that of the largest run is worth more than the time to ask for it again. */
   readonly frugal?: boolean
 }
 
@@ -115,7 +115,7 @@ export function runtimeAdvice(): string {
 /** The platforms of `publishedPlatforms` in bin/runtime.mjs. */
 const published = ['linux-x64', 'linux-arm64', 'darwin-arm64']
 
-/** The runtime of our package, and one that was installed beside it, for other platforms. */
+/** The runtime of our package, and one that was installed next to it, for other platforms. */
 const places = ['#onnxruntime', 'onnxruntime-node'] as const
 
 const require = createRequire(import.meta.url)

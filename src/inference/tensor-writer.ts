@@ -9,7 +9,7 @@ export interface NewTensor {
   readonly name: string
   readonly dtype: StoredType
   readonly shape: readonly number[]
-  /** Its numbers, asked for when they are written, so that a large file never lies in memory whole. */
+  /** Its numbers, asked for when they are written, so that a large file never is in memory whole. */
   readonly data: () => ArrayBufferView | Promise<ArrayBufferView>
 }
 
@@ -20,7 +20,7 @@ export const digestKey = 'sha256'
 export const unfinished = '.part'
 
 /**
- * Writes a file beside its final name, flushes it and moves it into place, so that a reader never sees half of it. The
+ * Writes a file next to its final name, flushes it and moves it into place, so that a reader never sees half of it. The
  * digest of its numbers goes into its metadata.
  */
 export async function writeTensorFile(

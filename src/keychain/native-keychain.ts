@@ -35,7 +35,7 @@ export async function chooseStorage(
 }
 
 /**
- * The keychain, called in a process of its own: without a desktop the native library can wait for ever inside a call that
+ * The keychain, called in a process of its own: without a desktop the native library can wait forever inside a call that
  * cannot be cancelled, and only a process can be ended. Every method throws `unavailable` when no keychain is found or it
  * does not answer in time.
  */

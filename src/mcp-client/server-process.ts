@@ -21,7 +21,7 @@ const keptStderr = 4 * 1024
 /** How long a server may take to end once its stdin is closed, and again after SIGTERM: milliseconds. */
 const graceMs = 1_000
 
-/** A transport that tells of messages that are too long to be read. */
+/** A transport that reports messages that are too long to be read. */
 export interface ServerProcess extends Transport {
   /** The end of the server's stderr. */
   stderr(): string

@@ -193,7 +193,7 @@ export function openHub(parts: HubParts): Hub {
     watchers: ReadonlySet<PullOptions>,
     signal: AbortSignal,
   ): Promise<Pulled> {
-    // The first watcher is there when this goes on.
+    // The first watcher is there when this continues.
     await Promise.resolve()
     const lock = await takePullLock(lockOf(model.name), {
       signal,

@@ -26,7 +26,7 @@ const record = z.object({
 
 export type ModelRecord = z.output<typeof record>
 
-/** The records of a models folder: one file for each model beside the models. */
+/** The records of a models folder: one file for each model next to the models. */
 export interface Records {
   read(name: string): ModelRecord | undefined
   write(content: ModelRecord): void
@@ -44,7 +44,7 @@ export function openRecords(modelsFolder: string): Records {
         const parsed = record.safeParse(JSON.parse(readFileSync(path(name), 'utf8')))
         return parsed.success && parsed.data.name === name ? parsed.data : undefined
       } catch {
-        // No record, or a damaged one: the model is pulled anew, which verifies the files there.
+        // No record, or a damaged one: the model is pulled again, which verifies the files there.
         return undefined
       }
     },

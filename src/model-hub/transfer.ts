@@ -142,7 +142,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     }
     if (status === 404)
       return new AppError('not_found', `The model hub has no ${file.path} of ${file.repository} at ${file.revision}`)
-    // The part on disk is as long as the file or longer: begin anew.
+    // The part on disk is as long as the file or longer: begin again.
     if (status === 416) return new HubBusy('the range was refused')
     if (status === 408 || status === 429 || status >= 500) return new HubBusy(`the model hub answered ${status}`, wait)
     return new AppError('protocol', `The model hub answered ${status} for ${file.path} of ${file.repository}`)

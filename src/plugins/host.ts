@@ -41,7 +41,7 @@ export interface PluginHost {
   find(id: string): PluginManifest | undefined
   active(kind: PluginKind): PluginManifest | undefined
   broken(): readonly BrokenPlugin[]
-  /** Reads all plugins anew, by the operator's rules of the moment; those that cannot be read keep the version before. */
+  /** Reads all plugins again, by the operator's rules of the moment; those that cannot be read keep the version before. */
   reload(): readonly BrokenPlugin[]
   /** The operator's rules: which variables may be keys, and where the bundled plugins' keys may go. */
   keyRules(): ManifestRules
@@ -74,7 +74,7 @@ export interface HostParts {
 export interface OperatorRules {
   readonly keyNames: readonly string[]
   readonly allowPrivate: boolean
-  /** Where else the operator lets keys go, beside their providers' hosts. */
+  /** Where else the operator lets keys go, in addition to their providers' hosts. */
   readonly keyHosts: KeyHosts
   /** The most plugins in all, bundled ones included. */
   readonly limit: number

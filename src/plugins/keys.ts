@@ -164,7 +164,7 @@ function isFast(source: SecretSource, name: string): boolean {
   return source.origin(name) !== 'keychain'
 }
 
-/** The header that a plugin's last request had; it is written anew for another key or another value. */
+/** The header that a plugin's last request had; it is written again for another key or another value. */
 interface Ready {
   readonly name: string
   readonly found: string | undefined

@@ -6,7 +6,7 @@ import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shape
 
 /** Rules for the fields of a plugin document beyond their types. */
 
-/** Words that stand in the place of an id in the routes, and names that files must not have. */
+/** Words that are in the place of an id in the routes, and names that files must not have. */
 const reservedIds = new Set(
   'install upload activate deactivate active current status export all list none plugin plugins __proto__ constructor prototype'.split(
     ' ',
@@ -61,7 +61,7 @@ export function checkUrl(text: string, context: z.RefinementCtx): void {
     context.addIssue(`has a query value that ${secretAdvice}`)
 }
 
-/** The same for fixed query values that stand beside an address. */
+/** The same for fixed query values that are next to an address. */
 export function checkQuery(query: Record<string, string>, context: z.RefinementCtx): void {
   for (const [name, value] of Object.entries(query))
     if (looksLikeKeyQuery(name, value)) context.addIssue({ code: 'custom', path: [name], message: secretAdvice })

@@ -5,7 +5,7 @@ export interface Kept<T> {
 
 /**
  * Things of which each is here for a moment, such as requests under way. A Set that is added to and deleted from with every
- * request makes a table anew all the time, and V8's old table refers to the new one: once one of them has grown old, every
+ * request makes a table again all the time, and V8's old table refers to the new one: once one of them has grown old, every
  * request after it is kept until the next full collection, which took a fifth of the time of a chat.
  */
 export class Bag<T> {

@@ -8,7 +8,7 @@ export const childMemory = 256 * 1024 * 1024
 
 /**
  * Kills this process, a child, once it holds more than `childMemory`, and what the returned function has been given last: bytes
- * that large data needs beside it. A thread of its own looks, so that it does so while the main thread computes, and memory
+ * that large data needs in addition. A thread of its own looks, so that it does so while the main thread computes, and memory
  * outside of the heap counts too, such as that of WebAssembly.
  */
 export function boundMemory(): (more: number) => void {

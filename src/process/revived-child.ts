@@ -28,7 +28,7 @@ export interface RevivedChild<M extends OpenedMethods<M>> {
   readonly opened: Result<M, 'open'> | undefined
   /**
    * Resolves with the running process, or a new one, once it is open. Rejects with the error of `open`, with `lost`, and with
-   * `unavailable` once closed or while the crash budget is spent. An abort ends the wait; the process goes on.
+   * `unavailable` once closed or while the crash budget is spent. An abort ends the wait; the process continues.
    */
   start(signal?: AbortSignal): Promise<Child<M>>
   /** Ends the process and frees its memory; the next `start` launches another. */

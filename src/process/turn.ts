@@ -1,4 +1,4 @@
-/** A turn may be long: then the function is called anew after so many uses of its value. */
+/** A turn may be long: then the function is called again after so many uses of its value. */
 const mostUses = 64
 
 /**

@@ -10,7 +10,7 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Does a piece of work for all callers that come while it is under way; the next one starts it anew. */
+/** Does a piece of work for all callers that come while it is under way; the next one starts it again. */
 export function whileUnderWay<T>(work: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined
   return () => {

@@ -4,7 +4,7 @@ import { builtinModel, type Embedder, type EmbeddingSpace, wordsOf } from '../pe
 import { yieldToEventLoop } from '../process/process.ts'
 import { baseForm, contentWords, partsOf, readVectors, type WordVectors } from '../word-vectors/word-vectors.ts'
 
-/** The note beside it in every list. */
+/** The note next to it in every list. */
 export const builtinNote =
   'Basic: static English word vectors trained from WordNet, without grammar or names; other languages match by spelling.'
 

@@ -38,7 +38,7 @@ const usualRest = 5_000
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
 /** The first request after a pause loads the model, which takes seconds. */
 const embedTimeouts = { connect: 1_000, firstByte: 60_000, idle: 10_000 }
-/** A query is interactive: after this the search goes on without vectors. */
+/** A query is interactive: after this the search continues without vectors. */
 const queryTimeouts = { connect: 500, firstByte: 4_000, idle: 2_000 }
 /** Bytes. */
 const longestReply = 64 * 1024 * 1024

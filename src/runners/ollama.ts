@@ -192,7 +192,7 @@ export function createOllamaRunner({
 
   /**
    * The same target, which asks for a larger window where a request does not fit the usual one: the runner would cut it
-   * without a word. The size doubles, and never falls again, since each other size loads the model anew.
+   * without a word. The size doubles, and never falls again, since each other size loads the model again.
    */
   function withRoom(target: Target, most: number): Target {
     let size = usualWindow

@@ -12,7 +12,7 @@ export interface TextTokenizer {
 }
 
 /**
- * Opens a model's `tokenizer.json`, and beside it `tokenizer_config.json` where the model brings one (`isConfigured`).
+ * Opens a model's `tokenizer.json`, and next to it `tokenizer_config.json` where the model brings one (`isConfigured`).
  * Throws `invalid` naming the folder.
  */
 export function openTokenizer(folder: string, name: string, isConfigured: boolean): TextTokenizer {

@@ -45,7 +45,7 @@ export async function compactResponse(
   sendJson(context, 200, { ...made, object: 'response.compaction', created_at })
 }
 
-/** Whether a request asks for a compaction in place of an answer, as Codex does of OpenAI: by its last item. */
+/** Whether a request asks for a compaction instead of an answer, as Codex does of OpenAI: by its last item. */
 export function asksForCompaction({ items }: Compacting): boolean {
   return objectOf(items.at(-1))['type'] === 'compaction_trigger'
 }

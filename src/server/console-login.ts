@@ -5,7 +5,7 @@ import { isEncrypted, isRepeated, type RequestContext } from './request-context.
 
 /**
  * The login of a person in the web console, kept in an HttpOnly cookie so that it outlives a reload of the page. Programs send
- * a bearer token; this cookie counts only beside the header `X-Aichat-Console`, which the page sets to a random secret of its
+ * a bearer token; this cookie counts only together with the header `X-Aichat-Console`, which the page sets to a random secret of its
  * own. That header is the defence against forged requests: other pages cannot send it, since no CORS answer of this server
  * permits it, and same-origin is checked besides.
  *

@@ -73,7 +73,7 @@ export async function answerShaped(
   if (isHeavy) await heavyTurn(work)
   // A signal for each request costs 5 µs: the connection's will do.
   const call = { app, caller, signal: context.connection, watch: context.record }
-  // The spread comes last: V8 makes a hidden class anew, in old space, for each object that begins with a spread and has more.
+  // The spread comes last: V8 makes a hidden class again, in old space, for each object that begins with a spread and has more.
   const order: ChatOrder = { conversation: conversationOf(context, wire), ...plain }
   const all = prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
   const chats = all instanceof Promise ? await all : all

@@ -27,7 +27,7 @@ function isNamed({ id, plugin, persona }: ClientModel, name: string): boolean {
   )
 }
 
-/** OpenAI's four fields, and beside them the known facts. */
+/** OpenAI's four fields, and in addition the known facts. */
 function openaiModel({ id, plugin, persona, created, ...facts }: ClientModel) {
   return {
     ...facts,

@@ -61,7 +61,7 @@ export function limitInFlight(identify: Identify, limits: () => Limits): Identif
       held.requests--
       held.bytes -= bytes
       bytes = 0
-      // A map that a user joins and leaves with each request is made anew all the time, see Bag.
+      // A map that a user joins and leaves with each request is made again all the time, see Bag.
       if (held.requests === 0 && users.size > mostIdle) users.delete(user)
     })
     return identity

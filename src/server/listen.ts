@@ -53,7 +53,7 @@ export interface ListenOptions {
  */
 export async function openServer(handler: NodeHandler, options: ListenOptions): Promise<Listening> {
   const { host, port } = options
-  // listhen would take another port in place of one of these, and say so on stdout.
+  // listhen would take another port instead of one of these, and say so on stdout.
   refuseBlocked(options)
   const server = await (options.socket !== undefined
     ? listenOurselves({ fd: options.socket }, options.tls)

@@ -45,7 +45,7 @@ async function windowOf(call: Call, { id, row, persona, context_window }: Listed
 
 /** The models in the memory of the runner on this machine: /api/ps (https://docs.ollama.com/api/ps). */
 export async function running({ app, caller: { key } }: Call) {
-  // A key that is bound to personas sees nothing beside them.
+  // A key that is bound to personas sees nothing else.
   if (key?.personas) return { models: [] }
   const permits = permitsOf(key) ?? (() => true)
   const { ollama } = await app.chat()

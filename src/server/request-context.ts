@@ -114,7 +114,7 @@ class NodeRequestContext implements RequestContext {
     this.response = response
     this.params = params
     const id = request.headers['x-request-id']
-    // The id stands in logs: nothing that may be a key is taken as one.
+    // The id is in logs: nothing that may be a key is taken as one.
     this.id = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) && !looksLikeKey(id) ? id : randomUUID()
     this.record = new RequestRecord(request.socket.bytesWritten, this.id)
     const { path, search } = splitTarget(request.url)

@@ -269,7 +269,7 @@ function planServers(settings: Settings, requested: readonly string[], options: 
     })
   const names = (['api', ...serverIds] as const).filter((name) => requested.length === 0 || requested.includes(name))
   refuseUnused(names, options)
-  // A speech server alone binds every address, as specified; beside the API it binds the address of the API.
+  // A speech server alone binds every address, as specified; along with the API it binds the address of the API.
   const host = options.host ?? (names.includes('api') ? settings.listen.host : '0.0.0.0')
   return names.map((name) => ({
     name,

@@ -19,7 +19,7 @@ export function takeOverOn(
   const { reloader, service, crew } = app
   if (!reloader) return () => {}
   prepareTakeOver(app, log, listening)
-  // The workers take it over after this process, which tells of it when all have.
+  // The workers take it over after this process, which reports it when all have.
   const after = (work: () => unknown) => void (crew ? crew.reloaded().then(work) : work())
   reloader.listeners.add((outcome) => {
     const report = outcome instanceof AppError ? refused(outcome) : takenOver(outcome)

@@ -16,7 +16,7 @@ export interface Dealer<T extends Taker> {
   taken(id: number): void
   /** Deals the waiting connections to a worker that has just begun to take some. */
   resume(): void
-  /** Deals the connections anew that were on their way to a worker which has gone: nothing of them was read. */
+  /** Deals the connections again that were on their way to a worker which has gone: nothing of them was read. */
   redeal(taker: T): void
   /** Closes the connections that no worker took. */
   close(): void

@@ -50,7 +50,7 @@ export function workerMetrics(crew: Crew): readonly MetricSource[] {
 
 /**
  * The counts of ended processes, which counters of the service include: a counter that falls would be read as one that
- * began anew. Gauges end with their process.
+ * began again. Gauges end with their process.
  */
 export function countsOf(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram')

@@ -9,7 +9,7 @@ import { folderOf, ignoredFolders, ignoredPath, xdgFolder } from './folders.ts'
 import { resolveAlias } from './model-aliases.ts'
 
 /**
- * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
+ * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/terminal/io.ts`, which is
  * the face of the process itself.
  * The order is: flag, environment, credential, file, default.
  */
@@ -36,7 +36,7 @@ export interface Settings {
   readonly defaultAdmin: { readonly username: string; readonly email: string }
   readonly pluginKeyNames: readonly string[]
   readonly pluginAllowPrivate: boolean
-  /** Where else the operator lets a key go, beside its provider's host: by the name of its variable. */
+  /** Where else the operator lets a key go, in addition to its provider's host: by the name of its variable. */
   readonly pluginKeyHosts: KeyHosts
   /** The most plugins in all. */
   readonly pluginLimit: number
@@ -402,7 +402,7 @@ export function readSettings(environment: Environment = process.env, file?: Stor
   })
 }
 
-/** A sentence for each value that makes no sense; a program that mends them goes on with those that do. */
+/** A sentence for each value that makes no sense; a program that mends them continues with those that do. */
 export function settingProblems(environment: Environment, stored: StoredSettings): readonly string[] {
   try {
     return collect(environment, stored, pathsOf(environment)).problems
@@ -412,7 +412,7 @@ export function settingProblems(environment: Environment, stored: StoredSettings
   }
 }
 
-/** The settings with a sentence for each value that makes no sense, which stands in them as its default or as nothing. */
+/** The settings with a sentence for each value that makes no sense, which is in them as its default or as nothing. */
 function collect(
   environment: Environment,
   stored: StoredSettings,

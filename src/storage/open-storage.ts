@@ -22,7 +22,7 @@ import type { SqliteSettings } from './sqlite/storage.ts'
 
 /**
  * The port to everything that this installation keeps: the same for SQLite and PostgreSQL. Each store's interface
- * stands in the area that uses it, and `test/storage/contract` holds every implementation to it. All stores fail with
+ * is in the area that uses it, and `test/storage/contract` holds every implementation to it. All stores fail with
  * AppErrors: `configuration` (damaged or lost), `io` (disk, permissions), `busy` (locked), or their own.
  */
 export interface Storage {

@@ -35,7 +35,7 @@ export interface Place {
 /** The source of a price, best first. `local` costs nothing; null is unknown. */
 export type CostSource = 'reported' | 'operator' | 'refreshed' | 'shipped' | 'local' | null
 
-/** The cost of an attempt. `nano` is whole nano-USD (10^-9), or null where it is unknown: never 0 for want of a price. */
+/** The cost of an attempt. `nano` is whole nano-USD (10^-9), or null where it is unknown: never 0 for lack of a price. */
 export interface Cost {
   readonly nano: number | null
   readonly source: CostSource

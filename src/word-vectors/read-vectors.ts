@@ -16,7 +16,7 @@ export interface WordVectors {
   addTo(sum: Float32Array, row: number, scale: number): void
 }
 
-/** Rows that are read one by one, some 3 µs each, before all of them are read into memory beside the work. */
+/** Rows that are read one by one, some 3 µs each, before all of them are read into memory in the background. */
 const rowsAlone = 64
 
 /**

@@ -55,7 +55,7 @@ export function layoutOf({ dimension, words, list }: Header, begin: number): Lay
   return { list: begin, scales, weights, starts, slots, rows, end: rows + words * dimension }
 }
 
-/** Writes a file of this layout. Throws where a word stands in the list twice. */
+/** Writes a file of this layout. Throws where a word is in the list twice. */
 export function encodeVectors({ dimension, words, weights, vectors }: TrainedVectors): Buffer {
   const scales = new Float32Array(words.length)
   const rows = new Int8Array(words.length * dimension)

@@ -7,7 +7,7 @@ export interface WordTable {
 /**
  * A hash table (open addressing, linear probing) over the UTF-8 bytes of a list with one word a line, as it is kept in a file: a
  * process that asks for ten words would else spend 40 ms on its making. Typed arrays hold all of it: 86,000 strings in a Map
- * would stay on V8's heap, be examined by each full collection, and have it take the objects made beside them for long-lived.
+ * would stay on V8's heap, be examined by each full collection, and have it take the objects made next to them for long-lived.
  */
 export interface WordIndex {
   /** The first byte of each word, and behind the last one that of a word that would follow. */

@@ -151,7 +151,8 @@ async function install(): Promise<string> {
     })
     const code = await new Promise((resolve, reject) => npm.on('close', resolve).on('error', reject))
     if (code !== 0) throw new Error(`npm install of ${source} ended with ${code}`)
-    renameSync(made, folder)
+    // Another file may have installed them meanwhile.
+    if (!existsSync(folder)) renameSync(made, folder)
   } finally {
     rmSync(made, { recursive: true, force: true })
   }

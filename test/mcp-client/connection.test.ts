@@ -41,11 +41,15 @@ function addStdio({ list }: ToolServers, more: readonly string[] = [], options: 
   list.set('tools', { command, args: [...args, ...more], ...options })
 }
 
-/** Does something with the tools over stdio and over HTTP. */
-async function withBoth(work: (server: ToolServer) => Promise<void>, options: object = {}): Promise<void> {
+/** Does something with the tools over stdio and over HTTP; `more` are words for the program on stdio. */
+async function withBoth(
+  work: (server: ToolServer) => Promise<void>,
+  options: object = {},
+  more: readonly string[] = [],
+): Promise<void> {
   const http = await openHttpToolServer()
   await withServers(async (servers) => {
-    addStdio(servers, [], options)
+    addStdio(servers, more, options)
     servers.list.set('http', { url: http.url, ...options })
     for (const name of ['tools', 'http']) {
       await using server = closing(await servers.open(name))
@@ -56,20 +60,26 @@ async function withBoth(work: (server: ToolServer) => Promise<void>, options: ob
 }
 
 test('tools are listed and called over stdio and HTTP', () =>
-  withBoth(async (server) => {
-    const tools = await server.tools()
-    assert.equal(tools.find(({ name }) => name === 'echo')?.annotations, { readOnlyHint: true })
-    assert.equal(await server.call('echo', { text: 'hello' }), { content: [text('You said: hello')], isError: false })
-    assert.equal(await server.call('fail', {}), { content: [text('no such thing')], isError: true })
-    assert.is((await server.call('echo', { text: 1 })).isError, true)
-    assert.is((await server.call('none such', {}).catch(() => ({ isError: true }))).isError, true)
-  }))
+  withBoth(
+    async (server) => {
+      const tools = await server.tools()
+      assert.equal(tools.find(({ name }) => name === 'echo')?.annotations, { readOnlyHint: true })
+      assert.equal(await server.call('echo', { text: 'hello' }), { content: [text('You said: hello')], isError: false })
+      assert.equal(await server.call('fail', {}), { content: [text('no such thing')], isError: true })
+      assert.is((await server.call('echo', { text: 1 })).isError, true)
+      assert.is((await server.call('none such', {}).catch(() => ({ isError: true }))).isError, true)
+    },
+    {},
+    ['--sdk'],
+  ))
 
 test('a call ends with its signal', () =>
   withBoth(async (server) => {
     const stop = new AbortController()
     const called = server.call('slow', {}, stop.signal)
-    setTimeout(() => stop.abort(new Error('enough')), 50)
+    // The answer of a later call says that this one has reached the server.
+    await server.call('echo', { text: 'x' })
+    stop.abort(new Error('enough'))
     assert.match(String(await called.catch(String)), /enough|abort/i)
   }))
 

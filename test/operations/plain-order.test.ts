@@ -34,9 +34,11 @@ const request = fc
   .map(([messages, fields]) => JSON.parse(JSON.stringify({ messages, ...fields })) as OpenRequest)
 
 test('a request that is taken as it is, is what the schema makes of it', () => {
+  let all = 0
   let plain = 0
   fc.assert(
     fc.property(request, (asked) => {
+      all++
       const order = plainOrder(asked)
       if (!order) return
       plain++
@@ -45,7 +47,7 @@ test('a request that is taken as it is, is what the schema makes of it', () => {
     }),
     { numRuns: 3000 },
   )
-  assert.ok(plain > 100, `${plain} requests were plain`)
+  assert.ok(plain > all / 30, `${plain} requests of ${all} were plain`)
 })
 
 test('a plain chat needs no schema, and a field of aichat brings it back', () => {

@@ -82,7 +82,9 @@ test('each route × no token, expired, forged, user, other user, admin', async (
     const { method, path, access } = route
     const ask = (token: string | undefined, id = 'nope') => probe(daemon, route, token, id)
     const what = `${method} ${path}`
-    for (const [kind, message] of isWholeRun ? refusals : [refusals[0], refusals[1 + (place % 3)]!]) {
+    // Without a token, and by turns with each that is not valid.
+    const taken = [refusals[0], ...(place % 2 === 0 ? [refusals[1 + ((place / 2) % 3)]!] : [])]
+    for (const [kind, message] of isWholeRun ? refusals : taken) {
       const answer = await ask(tokens[kind])
       if (access === 'public') {
         assert.ok(answer.status < 500 && answer.status !== 401, `${what}, ${kind}: ${answer.status}`)
@@ -117,7 +119,7 @@ test('each route × no token, expired, forged, user, other user, admin', async (
         assert.equal(answer.body.details, [])
       }
     } else allowed(own.status, `${what}, user`)
-    allowed((await ask(tokens.admin, ids.user)).status, `${what}, admin`)
+    if (isWholeRun || access !== 'user') allowed((await ask(tokens.admin, ids.user)).status, `${what}, admin`)
   }
 })
 

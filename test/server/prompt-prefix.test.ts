@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import type { App } from '../../src/app/compose.ts'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
@@ -7,11 +8,12 @@ import { openLibraries } from '../helpers/program/client-libraries.ts'
 import { callApi } from '../helpers/program/daemon.ts'
 import { markedCache, prefixCache } from '../helpers/providers/prompt-cache.ts'
 import { calling, speaking } from '../helpers/speech/speaking-model.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite('the prefix of a long conversation')
 
-const turns = 20
+/** Each kind of turn comes twice, or five times. */
+const turns = isWholeRun ? 20 : 8
 const prompt = `You are Mia. ${'You know the harbour of Bern, and say so plainly. '.repeat(120)}`
 const cities = ['Bern', 'Ulm', 'Genoa', 'Porto', 'Turku']
 
@@ -100,7 +102,7 @@ for (const api of ['openai-chat', 'anthropic-messages', 'gemini'] as const)
       assert.ok(lastQuestion(next[list]) >= 2 * at, 'the whole history is sent')
     }
     const { total } = (await call('GET', '/api/usage?by=')).body
-    assert.ok(total.cached_percent > 70, `${total.cached_percent} % was cached`)
+    assert.ok(total.cached_percent > (isWholeRun ? 70 : 50), `${total.cached_percent} % was cached`)
     assert.is(total.cached_percent, Math.round((1000 * total.cached_tokens) / total.input_tokens) / 10)
   })
 

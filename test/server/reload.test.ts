@@ -14,8 +14,16 @@ const test = suite('a service that takes over changes')
 
 const secret = (letter: string) => `${letter}k7Jq2vX9mZ4tB8nR5wY1cF6hL3pD0sAa`
 
+/** The service of two tests, of which the last one kills it. */
+let shared: Service | undefined
+const withShared = async (work: (service: Service) => Promise<void>) => {
+  shared ??= await openService({})
+  await work(shared)
+}
+test.after(() => shared?.close())
+
 test('the settings file is in force at once, and what needs a restart is named', () =>
-  withService({}, async ({ daemon, settings, reload }) => {
+  withShared(async ({ daemon, settings, reload }) => {
     const origin = { origin: 'https://app.example' }
     assert.is(
       (await daemon.call('GET', '/health', { headers: origin })).headers.get('access-control-allow-origin'),
@@ -108,7 +116,7 @@ test.whole(
 )
 
 test('without a service, status and reload end with 69; a killed one leaves nothing that looks like one', () =>
-  withService({}, async ({ daemon, home }) => {
+  withShared(async ({ daemon, home }) => {
     assert.is((await service(home, 'status')).code, 0)
     const ended = once(daemon.child, 'exit')
     daemon.child.kill('SIGKILL')
@@ -143,25 +151,35 @@ interface Service {
   /** Writes the settings file. */
   settings(content: Record<string, string>): void
   reload(): ReturnType<typeof service>
+  close(): Promise<void>
 }
 
-/** Runs work on a daemon; values of `_FILE` variables are names in its folder. */
+/** Runs work on a daemon of its own, see `openService`. */
 async function withService(files: Record<string, string>, work: (service: Service) => Promise<void>): Promise<void> {
+  const opened = await openService(files)
+  try {
+    await work(opened)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Starts a daemon; values of `_FILE` variables are names in its folder. */
+async function openService(files: Record<string, string>): Promise<Service> {
   const home = temporaryFolder()
   const contents: Record<string, string> = { jwt: secret('a'), key: 'sk-first-123456', 'jwt-before': secret('z') }
   for (const name of Object.values(files)) writeFileSync(join(home, name), contents[name]!)
   const paths = Object.fromEntries(Object.entries(files).map(([variable, name]) => [variable, join(home, name)]))
   const daemon = await spawnDaemon(paths, home)
-  try {
-    await work({
-      daemon,
-      home,
-      settings: (content) => writeFileSync(join(home, 'config.json'), JSON.stringify(content)),
-      reload: () => service(home, 'reload'),
-    })
-  } finally {
-    await daemon.stop('SIGKILL')
-    removeHome(daemon)
+  return {
+    daemon,
+    home,
+    settings: (content) => writeFileSync(join(home, 'config.json'), JSON.stringify(content)),
+    reload: () => service(home, 'reload'),
+    async close() {
+      await daemon.stop('SIGKILL')
+      removeHome(daemon)
+    },
   }
 }
 

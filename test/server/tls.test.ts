@@ -39,7 +39,9 @@ test('answers over TLS 1.2 and 1.3 alone, in HTTP/1.1, and tells browsers to sta
 test('commands reach it with the authority in NODE_EXTRA_CA_CERTS, and say so without', () =>
   withHttps(async ({ url, folder }) => {
     using home = openHome()
-    const strange = await home.aichat(['--server', url, 'status'])
+    // In this process, which does not know the authority either.
+    const folders = { AICHAT_HOME: home.folder, HOME: home.folder }
+    const strange = await runMain(['--server', url, 'status'], { environment: folders })
     assert.is(strange.code, 69)
     assert.match(strange.stderr, /signed by no authority[\s\S]*NODE_EXTRA_CA_CERTS/)
     const environment = { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') }

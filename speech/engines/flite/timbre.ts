@@ -4,7 +4,7 @@ import { createFourierTransform } from '../../audio/fourier.ts'
 const frameSize = 512
 const half = frameSize / 2
 const hop = half
-/** The spectral envelope lies in the first 2 ms of the cepstrum, in samples; a voice's pitch lies above it. */
+/** The spectral envelope is in the first 2 ms of the cepstrum, in samples; a voice's pitch lies above it. */
 const envelopeQuefrency = 32
 /** No frequency is raised or lowered by more: beyond it noise is amplified and formants whistle. */
 const gainLimit = Math.log(10 ** (12 / 20))

@@ -14,7 +14,7 @@ export interface Conditions {
   sum(guidance?: number): Float32Array
   /** Rows [frames, width] of a voice, from its embedding [embedding size, frames]. */
   voice(embedding: Float32Array): Float32Array
-  /** The rows in place of a voice that is not used. */
+  /** The rows instead of a voice that is not used. */
   silence(frames: number): Float32Array
 }
 

@@ -19,7 +19,7 @@ export interface VoiceMemory {
 
 /**
  * A place for one voice at a time. The slots of voices that are not there are the same for every voice, and four fifths of
- * the work: they stay. `open` gives a layer's session, which is opened for each voice anew and closed before the next layer's:
+ * the work: they stay. `open` gives a layer's session, which is opened for each voice again and closed before the next layer's:
  * the weights of all would take more memory than the voice does.
  */
 export function createVoiceMemory(

@@ -107,7 +107,7 @@ async function openFrom(
   }
   const tables = await openTables(file, configuration)
   const conditions = await readConditions(file, configuration)
-  // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
+  // Sessions read by path; the checks used the open files. A quantised file may be made again by another process
   // meanwhile: it then holds the same.
   await file.requireUnchanged()
   await codec.requireUnchanged()

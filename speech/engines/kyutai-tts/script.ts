@@ -23,7 +23,7 @@ export interface ScriptSettings {
 /** A text as the model reads it. */
 export interface Script {
   readonly entries: readonly Entry[]
-  /** The word of the text that begins with each entry, as it was written: '' where that goes on, undefined for a pause. */
+  /** The word of the text that begins with each entry, as it was written: '' where that continues, undefined for a pause. */
   readonly written: readonly (string | undefined)[]
 }
 

@@ -8,7 +8,7 @@ export interface WordTimes {
 }
 
 /**
- * `written` holds the word of the text that begins with each handed one: '' where that goes on, undefined for a pause.
+ * `written` holds the word of the text that begins with each handed one: '' where that continues, undefined for a pause.
  * `secondsOf` turns a step into seconds of the sound.
  */
 export function createWordTimes(

@@ -39,7 +39,7 @@ export interface WordMachine {
   readonly endStep: number | undefined
   /** Words in the order in which they were handed out, pauses among them. */
   readonly words: readonly HandedWord[]
-  /** The model's text input in place of the token that it chose: both streams in one number. */
+  /** The model's text input instead of the token that it chose: both streams in one number. */
   next(chosen: number): number
 }
 
@@ -73,7 +73,7 @@ export function createWordMachine(entries: readonly Entry[], { pad, card, ahead 
     return chosen === newWord || remaining <= 0
   }
 
-  /** Whether the mark of a word, or of the end, stands in this step; a pause only forces padding. */
+  /** Whether the mark of a word, or of the end, is in this step; a pause only forces padding. */
   function takeNext(): boolean {
     const entry = waiting.shift()
     if (!entry) {

@@ -35,7 +35,7 @@ export interface DecoderSource<Plan extends DecoderPlan, Frames> {
 /** With the identity of the codec's file that the engine has checked. */
 type Checked<Plan> = Plan & { readonly identity: string }
 
-/** Loads a decoder over an open file, in this process or beside it. */
+/** Loads a decoder over an open file, in this process or in one of its own. */
 export function openDecoder<Plan extends DecoderPlan, Frames>(
   source: DecoderSource<Plan, Frames>,
   file: TensorFile,

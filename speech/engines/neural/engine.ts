@@ -131,7 +131,7 @@ export const neuralOptions = z.object({
   /** Where quantised weights are kept between loads. */
   cacheFolder: z.string().min(1),
   precision: z.enum(['int8', 'float32']).default('int8'),
-  /** Where the codec decodes: in this process, or beside it on another core. */
+  /** Where the codec decodes: in this process, or in parallel on another core. */
   decoder: z.enum(['here', 'process']).default('here'),
 })
 

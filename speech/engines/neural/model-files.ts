@@ -77,7 +77,7 @@ export function checkTensors(file: TensorFile, { what, expected, others = [], un
   const found = [...tensorProblems(file.tensors, expected), ...others]
   const problems = spell ? found.map((problem) => problem.replace(/^\S+/, spell)) : found
   if (problems.length === 0) return
-  // An unknown tensor alone does no harm; beside a missing one it hints at a renaming.
+  // An unknown tensor alone does no harm; together with a missing one it hints at a renaming.
   const hints = problems.some((problem) => problem.endsWith('is missing'))
     ? unknownTensors(file.tensors, expected)
         .filter((hint) => !unused?.test(hint))

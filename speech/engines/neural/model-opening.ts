@@ -18,7 +18,7 @@ export interface ModelOptions {
   readonly cacheFolder: string
   /** The precision of the language model; the codec is always 32-bit. */
   readonly precision?: 'int8' | 'float32'
-  /** Where the codec decodes: in this process, or beside it on another core. */
+  /** Where the codec decodes: in this process, or in parallel on another core. */
   readonly decoder?: 'here' | 'process'
   /** Threads of the language model. Default: 1. */
   readonly threads?: number

@@ -5,7 +5,7 @@ import type { ChunkLimits } from '../engine.ts'
 const timedFrames = 2
 
 /**
- * Seconds of speech made in a second, once speech has begun. It is the language model's pace; the codec decodes beside it
+ * Seconds of speech made in a second, once speech has begun. It is the language model's pace; the codec decodes in parallel with it
  * where a second core is there.
  */
 export async function measurePace(frames: AsyncIterable<unknown>, secondsPerFrame: number): Promise<number> {

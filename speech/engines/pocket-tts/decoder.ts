@@ -43,7 +43,7 @@ function loadDecoder(
   })
 }
 
-/** The decoder by the model's folder: its codec lies in the file of the language model. */
+/** The decoder by the model's folder: its codec is in the file of the language model. */
 export const decoderSource: DecoderSource<PocketDecoderPlan, Float32Array> = {
   module: { beside: import.meta.url, name: './pocket-decoder-child' },
   openFile: ({ folder }) => openTensorFile(join(folder, 'model.safetensors')),

@@ -1,6 +1,6 @@
 /**
  * The engine of server B: Kyutai's pocket-tts (100 million parameters, 24 kHz) on the processor, from the files its authors
- * publish. See `model-folder.ts` for where they lie; a `config.json` beside the weights is read where there is one.
+ * publish. See `model-folder.ts` for where they lie; a `config.json` next to the weights is read where there is one.
  */
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
@@ -39,12 +39,12 @@ interface Streams {
   readonly decoder: FrameDecoder<Float32Array>
 }
 
-/** An engine for the model in a folder, with models of other languages beside it; nothing is read before `load`. */
+/** An engine for the model in a folder, with models of other languages next to it; nothing is read before `load`. */
 export function createPocketEngine(options: PocketEngineOptions): SpeechEngine {
   const settings = engineOptions.parse(options)
   const sources = new WeakMap<VoiceHandle, VoiceSource>()
   const main = createLanguageEngine(settings)
-  /** At most one beside the main one: each takes hundreds of megabytes. */
+  /** At most one in addition to the main one: each takes hundreds of megabytes. */
   let other: { readonly folder: string; readonly engine: SpeechEngine } | undefined
 
   return {

@@ -41,7 +41,7 @@ export function languageOfName(name: string): string {
 }
 
 /**
- * The folders in which the tokenizer and the voices of a model are looked for, the nearest first: beside the weights, in
+ * The folders in which the tokenizer and the voices of a model are looked for, the nearest first: next to the weights, in
  * the root of their repository (where the oldest model has them), and in the other edition.
  */
 export function companionFolders(folder: string): string[] {

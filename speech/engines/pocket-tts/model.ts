@@ -95,7 +95,7 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
   const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
   const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
   const table = await file.bytes(textTable)
-  // Sessions read by path; the checks used the open file. A quantised file may be made anew by another process
+  // Sessions read by path; the checks used the open file. A quantised file may be made again by another process
   // meanwhile: it then holds the same.
   await file.requireUnchanged()
   if (quantised !== file) await opening.release(quantised)

@@ -10,7 +10,7 @@ import { type CodecFile, readConfiguration } from './configuration.ts'
 import { checkCodecFile } from './geometry.ts'
 import { decoderShape } from './layers.ts'
 
-/** The codec's weights and configuration lie in a folder of their own. */
+/** The codec's weights and configuration are in a folder of their own. */
 export function openCodecFile(folder: string): Promise<TensorFile> {
   return openTensorFile(join(folder, 'speech_tokenizer', 'model.safetensors'))
 }

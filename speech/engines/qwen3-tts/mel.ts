@@ -8,7 +8,7 @@ const mirrored = (frameSize - hop) / 2
 
 const bins = frameSize / 2 + 1
 const fourier = createFourierTransform(frameSize)
-/** Hann's window, periodic: the next sample would begin it anew. */
+/** Hann's window, periodic: the next sample would begin it again. */
 const window = Float64Array.from({ length: frameSize }, (_, i) => 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / frameSize))
 
 /** Below these numbers the authors' program rounds up, against logarithms of zero. */

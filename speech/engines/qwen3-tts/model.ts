@@ -98,7 +98,7 @@ async function openFrom(opening: ModelOpening, options: QwenModelOptions): Promi
   const tables = [firstTable]
   for (let group = 1; group < model.talker_config.num_code_groups; group++)
     tables.push(openTable(file, tensorNames.codes(group)))
-  // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
+  // Sessions read by path; the checks used the open files. A quantised file may be made again by another process
   // meanwhile: it then holds the same.
   await file.requireUnchanged()
   await codecFile.requireUnchanged()

@@ -1,4 +1,4 @@
-/** The vector of a voice from a recording: it stands in the prompt where a preset's row would. */
+/** The vector of a voice from a recording: it is in the prompt where a preset's row would. */
 import { createGraph, createWeights, integers, type TensorFile, type Value } from '../../../src/inference/inference.ts'
 import { ecapa } from '../../blocks/ecapa.ts'
 import type { SpeakerFile } from './configuration.ts'

@@ -82,7 +82,7 @@ function framesTogether({ model }: QwenModel): number {
 }
 
 /**
- * The recording to decode in front of the generated frames, so that its sound goes on: all its frames, as in one call
+ * The recording to decode in front of the generated frames, so that its sound continues: all its frames, as in one call
  * for both. Undefined for a voice without codes.
  */
 export function beginningOf(model: QwenModel, voice: PromptVoice, key: string): Beginning<Int32Array> | undefined {

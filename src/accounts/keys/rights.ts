@@ -8,7 +8,7 @@ export type Scope = (typeof scopes)[number]
 /** The scopes of a key that was made without a choice: the routes of OpenAI's and Anthropic's clients. */
 export const defaultScopes: readonly Scope[] = ['chat', 'embeddings', 'speech', 'models']
 
-/** The same of a key that is bound to personas: it reaches nothing beside them unless its owner opens more. */
+/** The same of a key that is bound to personas: it reaches nothing else unless its owner opens more. */
 export const boundScopes: readonly Scope[] = ['chat', 'models']
 
 /** The rights of a call with an API key, within those of its owner. An absent list allows all. */

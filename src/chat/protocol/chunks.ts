@@ -134,7 +134,7 @@ function logprobsOf({ content, refusal }: NonNullable<Draft['logprobs']>) {
   return { content: content.length > 0 ? content : null, refusal: refusal.length > 0 ? refusal : null }
 }
 
-/** A piece with text goes on with the last one of its index; a signature alone signs the thinking since the one before. */
+/** A piece with text continues with the last one of its index; a signature alone signs the thinking since the one before. */
 function addDetail(draft: Draft, detail: ReasoningDetail): void {
   const last = draft.details.at(-1)
   if (detail.signature && !detail.text && last?.index !== detail.index) {

@@ -26,7 +26,7 @@ export interface WireError {
   readonly message: string
   /** The provider's own code: `insufficient_quota`, `RESOURCE_EXHAUSTED`…; Anthropic has mostly none. */
   readonly code?: string
-  /** The kind beside a code or in its place: `invalid_request_error`, `overloaded_error`, `INVALID_ARGUMENT`… */
+  /** The kind next to a code or in its place: `invalid_request_error`, `overloaded_error`, `INVALID_ARGUMENT`… */
   readonly type?: string
   /** The field of the request that it is about. */
   readonly param?: string

@@ -108,7 +108,7 @@ function classify(signal: FailureSignal, status: number | undefined, error: Wire
   )
 }
 
-/** Codes that say more than the status beside them, in lower case. */
+/** Codes that say more than the status next to them, in lower case. */
 const codes: Readonly<Record<string, readonly string[]>> = {
   quota: [
     'insufficient_quota',

@@ -1,6 +1,6 @@
 import type { Message } from './messages.ts'
 
-/** Asks a model for a summary of the conversation before this message, with which any model goes on in its place. */
+/** Asks a model for a summary of the conversation before this message, with which any model continues in its place. */
 export const summaryWish: Message = {
   role: 'user',
   content: `Summarise the conversation above for a model that goes on with it from your summary alone.

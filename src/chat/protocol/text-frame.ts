@@ -11,7 +11,7 @@ export interface TextFrame {
   readonly after: string
 }
 
-/** Stands for the string while an event is parsed; made anew in each process, so that no provider can send it. */
+/** Stands for the string while an event is parsed; made again in each process, so that no provider can send it. */
 export const mark = randomUUID()
 
 /** Cuts a text at the string that follows `begin`, which ends in a quotation mark; undefined where there is none, or one with escapes. */

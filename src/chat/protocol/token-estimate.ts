@@ -15,12 +15,12 @@ export interface Countable {
   readonly tools?: unknown
 }
 
-/** Tokens of a request beside its messages, and of each message beside its content: the recorded providers count 4 to 16 and 3 to 4. */
+/** Tokens of a request in addition to its messages, and of each message in addition to its content: the recorded providers count 4 to 16 and 3 to 4. */
 const perRequest = 4
 const perMessage = 3
 /** The part of a tool's JSON that providers count: they show tools to a model in fewer signs. */
 const shareOfTools = 0.8
-/** Tokens of a call beside its name and arguments: 5 to 14 in recordings of OpenAI, Gemini, Mistral and xAI, 35 to 38 of Claude. */
+/** Tokens of a call in addition to its name and arguments: 5 to 14 in recordings of OpenAI, Gemini, Mistral and xAI, 35 to 38 of Claude. */
 const perCall = 8
 const perClaudeCall = 36
 
@@ -86,7 +86,7 @@ function textTokens(text: string): number {
   return (sum / longText) * text.length
 }
 
-/** The kinds of characters: of the first three a run costs tokens beside its characters. */
+/** The kinds of characters: of the first three a run costs tokens in addition to its characters. */
 const [letter, digit, sign, space, line, other] = [0, 1, 2, 3, 4, 5]
 
 function tokensIn(text: string, begin: number, end: number): number {
@@ -117,7 +117,7 @@ function tokensIn(text: string, begin: number, end: number): number {
   return sum
 }
 
-/** Tokens of a character of a script beside the Latin one. */
+/** Tokens of a character of a script other than the Latin one. */
 function shareOf(code: number): number {
   if (code >= 0x400 && code < 0x530) return 0.42 // Cyrillic
   if (code >= 0x370 && code < 0x800) return 0.52 // Greek, Armenian, Hebrew, Arabic

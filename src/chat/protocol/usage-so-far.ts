@@ -1,7 +1,7 @@
 import type { ChatChunk, ExtraContent, Usage } from './messages.ts'
 
 /**
- * The counts of an answer under way. They hold where it breaks off; its end tells the true ones. A reader may set them anew
+ * The counts of an answer under way. They hold where it breaks off; its end tells the true ones. A reader may set them again
  * where a later event tells more, and has no chunk.
  */
 export interface UsageSoFar {

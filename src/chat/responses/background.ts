@@ -66,7 +66,7 @@ export function createBackground(responses: Responses): Background {
       const job = createJob({
         queued,
         run,
-        // A job stays listed until its end is written, so that it is not reported as running for ever.
+        // A job stays listed until its end is written, so that it is not reported as running forever.
         save: async (response, events) => {
           const isWritten = await responses.finish(reader.owner, response, events, opened)
           const end = isWritten ? undefined : await endElsewhere(reader, response)
@@ -153,7 +153,7 @@ export function createBackground(responses: Responses): Background {
     running.delete(id)
   }
 
-  /** The response as it is kept, which goes on here alone or has ended elsewhere; a removed one is cancelled. */
+  /** The response as it is kept, which continues here alone or has ended elsewhere; a removed one is cancelled. */
   async function endElsewhere(reader: Reader, response: ResponseObject): Promise<ResponseObject> {
     try {
       return (await responses.find(reader, response.id)).response

@@ -9,7 +9,7 @@ export const mostItems = 5_000
 /** The most references to kept items in one request. */
 const mostReferences = 2_000
 
-/** Unknown items that an error names beside the first. */
+/** Unknown items that an error names in addition to the first. */
 const mostNamed = 9
 
 /** The longest id: OpenAI's have some 60 characters. */
@@ -66,7 +66,7 @@ export function referencesIn(items: readonly unknown[]): readonly string[] {
 }
 
 /**
- * The items with the kept ones in place of references. A reference to an item that stands before them (`behind`) goes, as
+ * The items with the kept ones instead of references. A reference to an item that stands before them (`behind`) goes, as
  * does one to unknown reasoning, which only its provider could use. Throws `invalid` for any other unknown one.
  */
 export function withoutReferences(

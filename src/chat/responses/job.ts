@@ -40,7 +40,7 @@ interface Event {
 /** Characters of the events of one answer: a long one has some millions. */
 const mostEvents = 16 * 1024 * 1024
 
-/** Whether the answer of a response goes on. */
+/** Whether the answer of a response continues. */
 export function goesOn({ status }: ResponseObject): boolean {
   return status === 'queued' || status === 'in_progress'
 }
@@ -136,7 +136,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
     })
   }
 
-  /** Numbers an event anew: the one before the answer, `queued`, comes on top of those of its writer. */
+  /** Numbers an event again: the one before the answer, `queued`, comes on top of those of its writer. */
   function textOf(event: Event): string {
     return `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: texts.length })}\n\n`
   }

@@ -23,7 +23,7 @@ export function itemNotFound(conversation: string, item: string): AppError {
   return new AppError('not_found', message, { provider: { type: 'invalid_request_error' } })
 }
 
-/** The refusal of a request that goes on with a response and with a conversation, in OpenAI's words. */
+/** The refusal of a request that continues with a response and with a conversation, in OpenAI's words. */
 export function bothBehind(): AppError {
   const names = "'previous_response_id' and 'conversation'"
   const message = `Mutually exclusive parameters: ${names}. Ensure you are only providing one of: ${names}.`

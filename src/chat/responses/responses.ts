@@ -26,7 +26,7 @@ export interface OpenedRequest {
   readonly previous: string | undefined
   /** The id of the conversation to which its input and output are added. */
   readonly conversation: string | undefined
-  /** The id of the first response of the conversation that it goes on with. */
+  /** The id of the first response of the conversation that it continues with. */
   readonly thread: string | undefined
   /** Whether its response is to be kept; `body.store` says the same. */
   readonly keep: boolean
@@ -213,7 +213,7 @@ function isResponseId(value: unknown): value is string {
   return isId(value) && !isConversationId(value)
 }
 
-/** The response, or the conversation, that a request goes on with. */
+/** The response, or the conversation, that a request continues with. */
 function behindOf(fields: Body): { readonly previous?: string; readonly conversation?: string } {
   const previous = fields['previous_response_id'] ?? undefined
   const named = fields['conversation'] ?? undefined

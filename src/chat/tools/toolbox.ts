@@ -60,7 +60,7 @@ export interface ToolboxParts {
 
 /** The tools of some servers, as a model may call them. */
 export interface Toolbox {
-  /** Reads the tools anew and begins a turn; resolves with them and with remarks about those that are left out. */
+  /** Reads the tools again and begins a turn; resolves with them and with remarks about those that are left out. */
   offer(): Promise<{ readonly tools: readonly Tool[]; readonly warnings: readonly string[] }>
   /** Makes the calls of an answer, one after the other; resolves with a message for each, failures included. */
   run(calls: readonly ToolCall[], signal?: AbortSignal): Promise<readonly Message[]>
@@ -157,7 +157,7 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
     }
   }
 
-  /** The tool as its server describes it now: a changed one has another pin, which has to be approved anew. */
+  /** The tool as its server describes it now: a changed one has another pin, which has to be approved again. */
   async function current({ server, tool }: Offered): Promise<Offered> {
     const now = (await server.tools()).find(({ name }) => name === tool.name)
     if (!now) throw new AppError('not_found', 'The server does not have this tool any more')

@@ -136,7 +136,7 @@ function connectionOf({ server, model }: Pointing, { persona }: ConnectOptions, 
   return { server, model: model.id, ...(persona !== undefined && { persona }), ...(key && { key }) }
 }
 
-/** Prints the files as they would become, with a word in place of the key; makes no key and changes nothing. */
+/** Prints the files as they would become, with a word instead of the key; makes no key and changes nothing. */
 async function printFiles(cli: Cli, name: string, options: ConnectOptions, connections: Connections): Promise<void> {
   const { server, problem } = await findDaemon(cli)
   if (problem) note(cli, `aichat: ${problem.message}: ${problem.details.join('; ')}`)

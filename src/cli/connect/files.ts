@@ -85,7 +85,7 @@ export function writePlans(plans: readonly FilePlan[]): readonly WrittenFile[] {
   }
 }
 
-/** Makes a planned change, with a copy of the file as it was beside it. */
+/** Makes a planned change, with a copy of the file as it was next to it. */
 function writePlan(plan: FilePlan): WrittenFile {
   const { file, found, base, bytes, mode, made, before } = plan
   const backup = base && (before?.backup ?? freeName(`${found.path}.aichat-backup`))

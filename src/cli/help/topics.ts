@@ -87,7 +87,7 @@ const topics: Record<string, (columns: number) => string | Promise<string>> = {
 /** The topic that lists each command and the options of all. */
 const all = 'commands'
 
-/** Topics of `aichat help` beside the commands. */
+/** Topics of `aichat help` other than the commands. */
 export function topicNames(): readonly string[] {
   return [all, ...Object.keys(topics), ...manualPages().map(({ name }) => name)]
 }

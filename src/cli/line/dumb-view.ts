@@ -3,7 +3,7 @@ import type { LineView } from './view.ts'
 
 /**
  * Shows a text on a terminal without control sequences: text added at the end is written, after any other change the
- * whole is written anew.
+ * whole is written again.
  */
 export function openDumbView(io: Pick<Io, 'stderr'>): LineView {
   let drawn: string | undefined

@@ -31,7 +31,7 @@ const staleMs = 60_000
 
 /**
  * Opens the file of this path, one text a line as JSON, mode 0600. Each text is appended in one write, so none is lost where
- * two terminals write; a full file becomes FILE.1, in place of the one before. A file of another user, or one that is no
+ * two terminals write; a full file becomes FILE.1, instead of the one before. A file of another user, or one that is no
  * regular file, is not touched.
  */
 export function openHistoryFile(path: string): HistoryFile {

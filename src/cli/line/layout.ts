@@ -43,7 +43,7 @@ export function layOut({ text, cursor, mark }: Edited, columns: number, ruler: R
       width += wide
       at += glyph.text.length
     }
-    // Behind a full row the cursor stands in the next one.
+    // Behind a full row the cursor is in the next one.
     if (cursor === at && width >= widest) breakRow()
     if (cursor === at) place = { cursorRow: rows.length, before: row }
     rows.push(row)

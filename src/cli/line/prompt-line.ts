@@ -29,7 +29,7 @@ export interface PromptLine {
   close(): void
 }
 
-/** The parts of a prompt beside the terminal. */
+/** The parts of a prompt other than the terminal. */
 export interface PromptParts {
   readonly history: History
   readonly complete: Complete
@@ -279,7 +279,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     draw()
   }
 
-  /** Ctrl-Z: stops the process group; without job control it goes on. */
+  /** Ctrl-Z: stops the process group; without job control it continues. */
   function suspend(): void {
     terminal.leave()
     process.kill(0, 'SIGTSTP')

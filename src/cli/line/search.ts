@@ -2,7 +2,7 @@ import type { Key } from 'node:readline'
 import type { History } from './history.ts'
 import type { Edited } from './layout.ts'
 
-/** A search through the history that goes on while its words are typed. */
+/** A search through the history that continues while its words are typed. */
 export interface Search {
   /** The line to show: the words, and the text found so far. */
   edited(): Edited

@@ -97,7 +97,7 @@ export function openLineView(io: Window, ruler: Ruler): LineView {
 }
 
 /**
- * The rows that a terminal breaks anew when it becomes narrower: all in tmux, VTE, kitty and most others; in xterm.js, the
+ * The rows that a terminal breaks again when it becomes narrower: all in tmux, VTE, kitty and most others; in xterm.js, the
  * terminal of VS Code, those above the cursor's (xterm.js `reflowCursorLine`); in xterm, GNU screen and the console of Linux
  * none. A multiplexer hides the terminal around it, whose variables it inherits.
  */

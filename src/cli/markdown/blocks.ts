@@ -6,7 +6,7 @@ import { lineOf, type Piece, printable, sgr, styleBoth } from './styled.ts'
 import { tableLines } from './table.ts'
 import { breakCode, wrap } from './wrap.ts'
 
-/** The narrowest text beside the mark of a quote or a list: in less room the mark is left out. */
+/** The narrowest text next to the mark of a quote or a list: in less room the mark is left out. */
 const narrowest = 8
 /** The longest rule between blocks. */
 const longestRule = 40
@@ -66,7 +66,7 @@ function textLines({ children }: Block, style: string, { width, ruler, known }: 
 function codeLines(code: string, language: string, painting: Painting): readonly string[] {
   const colours = colourCode(language, painting.highlighter)
   const lines = code.replace(/\n$/, '').split('\n')
-  return lines.flatMap((line) => breakCode(colours.next(line), painting.width, painting.ruler))
+  return lines.flatMap((line) => breakCode(colours.next(line), painting.codeWidth, painting.ruler))
 }
 
 /** The number of a list's first item; undefined for a list without numbers. */
@@ -89,7 +89,7 @@ function listLines(list: Block, place: Place, painting: Painting): readonly stri
   })
 }
 
-/** Lines beside a mark: the first one, and the following ones. An empty list item is its mark. */
+/** Lines next to a mark: the first one, and the following ones. An empty list item is its mark. */
 function beside(
   first: readonly Piece[],
   following: readonly Piece[],
@@ -97,7 +97,7 @@ function beside(
   painting: Painting,
 ): readonly string[] {
   const taken = first.reduce((sum, { text }) => sum + text.length, 0)
-  const lines = content({ ...painting, width: painting.width - taken })
+  const lines = content({ ...painting, width: painting.width - taken, codeWidth: painting.codeWidth - taken })
   return (lines.length > 0 ? lines : ['']).map((line, at) =>
     `${lineOf(at === 0 ? first : following)}${line}`.replace(/^ +$/, ''),
   )

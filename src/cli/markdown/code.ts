@@ -10,7 +10,7 @@ export interface CodeColours {
   peek(line: string): readonly Piece[]
 }
 
-/** The most code before a line that is read to colour it, in characters: beyond, colours begin anew. */
+/** The most code before a line that is read to colour it, in characters: beyond, colours begin again. */
 const longestContext = 4_000
 /** A longer line is not coloured. */
 const longestLine = 1_000

@@ -33,8 +33,9 @@ export function piecesOf(text: string, style: string, known: Definitions): reado
 
 function leaf(token: Token, style: string): readonly Piece[] {
   const { type, content } = token
-  if (type === 'softbreak') return [{ text: ' ', style }]
-  if (type === 'hardbreak' || (type === 'html_inline' && /^<br\s*\/?>$/i.test(content))) return [{ text: '\n', style }]
+  // A model that breaks a line means it: verses, addresses, lists without marks.
+  if (/^(?:soft|hard)break$/.test(type) || (type === 'html_inline' && /^<br\s*\/?>$/i.test(content)))
+    return [{ text: '\n', style }]
   if (type === 'code_inline') return [{ text: printable(content), style: styleBoth(style, sgr.cyan) }]
   if (type === 'image') {
     const address = attribute(token, 'src')

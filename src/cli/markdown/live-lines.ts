@@ -16,7 +16,7 @@ const [begin, end] = ['\x1b[?2026h', '\x1b[?2026l']
 /**
  * Draws below the final lines. The cursor waits in the first column below the live lines, so that other output there
  * starts on a line of its own, and a program that ends at any time leaves nothing to restore. Of live lines that do not
- * fit into the window the last ones are shown. Lines are at most as wide as the window.
+ * fit into the window the last ones are shown. Live lines are at most as wide as the window; final ones may be wider.
  */
 export function createLiveLines(size: () => WindowSize, columnsOf: (line: string) => number): LiveLines {
   let drawn: readonly string[] = []

@@ -4,7 +4,7 @@ import { stripControls } from '../terminal/io.ts'
 
 /** A line of stdout. */
 interface Line {
-  /** Whether text stands in it that no line break has ended. */
+  /** Whether text is in it that no line break has ended. */
   lineOpen: boolean
 }
 

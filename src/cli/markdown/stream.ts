@@ -1,9 +1,9 @@
 import { stripControls } from '../terminal/io.ts'
 import { blockLines, firstNumberOf, type Place } from './blocks.ts'
 import { type CodeColours, colourCode, type Highlighter } from './code.ts'
-import type { Painting } from './painting.ts'
 import { type Block, blocksOf, type Definitions } from './parse.ts'
 import type { Ruler } from './styled.ts'
+import { lineOf } from './styled.ts'
 import { breakCode } from './wrap.ts'
 
 /** Markdown that arrives in pieces, as lines of a terminal. Cuts between pieces leave no trace in the lines. */
@@ -94,7 +94,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
   /** Paints blocks, and forgets the source before a line but for its empty end. */
   function close(blocks: readonly Block[], upTo: number): string[] {
     if (blocks.length === 0) return []
-    const final = paint(blocks, known)
+    const final = paintFinal(blocks)
     before = blocks.at(-1)!.type
     firstNumber = undefined
     drop(upTo)
@@ -114,7 +114,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
     const [only] = blocks.length > 1 ? blocksOf(lines.join('\n'), known).slice(-1) : [list]
     const items = only!.children
     const number = firstNumber ?? firstNumberOf(only!)
-    const final = paint([{ ...only!, children: items.slice(0, -1) }], known)
+    const final = paintFinal([{ ...only!, children: items.slice(0, -1) }])
     before = only!.type
     firstNumber = number === undefined ? undefined : number + items.length - 1
     drop(items.at(-1)!.lines[0])
@@ -122,7 +122,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
   }
 
   function enterFence(blocks: readonly Block[], { token }: Block): string[] {
-    const final = paint(blocks, known)
+    const final = paintFinal(blocks)
     // An empty block of code is painted as one empty line, which its first line replaces.
     final.pop()
     const opening = lines.at(-1)!
@@ -140,7 +140,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
   }
 
   function codeLine(line: string, { closing, indent, colours }: Fence): string[] {
-    if (!closing.test(line)) return breakCode(colours.next(unindented(line, indent)), width(), ruler)
+    if (!closing.test(line)) return [lineOf(colours.next(unindented(line, indent)))]
     fence = undefined
     return []
   }
@@ -156,7 +156,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
     const shown = isMark ? lines : [...lines, line]
     if (shown.length === 0) return []
     const links = { ...known, references: { ...known.references } }
-    return paint(blocksOf(shown.join('\n'), links), links, shown)
+    return paint(blocksOf(shown.join('\n'), links), links, shown, width())
   }
 
   function end(): string[] {
@@ -172,10 +172,13 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
     return [...final, ...rest]
   }
 
-  function paint(blocks: readonly Block[], links: Definitions, source: readonly string[] = lines): string[] {
+  function paintFinal(blocks: readonly Block[]): string[] {
+    return paint(blocks, known, lines, Infinity)
+  }
+
+  function paint(blocks: readonly Block[], links: Definitions, source: readonly string[], codeWidth: number): string[] {
     const place: Place = { source, before, firstNumber }
-    const painting: Painting = { width: width(), ruler, known: links, highlighter: highlighter() }
-    return blockLines(blocks, place, painting)
+    return blockLines(blocks, place, { width: width(), codeWidth, ruler, known: links, highlighter: highlighter() })
   }
 }
 

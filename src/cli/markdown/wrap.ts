@@ -76,7 +76,7 @@ export function wrap(pieces: readonly Piece[], width: number, ruler: Ruler): str
   }
 }
 
-/** Breaks a line of code into lines of `width` columns; its spaces stay. */
+/** Breaks a line of code into lines of `width` columns, which may be without a bound; its spaces stay. */
 export function breakCode(pieces: readonly Piece[], width: number, ruler: Ruler): string[] {
   const lines: Piece[][] = [[]]
   let used = 0

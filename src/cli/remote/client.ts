@@ -24,7 +24,7 @@ export interface RemoteOptions {
   readonly resolve?: (hostname: string) => Promise<readonly { readonly address: string }[]>
 }
 
-/** The sources of an address beside the command line, in words. */
+/** The sources of an address other than the command line, in words. */
 const origins = { setting: 'AICHAT_SERVER or the setting server', login: 'the last login' } as const
 
 /** The longest answer that is not a download: bytes. */

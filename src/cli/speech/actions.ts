@@ -98,7 +98,7 @@ export async function health(cli: Cli): Promise<void> {
       ['ENGINE', (row) => row.engine],
       ['MODEL', (row) => `${row.model}${row.model_loaded ? '' : ' (not loaded)'}`],
       ['DEVICE', (row) => row.device],
-      ['PACE', (row) => (row.pace === undefined ? '' : `${row.pace} × real time`)],
+      ['PACE', (row) => (row.pace === undefined ? '' : `${row.pace} s of speech a second`)],
     ]),
   )
 }
@@ -215,7 +215,7 @@ async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
   if (output !== undefined && output !== '-') {
     const found = await stat(output).catch(() => undefined)
     if (found?.isDirectory()) throw new AppError('cannot_create', `${output} is a folder`)
-    // The recording of a long text that was broken off goes on; `book.ts` decides.
+    // The recording of a long text that was broken off continues; `book.ts` decides.
     const begun = await stat(`${output}.state`).catch(() => undefined)
     if (found?.isFile() && !force && !begun)
       throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })

@@ -32,7 +32,7 @@ export type BookState = z.infer<typeof state>
 /** Size of the header that is written before the samples, in bytes. */
 const headerSize = 44
 
-/** The files beside an output while it is made: the audio and the words so far, and the state, readable by their owner alone. */
+/** The files next to an output while it is made: the audio and the words so far, and the state, readable by their owner alone. */
 export interface BookFiles {
   /** Their names, for messages. */
   readonly names: { readonly audio: string; readonly state: string }
@@ -40,7 +40,7 @@ export interface BookFiles {
   take(): Promise<() => void>
   /** The state that an earlier run left. Throws `cannot_create` where the files are not those of a recording. */
   read(): Promise<BookState | undefined>
-  /** Puts the state in place of the one before, whole also after a crash. */
+  /** Replaces the state, whole also after a crash. */
   write(next: BookState): Promise<void>
   /** Whether a file with the name of the audio is there. */
   isTaken(): Promise<boolean>
@@ -130,7 +130,7 @@ export function openBookFiles(output: string, raw: boolean): BookFiles {
 
 /**
  * Writes bytes at a place, and where given a header at the beginning; cuts the file behind them and flushes it. A file that is
- * gone is not made anew but with `create`: it would have a hole.
+ * gone is not made again but with `create`: it would have a hole.
  */
 async function writeAt(
   path: string,

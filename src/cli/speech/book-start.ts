@@ -18,7 +18,7 @@ export interface Book {
 }
 
 /**
- * The state to go on from: an earlier run's of the same text, or a new one. Throws `cannot_create` where the files beside the
+ * The state to go on from: an earlier run's of the same text, or a new one. Throws `cannot_create` where the files next to the
  * output are those of something else, unless `force` is set.
  */
 export async function beginBook(

@@ -36,9 +36,9 @@ export interface BookPart {
 }
 
 /**
- * Speaks a long text part by part into a file. Finished parts are kept beside it, so that the same command goes on
+ * Speaks a long text part by part into a file. Finished parts are kept next to it, so that the same command continues
  * after a kill, a Ctrl-C or a failure; the result has the same bytes as that of an uninterrupted run. Returns the
- * counts of all parts. Throws `cannot_create` where the files beside the output belong to another text, voice or
+ * counts of all parts. Throws `cannot_create` where the files next to the output belong to another text, voice or
  * setting, unless `force` is set.
  */
 export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> {

@@ -69,7 +69,7 @@ export async function prune(cli: Cli): Promise<void> {
   await print(cli, pruned, ({ removed, before: day }) => `${counted(removed, 'request')} before ${day} removed`)
 }
 
-/** A request with the ids of its user and key in place of their names. */
+/** A request with the ids of its user and key instead of their names. */
 async function withIds<F extends { readonly user?: string; readonly key?: string }>(cli: Cli, fields: F): Promise<F> {
   const { user, key } = fields
   return {
@@ -101,7 +101,7 @@ function summaryOf({ total, since, until, timezone }: Usage): string {
   return `aichat: ${counted(total.requests, 'request')}, ${cost}${more}, from ${since} to ${until} ${timezone}`
 }
 
-/** The rows as CSV: the columns that were asked for, the names of users and keys beside their ids, and the sums. */
+/** The rows as CSV: the columns that were asked for, the names of users and keys next to their ids, and the sums. */
 function csvOf({ rows, total }: Usage, by: readonly string[]): string {
   const names = { user: 'username', key: 'key_name' } as Readonly<Record<string, string>>
   const columns = by.flatMap((column) => (names[column] ? [column, names[column]] : [column]))

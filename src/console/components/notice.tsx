@@ -24,7 +24,7 @@ export function Problem({ of }: { readonly of: Refused | undefined }) {
   )
 }
 
-/** A remark beside the content. */
+/** A remark next to the content. */
 export function Notice({
   kind = 'info',
   children,

@@ -17,7 +17,7 @@ const height = 220
 const axisWidth = 64
 const daySeconds = 86_400
 
-/** Bars by day with axes, units, and the values under the pointer; the same numbers stand in a table beside it. */
+/** Bars by day with axes, units, and the values under the pointer; the same numbers are in a table next to it. */
 export function Plot({ title, unit, days, series, format }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {

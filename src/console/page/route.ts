@@ -13,7 +13,7 @@ export interface ViewProps {
   readonly route: Route
 }
 
-/** The present route; renders anew when it changes. */
+/** The present route; renders again when it changes. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {

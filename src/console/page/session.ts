@@ -4,7 +4,7 @@ import type { Me } from '../wire/types.ts'
 
 export interface Session {
   readonly me: Me
-  /** Asks the server anew for the logged-in user. */
+  /** Asks the server again for the logged-in user. */
   renew(): void
   /** Goes back to the entrance, after a logout. */
   leave(): void

@@ -83,7 +83,7 @@ export function shortDouble(value: number): number {
   return Number(value.toPrecision(9))
 }
 
-/** Where a list of numbers stands in a text: its brackets. */
+/** Where a list of numbers is in a text: its brackets. */
 export interface ListPlace {
   readonly open: number
   readonly close: number
@@ -142,7 +142,7 @@ const longestNumber = 25
 
 /**
  * Reads a list of numbers that stands there as canonical JSON would write it (RFC 8785): then its bytes need not be written
- * anew for a checksum, and its numbers are the nearest 32-bit floats of the doubles that `JSON.parse` gives. Digits are read
+ * again for a checksum, and its numbers are the nearest 32-bit floats of the doubles that `JSON.parse` gives. Digits are read
  * by whole-number arithmetic, five times as fast as text for embeddings.
  * Undefined for an empty list, any other text, more than `most` numbers, or one that is no 32-bit float.
  */

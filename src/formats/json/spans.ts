@@ -6,7 +6,7 @@ import { parseStrictJsonBytes } from './canonical.ts'
 /** Bytes that are read at once: large enough that system calls do not count, small enough that memory does not. */
 const chunkSize = 1024 ** 2
 
-/** A package has five parts, and as many more as other programs put beside them. */
+/** A package has five parts, and as many more as other programs put next to them. */
 const mostMembers = 1000
 
 /** The object that a whole file is, as the spans of its values by key. Throws when it is no object or a key is there twice. */
@@ -42,7 +42,7 @@ interface Reading {
 
 /**
  * The places in a piece of a text where an item ends: at a comma between items, or at the bracket that closes them all, which is
- * the last one. Looks at brackets and strings only; parsing the items checks them. `reading` goes on in the next piece.
+ * the last one. Looks at brackets and strings only; parsing the items checks them. `reading` continues in the next piece.
  */
 function* endsIn(piece: Buffer, reading: Reading, from = 0): Generator<number> {
   let { depth, inString, escaped } = reading
@@ -195,7 +195,7 @@ function byteAt(file: number, position: number): number | undefined {
 /**
  * The items of a JSON array that arrives in chunks, as bytes and one at a time: a text of gigabytes is held in no memory.
  * Looks at brackets and strings only; parsing an item checks it. Undefined stands for an item longer than `most` bytes.
- * Throws a FileError when the text is no array, breaks off, or goes on after its end.
+ * Throws a FileError when the text is no array, breaks off, or continues after its end.
  */
 export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generator<Buffer | undefined> {
   let hasBegun = false

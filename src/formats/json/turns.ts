@@ -89,7 +89,7 @@ export async function parseInTurns(
 }
 
 /**
- * Stands for a long text. It is told from texts by its length: those that are left in their places are shorter, since no
+ * Stands for a long text. It is distinguished from texts by its length: those that are left in their places are shorter, since no
  * text has more characters than bytes.
  */
 function placeholder(index: number): string {

@@ -39,7 +39,7 @@ export function weightOf(value: unknown, most: number): number {
 /** From this weight on a request costs milliseconds at each step of its way: characters. */
 export const heavyRequest = 256 * 1024
 
-/** Has the next step of a large request be a stage of its own; see heavyTurn. A small one goes on at once. */
+/** Has the next step of a large request be a stage of its own; see heavyTurn. A small one continues at once. */
 export async function nextStage(value: unknown, work?: HeavyWork): Promise<void> {
   if (weightOf(value, heavyRequest) > heavyRequest) await heavyTurn(work)
 }

@@ -5,7 +5,7 @@ import { makeFolder } from '../../formats/formats.ts'
 
 /**
  * Puts content in a file's place so that a reader sees the old file or the new one, whole, also after a crash:
- * written beside it, flushed, renamed, and the folder flushed. Creates the folder.
+ * written next to it, flushed, renamed, and the folder flushed. Creates the folder.
  */
 export function replaceFile(path: string, content: string | Uint8Array, mode = 0o600): void {
   const folder = dirname(path)

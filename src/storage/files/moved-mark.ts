@@ -15,7 +15,7 @@ export interface MovedMark {
   readonly at: number
 }
 
-/** The file beside the database that says so. */
+/** The file next to the database that says so. */
 export function movedMarkOf(folder: string): string {
   return join(folder, 'aichat.db.moved')
 }

@@ -7,7 +7,7 @@ const kinds: readonly PluginKind[] = ['chat', 'embedding', 'tts']
 
 /** Where the plugins lie. */
 export interface PluginPlaces {
-  /** The data folder; its own plugins lie in a folder in it. */
+  /** The data folder; its own plugins are in a folder in it. */
   readonly folder: string
   /** The folder of the bundled plugins, which is never written. */
   readonly bundledPlugins: string

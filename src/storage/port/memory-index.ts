@@ -20,7 +20,7 @@ export interface MemoryIndex {
   evictable(scopeId: number, numbers: readonly number[]): Work<number>
   /** How far a large surplus was removed in the order of its numbers; absent where it goes in the order of its worth. */
   readonly walk?: { scopeId: number; number: number }
-  /** Writes the vectors of memories, in place of those before. */
+  /** Writes the vectors of memories, instead of those before. */
   putVectors(vectors: readonly PlacedVector[]): Work<void>
   /** The bytes of a row of `memory_vector`. */
   readonly vectorBytes: Statement

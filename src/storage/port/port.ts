@@ -16,7 +16,7 @@ export interface Statement {
   readonly parts: readonly Part[]
 }
 
-/** What may stand in a template: a value, or a piece of SQL. */
+/** What may are in a template: a value, or a piece of SQL. */
 export type Part = Value | Word | Listed | ListedBytes | Rows | Statement
 
 /** SQL of which the databases have different spellings. */
@@ -48,7 +48,7 @@ export type ColumnType = 'text' | 'integer' | 'real'
 export type InsertType = ColumnType | 'boolean' | 'bytes'
 
 /**
- * A statement. What stands in `${}` is a value, except pieces of SQL: `word`, `among`, `tableOf`, and other statements. The
+ * A statement. What is in `${}` is a value, except pieces of SQL: `word`, `among`, `tableOf`, and other statements. The
  * same places of one template hold pieces of the same kind in each call.
  */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): Statement {
@@ -212,10 +212,10 @@ export interface StoreDatabase {
   remove(work: () => Work<number>): Promise<number>
   /**
    * As `write`, for what every request writes: at once where the database is on this machine and free; where another process
-   * writes, the event loop goes on meanwhile.
+   * writes, the event loop continues meanwhile.
    */
   writeSoon<R>(work: () => Work<R>): MaybePromise<R>
-  /** As `writeSoon`; the commit reaches the disk beside the event loop, and is on it when this resolves. */
+  /** As `writeSoon`; the commit reaches the disk off the event loop, and is on it when this resolves. */
   append<R>(work: () => Work<R>): Promise<R>
   /** Whether work in slices may go on: false once a service stops, which leaves the rest to the next start. */
   goesOn(): boolean

@@ -4,7 +4,7 @@ import { codeOf } from './errors.ts'
 const failedBefore = '25P02'
 
 /**
- * The results of all, once all have ended: none goes on behind the end of its transaction. Where some failed, with the reason of
+ * The results of all, once all have ended: none continues behind the end of its transaction. Where some failed, with the reason of
  * the one that failed by itself, which those that were on their way behind it only tell of.
  */
 export async function allOf<const P extends readonly Promise<unknown>[]>(

@@ -8,7 +8,7 @@ import { makeVectorTable, takeExtension } from './vectors-table.ts'
 
 /**
  * Brings the schema of any earlier build, or an empty database, to the present one: adds the tables, columns and indexes that
- * are missing, and makes the functions and triggers anew.
+ * are missing, and makes the functions and triggers again.
  */
 export async function bringUp(tx: Transaction): Promise<void> {
   const columns = await tx.rows<{ table: string; column: string }>(

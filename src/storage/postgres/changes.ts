@@ -22,7 +22,7 @@ export interface OwnChanges extends Changes {
   readonly grace: Grace
   /** Whether any login may go on: the database answers, or the grace since its last answer lasts. */
   isUsable(): boolean
-  /** Calls back after an answer that tells of a change of that kind. */
+  /** Calls back after an answer that reports a change of that kind. */
   onChange(kind: ChangeKind, listener: () => void): void
   /** Called when the database goes away, with the reason, and when it is back. */
   onAway(listener: (reason: unknown) => void): void

@@ -131,7 +131,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     client.end().catch(() => {})
   }
 
-  /** The connection of all reads that stand alone: pipelined, and made anew after it ended. */
+  /** The connection of all reads that stand alone: pipelined, and made again after it ended. */
   function reader(): Promise<pg.Client> {
     reading ??= connected({ pipeline: true }).then(
       (client) => {
@@ -186,7 +186,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
       keyed?.catch(() => {})
       // A connection that copies takes one statement at a time.
       if (options.copies) await begun
-      // The first statements go with it; where it fails, so do they. Neither goes on behind the end of the transaction.
+      // The first statements go with it; where it fails, so do they. Neither continues behind the end of the transaction.
       const [result] = await allOf([work(transactionOn(client)), begun, ...(keyed ? [keyed] : [])])
       progress.stage = 'committing'
       await answered(client, client.query(options.last ? `${options.last}; COMMIT` : 'COMMIT'))

@@ -141,7 +141,7 @@ function unreachable(cause: unknown): AppError {
   return new AppError('unavailable', 'The database cannot be reached', { cause, retryAfter })
 }
 
-/** The store with methods that fail with AppErrors in place of PostgreSQL's. */
+/** The store with methods that fail with AppErrors instead of PostgreSQL's. */
 export function translating<S extends object>(store: S): S {
   const methods = Object.entries(store as Record<string, (...given: unknown[]) => unknown>)
   return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method)])) as S

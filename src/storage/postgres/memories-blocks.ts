@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /**
  * The full-text index: for each term, and each block of 4,096 memories of its scope, a row with two sets of memories, those
  * with the term in their own text and those with it around them. A set is a list of 16-bit offsets or, where it holds 256
- * and more, a bit for each memory of the block: a row stays small enough to lie in its table's pages.
+ * and more, a bit for each memory of the block: a row stays small enough to are in its table's pages.
  */
 const blockBits = 12
 const blockSize = 2 ** blockBits

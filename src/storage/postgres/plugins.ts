@@ -25,7 +25,7 @@ export interface PluginParts {
 const kinds: readonly PluginKind[] = ['chat', 'embedding', 'tts']
 
 /**
- * Plugins in PostgreSQL. Reads are served from memory, which is read anew after each change; a write has it read anew before
+ * Plugins in PostgreSQL. Reads are served from memory, which is read again after each change; a write has it read again before
  * it resolves. Of two writers of one plugin, each document is whole, and the later one stays with the earlier as its backup.
  */
 export async function openPlugins(parts: PluginParts): Promise<PluginStore> {

@@ -1,4 +1,4 @@
-/** A client of the driver, which tells of its socket in no type. */
+/** A client of the driver, which reports its socket in no type. */
 type Connection = object
 
 interface Silence {
@@ -12,7 +12,7 @@ interface Silence {
 const silences = new WeakMap<Connection, Silence>()
 
 /**
- * Sets how long a connection waits for each answer: milliseconds, 0 for ever. The server itself ends slow statements,
+ * Sets how long a connection waits for each answer: milliseconds, 0 forever. The server itself ends slow statements,
  * so that only a silent server or a stalled network exceeds this.
  */
 export function boundSilence(client: Connection, longest: number): void {

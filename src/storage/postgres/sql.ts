@@ -39,7 +39,7 @@ export interface TransactionOptions {
   readonly isHeld?: boolean
 }
 
-/** A connection of its own, beside the statements of the stores, which do not delay its queries. */
+/** A connection of its own, apart from the statements of the stores, which do not delay its queries. */
 export interface Listener extends Pick<Sql, 'rows'> {
   close(): void
 }

@@ -73,7 +73,7 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
 }
 
 /**
- * Changes over to the extension where it was installed later. A large database goes on without it, and so does one with
+ * Changes over to the extension where it was installed later. A large database continues without it, and so does one with
  * tables in use now, with a role that may not alter them, or with a vector that pgvector refuses.
  */
 async function takePgvector(db: Database): Promise<void> {

@@ -31,8 +31,8 @@ export async function takeExtension(tx: Transaction): Promise<VectorColumn> {
 }
 
 /**
- * The tables of vectors and of their sketches. Up to 2,032 dimensions a vector lies in its
- * row, since reading it from beside the table doubles the cost of comparing it; a longer one lies beside, never compressed.
+ * The tables of vectors and of their sketches. Up to 2,032 dimensions a vector is in its
+ * row, since reading it from next to the table doubles the cost of comparing it; a longer one is next to, never compressed.
  */
 export async function makeVectorTable(tx: Transaction, column: VectorColumn): Promise<void> {
   await tx.script(`

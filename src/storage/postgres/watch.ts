@@ -70,7 +70,7 @@ export function startWatch<Row extends object>(parts: WatchParts<Row>): Watch {
         listener?.close()
         listener = undefined
         if (isClosed) return
-        // A connection that ended alone is made anew at once.
+        // A connection that ended alone is made again at once.
         if (failures++ === 0 && (reason as { code?: unknown }).code !== stalled) continue
         onAway(reason)
         isDue = false

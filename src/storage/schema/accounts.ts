@@ -1,6 +1,6 @@
 import { optional, required, type Table } from './table.ts'
 
-/** Accounts, logins, keys, and plugins. Failed logins are not moved: they count anew, by another clock. */
+/** Accounts, logins, keys, and plugins. Failed logins are not moved: they count again, by another clock. */
 export const accountTables: readonly Table[] = [
   {
     name: 'account',

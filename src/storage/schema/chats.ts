@@ -26,7 +26,7 @@ function columnsOf(row: SqliteRow): MessageColumns {
   return columns
 }
 
-/** Conversations and responses. The full-text index of messages is made anew on each side. Costs are nano-USD. */
+/** Conversations and responses. The full-text index of messages is made again on each side. Costs are nano-USD. */
 export const chatTables: readonly Table[] = [
   {
     // A number for each user, which stands before each indexed term: a search reads the postings of its own user alone.

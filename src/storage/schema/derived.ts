@@ -37,7 +37,7 @@ export function idDigestOf(id: string): Buffer {
   return createHash('sha256').update(id).digest()
 }
 
-/** The first greeting of a persona's character card as JSON, beside the fields that it stands in; null for none. */
+/** The first greeting of a persona's character card as JSON, next to the fields that it is in; null for none. */
 export function greetingOf(passthrough: Passthrough): string | null {
   const card = passthrough.card as { readonly data?: { readonly first_mes?: unknown } | null } | undefined
   const greeting = card?.data?.first_mes

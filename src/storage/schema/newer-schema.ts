@@ -12,7 +12,7 @@ export function refuseNewer(database: string, applied: Iterable<string>): void {
 }
 
 /**
- * Whether a newer schema is no reason to refuse: a service that runs goes on after a newer program changed the schema, and starts
+ * Whether a newer schema is no reason to refuse: a service that runs continues after a newer program changed the schema, and starts
  * workers and children then. Releases that follow each other only add to a schema.
  */
 export function expectsNewer({ isChecked, bulk, readOnly }: StorageUse): boolean {

@@ -45,7 +45,7 @@ export const personaTables: readonly Table[] = [
   {
     /**
      * A counter that every write of a persona's fields, state and memories raises, by triggers. It begins at a random number
-     * below 2^40, so that a persona which is made anew under its id does not repeat one.
+     * below 2^40, so that a persona which is made again under its id does not repeat one.
      */
     name: 'persona_revision',
     rows: 'revisions',

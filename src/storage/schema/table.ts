@@ -76,7 +76,7 @@ export interface Table {
   readonly unique?: readonly string[]
   readonly indexes?: Readonly<Record<string, Index>>
   readonly uniqueIndexes?: Readonly<Record<string, Index>>
-  /** In SQLite the rows lie in the order of the key. */
+  /** In SQLite the rows are in the order of the key. */
   readonly isWithoutRowid?: true
   /** The share of a page that PostgreSQL fills at first, in per cent, for rows that change often. */
   readonly fillfactor?: number

@@ -51,7 +51,7 @@ export interface StorageCopies {
    * new folders. Throws `not_found` where there is none yet.
    */
   take(to: string, onProgress: (share: number) => void, files: CopiedFiles): Promise<void>
-  /** Whether plugins and backups of personas stand in the database, and not in folders beside it. */
+  /** Whether plugins and backups of personas are in the database, and not in folders next to it. */
   readonly keepsFiles: boolean
   /** Reads a whole copy. Throws `configuration` when it is damaged, not ours, or of a newer aichat. */
   check(copy: string): CopyFacts

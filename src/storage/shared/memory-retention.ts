@@ -38,7 +38,7 @@ export function byNumber(one: Leaving, other: Leaving): number {
 
 /**
  * As many of the expired and then of the surplus memories as one transaction takes. @param most the number that was asked for;
- * `excess` is how many have to go beside the expired ones
+ * `excess` is how many have to go next to the expired ones
  */
 export function sliceOf(
   expired: readonly Leaving[],

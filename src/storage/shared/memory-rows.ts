@@ -96,7 +96,7 @@ export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
   return vector ? { ...entry, vector } : entry
 }
 
-/** A memory with the terms that are stored beside it. */
+/** A memory with the terms that are stored next to it. */
 export interface CandidateRow extends Row {
   readonly terms: string
   readonly about: string

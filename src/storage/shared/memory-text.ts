@@ -26,7 +26,7 @@ export function analysed(row: TextRow, known: Known) {
 
 /**
  * Characters of a memory that has context of its own: a longer one says enough. A row of the index is written whole, so
- * that six of the greatest length would otherwise be written anew whenever one is put between them.
+ * that six of the greatest length would otherwise be written again whenever one is put between them.
  */
 const longestWithContext = 4_000
 

@@ -14,7 +14,7 @@ let own: string | undefined
 
 /**
  * Whether the process of a mark may still run. One of another namespace, such as a container's, cannot be seen: it may, as
- * long as the machine was not started anew.
+ * long as the machine was not started again.
  */
 export function mayRun(mark: string): boolean {
   const [itsBoot, itsNamespace, name = ''] = mark.split('/')

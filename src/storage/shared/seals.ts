@@ -7,7 +7,7 @@ import { createHash, createHmac } from 'node:crypto'
  * removed or put back together. A program that has the key can seal anything.
  *
  * Triggers write the seals: every statement of this program, from any store, then renews them, and a statement of
- * another program does not. A row that another program changed is never sealed anew by a later change of our own: before a
+ * another program does not. A row that another program changed is never sealed again by a later change of our own: before a
  * trigger renews a seal, it compares it.
  */
 export interface SealMaker {

@@ -4,7 +4,7 @@ export interface StorageUse {
   readonly service?: boolean
   /** Another process of the same service has read everything a moment ago. */
   readonly isChecked?: boolean
-  /** Reads personas beside the process that writes; every write fails. */
+  /** Reads personas at the same time as the process that writes; every write fails. */
   readonly readOnly?: boolean
   /** Writes whole personas, and little else. */
   readonly bulk?: boolean

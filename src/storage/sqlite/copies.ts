@@ -53,7 +53,7 @@ export function sqliteCopies(folder: string): StorageCopies {
 
 /**
  * Copies the database as it is at one moment: the read transaction holds that moment while others go on writing, so that
- * the copy neither waits for them nor begins anew with each of their commits
+ * the copy neither waits for them nor begins again with each of their commits
  * (https://sqlite.org/c3ref/backup_finish.html#sqlite3backupstep).
  */
 async function copyOf(path: string, to: string, onProgress: (share: number) => void): Promise<void> {
@@ -70,7 +70,7 @@ async function copyOf(path: string, to: string, onProgress: (share: number) => v
   } finally {
     db.close()
   }
-  // One file: a packed copy has no log beside it.
+  // One file: a packed copy has no log next to it.
   const copy = new BetterSqlite3(to)
   copy.pragma('journal_mode = DELETE')
   copy.close()
@@ -101,7 +101,7 @@ function factsOf(path: string): CopyFacts {
 /**
  * Refuses a copy with a table, index, view or trigger that aichat does not make, or without one that it makes: a trigger would
  * go on working in the restored database. Of an earlier schema only the tables are looked at, which may lack columns: all else
- * is made anew before the copy is used. Throws `configuration`, with the names.
+ * is made again before the copy is used. Throws `configuration`, with the names.
  */
 function refuseForeign(db: Database, isPresent: boolean): void {
   const fresh = new BetterSqlite3(':memory:')

@@ -41,7 +41,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
       const opened = new BetterSqlite3(path, { timeout: 5000 })
       // Said of an existing database it would be a write.
       if (isNew) {
-        // A vector of 1,536 numbers then lies in one page, and comparing it copies nothing.
+        // A vector of 1,536 numbers then is in one page, and comparing it copies nothing.
         opened.pragma('page_size = 8192')
         opened.pragma('auto_vacuum = INCREMENTAL')
       }
@@ -56,7 +56,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     db.pragma('secure_delete = ON')
     // Triggers see a row that REPLACE removes, too.
     db.pragma('recursive_triggers = ON')
-    // KiB: a search compares some hundred vectors of a page each, and asking the system for them anew takes as long again.
+    // KiB: a search compares some hundred vectors of a page each, and asking the system for them again takes as long again.
     db.pragma('cache_size = -16384')
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
     await bringUpTo(db, path, options.expectsNewer)
@@ -77,7 +77,7 @@ export function isAbsent(path: string): boolean {
   return !existsSync(path) && !existsSync(markerOf(path))
 }
 
-/** The mark that a database was there: a file beside it. */
+/** The mark that a database was there: a file next to it. */
 function markerOf(path: string): string {
   return `${path}.initialised`
 }

@@ -155,7 +155,7 @@ function performerOf(db: Database): Perform {
   }
   const perform: Perform = (ask) => {
     if (ask.ask === 'together') return ask.works.map((work) => runNow(work, perform))
-    // A transaction that writes has no other beside it.
+    // A transaction that writes has no other at the same time.
     if (ask.ask === 'turn') return undefined
     if (ask.ask === 'native') return (ask.perform as (db: Database) => unknown)(db)
     if (ask.ask === 'lock') return

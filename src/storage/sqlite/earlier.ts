@@ -92,8 +92,8 @@ function tidyTerms(db: Database): void {
 }
 
 /**
- * Makes the terms of memories anew where words are read differently now: elided ones are apart (l'hôtel), and "lives"
- * is the verb. The context of their neighbours follows with the next write beside them.
+ * Makes the terms of memories again where words are read differently now: elided ones are apart (l'hôtel), and "lives"
+ * is the verb. The context of their neighbours follows with the next write next to them.
  */
 function renewTerms(db: Database): void {
   const next = db.prepare<[number], TermsRow & { readonly content: string }>(
@@ -109,7 +109,7 @@ function renewTerms(db: Database): void {
     }
 }
 
-/** Writes the terms of a memory anew, in the full-text index and in the length of its scope too. */
+/** Writes the terms of a memory again, in the full-text index and in the length of its scope too. */
 function createRewriter(db: Database) {
   const unindex = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
   const update = db.prepare('UPDATE memory_terms SET terms = ?, about = ?, context = ? WHERE memory_id = ?')

@@ -26,7 +26,7 @@ export function translated(thrown: unknown): unknown {
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 
-/** The store with methods that fail with AppErrors in place of SQLite's, whether they throw or reject; `onBusy` hears of each lock. */
+/** The store with methods that fail with AppErrors instead of SQLite's, whether they throw or reject; `onBusy` hears of each lock. */
 export function translating<S extends object>(store: S, onBusy: (waitedMs: number) => void = () => {}): S {
   const methods = Object.entries(store as Record<string, (...given: unknown[]) => unknown>)
   return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method, onBusy)])) as S

@@ -35,7 +35,7 @@ export function syncLater(db: Database): void {
 }
 
 /**
- * Resolves when all that was committed is on the disk. The flush runs beside the event loop, which a commit would hold up
+ * Resolves when all that was committed is on the disk. The flush runs off the event loop, which a commit would hold up
  * for as long as the disk takes. SQLite has no locks on this file, so that it may be opened and closed.
  */
 export async function syncLog({ name }: Database): Promise<void> {

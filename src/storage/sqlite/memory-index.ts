@@ -8,7 +8,7 @@ import { onSqlite } from './driver.ts'
 
 /**
  * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours with
- * their context written anew. Each costs about a millisecond, since its words are overwritten in the index.
+ * their context written again. Each costs about a millisecond, since its words are overwritten in the index.
  */
 const rowsAtOnce = 16
 
@@ -21,7 +21,7 @@ export function createMemoryIndex(db: Database): MemoryIndex {
   )
   // Those of the same time and those of another are asked for apart: one comparison of both columns at once would walk all
   // memories of that time, which for an import may be every one. The sign before the limit keeps the statement from being
-  // compiled anew for each value of it.
+  // compiled again for each value of it.
   const around = (place: string, order: 'ASC' | 'DESC') =>
     db.prepare<[object], TextRow>(
       `SELECT ${columns} FROM memory WHERE scope_id = @scopeId AND conversation = @conversation AND ${place}

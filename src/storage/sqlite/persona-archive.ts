@@ -13,7 +13,7 @@ import { stageInSlices } from './persona-write.ts'
 import { hideMemories, removeHidden } from './removal.ts'
 import { sealAnew } from './seals.ts'
 
-/** Whole personas in SQLite; the connections of open snapshots stand in `readers`. */
+/** Whole personas in SQLite; the connections of open snapshots are in `readers`. */
 export function createPersonaArchive(
   db: Database,
   driver: StoreDatabase,

@@ -12,7 +12,7 @@ import { sealKeyOf, sealReading } from './seals.ts'
 
 /**
  * Opens a snapshot on a connection of its own: a transaction that reads sees the database as it is now, and the
- * write-ahead log keeps that state for as long as it is open, while others write. The connection stands in `readers`
+ * write-ahead log keeps that state for as long as it is open, while others write. The connection is in `readers`
  * until it is closed.
  */
 export async function openSnapshot(

@@ -43,7 +43,7 @@ export function createStageMemories(db: Database, scope: Scope) {
   let ahead = 0
 
   return {
-    /** Works beside the database. */
+    /** Works in parallel with the database. */
     prepare(batch: readonly IncomingMemory[]): ReadyBatch {
       const now = Date.now()
       const rows = batch.map((memory) => rowOf(0, 0, memory, digestOf(memory), now))

@@ -18,7 +18,7 @@ export interface Stage {
   /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
   write(slice: () => void): Promise<void>
   /**
-   * Runs steps in one transaction, until one returns false or they have taken `sliceMs`. `meanwhile` is work beside the
+   * Runs steps in one transaction, until one returns false or they have taken `sliceMs`. `meanwhile` is work next to the
    * database, which counts as part of the time for which it is left to others.
    */
   writeSteps(step: () => boolean, meanwhile: () => void): Promise<void>
@@ -32,7 +32,7 @@ export interface Stage {
   clear(): Promise<void>
 }
 
-/** Milliseconds for which one transaction of several steps may keep others from writing, beside its last step. */
+/** Milliseconds for which one transaction of several steps may keep others from writing, next to its last step. */
 const sliceMs = 8
 
 /** Those of this process that are in use. */
@@ -85,7 +85,7 @@ export async function sweepStages(db: Database): Promise<void> {
 }
 
 /**
- * One transaction, and then a rest as long as it took, in which others may write. Work beside the database and the
+ * One transaction, and then a rest as long as it took, in which others may write. Works in parallel with the database and the
  * checkpoint, which keeps no writer waiting, are done in the rest and count as part of it.
  *
  * A slice that is lost with the power is never missed: only the transaction that puts the whole in its place must be on

@@ -94,7 +94,7 @@ export async function stageInSlices(
   return translating({ publish: async (conditions) => publish(conditions), discard })
 }
 
-/** Steps that are prepared beside the database before they are written. */
+/** Steps that are prepared next to the database before they are written. */
 const stepsAhead = 8
 
 /** Writes what `prepare` makes, as long as it makes something, and prepares the next steps while others may write. */

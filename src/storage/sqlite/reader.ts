@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Database } from './connection.ts'
 
-/** A connection that only reads, beside the one that writes in this process or another. */
+/** A connection that only reads, in addition to the one that writes in this process or another. */
 export function openReader(path: string): Database {
   return new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: 5000 })
 }

@@ -121,8 +121,8 @@ function pathIn(folder: string): string {
 }
 
 /**
- * Refuses, with a `configuration` AppError, a database without users beside a mark that it had some: it would open the
- * first-time setup to anybody. The mark is a file beside the database.
+ * Refuses, with a `configuration` AppError, a database without users next to a mark that it had some: it would open the
+ * first-time setup to anybody. The mark is a file next to the database.
  */
 function refuseLostAccounts(db: Database): void {
   if (!preparedIsEmpty(db)()) markAccounts(db)

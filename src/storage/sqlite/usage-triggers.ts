@@ -24,7 +24,7 @@ type Part = (typeof parts)[number]
 /** Its row is counted by the statement that begins to count for it. */
 const personaPart = parts.find((part) => part.table === 'persona')!
 
-/** The bytes of a row; a backup's are a number that stands in it. Older shells of SQLite know no octet_length. */
+/** The bytes of a row; a backup's are a number that is in it. Older shells of SQLite know no octet_length. */
 function bytesOf({ table, columns }: Part, row: string): string {
   if (table === 'persona_backup') return `${row}.bytes`
   return columns.map((column) => `ifnull(length(CAST(${row}.${column} AS BLOB)), 0)`).join(' + ')

@@ -58,7 +58,7 @@ export function* readState(scope: Scope): Work<LogEnd> {
   const found = yield* stateRow(scope)
   const state = stateOf(found)
   if (!found || found.algorithm === algorithm) return state
-  // Written by other rules: the log is the truth, and gives the state anew.
+  // Written by other rules: the log is the truth, and gives the state again.
   const log = yield* rows<{ record: string }>(sql`SELECT record FROM ${ownLog(scope)} ORDER BY sequence`)
   return { ...state, learned: fold(log.map(({ record }) => recordOf(scope, record))) }
 }
@@ -171,7 +171,7 @@ interface StateRow {
   readonly learned: string
 }
 
-/** A record as it is kept: the owner stands in the persona's row alone, so that a persona which gets another one keeps its log. */
+/** A record as it is kept: the owner is in the persona's row alone, so that a persona which gets another one keeps its log. */
 function textOfRecord(record: AdaptationRecord): string {
   const { persona_id: _persona, user_id: _user, ...content } = record
   return JSON.stringify(content)

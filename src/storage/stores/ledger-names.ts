@@ -10,7 +10,7 @@ import {
   word,
 } from '../port/port.ts'
 
-/** Numbers in place of the names of users, keys, plugins, models, tiers and prices: a row is a third as long. */
+/** Numbers instead of the names of users, keys, plugins, models, tiers and prices: a row is a third as long. */
 export interface LedgerNames {
   /** Numbers for names, which are kept from now on: committed before the rows that hold them. */
   idsOf(names: Iterable<string>): Promise<(name: string) => number>

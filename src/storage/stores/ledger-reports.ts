@@ -48,7 +48,7 @@ const withId = word('rowid AS id, *', '*')
 
 /**
  * The rows of a query by day and time. Each read looks through the next thousands of the time, and comes back with those that
- * match, and with the last one in any case: the next read goes on after it.
+ * match, and with the last one in any case: the next read continues after it.
  */
 export async function* readRows(
   db: StoreDatabase,

@@ -22,7 +22,7 @@ type Money = Pick<LimitStore, 'reserve' | 'extend' | 'cancel' | 'spends' | 'rese
 export interface Processes {
   /** The mark of this one. */
   readonly mark: string
-  /** Has others see that this one goes on. */
+  /** Has others see that this one continues. */
   keep(): MaybePromise<void>
   /** Tells which of these marks are those of processes that have ended. */
   ended(marks: readonly string[]): Promise<(mark: string) => boolean>
@@ -162,7 +162,7 @@ function addReserved(ids: readonly number[], nano: number): Work<unknown> {
   return together(...ids.map((id) => run(sql`UPDATE limit_spend SET reserved = reserved + ${nano} WHERE id = ${id}`)))
 }
 
-/** Begins accounts anew at nothing spent; undefined where one is missing. */
+/** Begins accounts again at nothing spent; undefined where one is missing. */
 function* clear(budgets: readonly CountedBudget[]): Work<true | undefined> {
   const find = yield* lockAccounts(budgets)
   const accounts = budgets.map(find)

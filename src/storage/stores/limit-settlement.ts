@@ -103,7 +103,7 @@ function lockConcerned(added: readonly LedgerRow[], ended: readonly Held[]): Wor
   )
 }
 
-/** Whether a row lies in the period of an account. */
+/** Whether a row is in the period of an account. */
 function isIn({ first_day: first, last_day: last, start, end }: SpendRow, { at, day }: LedgerRow): boolean {
   if (first === null) return start <= at && end > at
   return first <= dayNumber(day) && dayNumber(day) <= last!

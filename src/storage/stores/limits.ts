@@ -135,7 +135,7 @@ export const limitOwnership: OwnedRows = {
   },
 }
 
-/** Tells other machines of changed limits: the transaction tells of accounts alone. */
+/** Tells other machines of changed limits: the transaction reports accounts alone. */
 function changed(): Work<void> {
   return lock(sql`UPDATE change SET number = number + 1 WHERE kind = 'limits'`)
 }

@@ -26,7 +26,7 @@ export function* getMemory(
   return found && { row: found, entry: entryOf(scope, found, vectorIn(index, found)) }
 }
 
-/** The total stands in each row, and in one without a memory where the page is empty. */
+/** The total is in each row, and in one without a memory where the page is empty. */
 export function* listMemories(index: MemoryIndex, scope: Scope, options: ListOptions) {
   const { limit, offset, embeddings, since, ...filter } = options
   const condition = conditionOf(filter)

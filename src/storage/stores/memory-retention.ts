@@ -80,7 +80,7 @@ function* leastWorth({ scopeId, staying, limit }: Surplus): Work<readonly Leavin
   return found.sort(byNumber)
 }
 
-/** A large surplus in the order of its numbers: neighbours go together, and few that stay are written anew. */
+/** A large surplus in the order of its numbers: neighbours go together, and few that stay are written again. */
 function* inPlace(
   { scopeId, staying, limit }: Surplus,
   excess: number,

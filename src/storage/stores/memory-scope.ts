@@ -10,7 +10,7 @@ export function findScope({ personaId, userId }: Scope): Work<ScopeRow | undefin
   )
 }
 
-/** The same, locked: of all writers of a scope one goes on, and the others wait for its end. */
+/** The same, locked: of all writers of a scope one continues, and the others wait for its end. */
 export function lockScope({ personaId, userId }: Scope): Work<ScopeRow | undefined> {
   return row(
     sql`SELECT scope_id, last_number, memories, length FROM memory_scope

@@ -222,7 +222,7 @@ function* evict(
   return { evicted, more: next.more || count < next.numbers.length }
 }
 
-/** The neighbours' context is written anew, without the removed text. */
+/** The neighbours' context is written again, without the removed text. */
 function* removeNumbers(index: MemoryIndex, scopeId: number, numbers: readonly number[]): Work<void> {
   if (numbers.length === 0) return
   const [former, terms] = yield* together(
@@ -280,7 +280,7 @@ function oldOf({ terms, about, context }: Surrounded): IndexedText | undefined {
   return terms === null || about === null || context === null ? undefined : { terms, about, context }
 }
 
-/** Writes the index and the length of the scope's terms anew. */
+/** Writes the index and the length of the scope's terms again. */
 function* writeTerms(index: MemoryIndex, scopeId: number, changes: readonly TermsChange[]): Work<void> {
   if (changes.length === 0) return
   const gained = changes

@@ -22,11 +22,11 @@ import { checkQuota } from './quota.ts'
 /** What the databases do in their own way with whole personas. */
 export interface ArchiveParts extends Pick<PersonaArchive, 'snapshot' | 'sweep'> {
   readonly limits: StoredLimits | undefined
-  /** Asked anew for each write. */
+  /** Asked again for each write. */
   parts(): MaybePromise<PersonaWriteParts>
   /** The first greeting of a persona's character card, as its JSON is. */
   greeting(scope: Scope): Promise<unknown>
-  /** Writes the memories of a large persona beside the others, and puts them in their place at its publication. */
+  /** Writes the memories of a large persona next to the others, and puts them in their place at its publication. */
   stage(write: PersonaWrite, signal: AbortSignal | undefined): Promise<StagedPersona>
   /** Removes the rows that a replacement hid. */
   removeHidden(): Promise<void>

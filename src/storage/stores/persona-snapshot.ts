@@ -69,7 +69,7 @@ function* readHead(scope: Scope): Work<SnapshotHead | undefined> {
   return { revision, persona, learned, passthrough, spaces: yield* readSpaces(scope) }
 }
 
-/** Where the spaces of vectors stand in the order of their memories: a scope may hold 100,000 of them. */
+/** Where the spaces of vectors are in the order of their memories: a scope may hold 100,000 of them. */
 const placed = word('memory_vector AS v INDEXED BY memory_vector_space', 'memory_sketch AS v')
 
 function* readSpaces(scope: Scope): Work<readonly EmbeddingSpace[]> {

@@ -49,7 +49,7 @@ export function createProposalStore(db: StoreDatabase): ProposalStore {
   }
 }
 
-/** The condition on a proposal `p` to be of a scope: its memory's number lies in the scope's range. */
+/** The condition on a proposal `p` to be of a scope: its memory's number is in the scope's range. */
 function isOf({ personaId, userId }: Scope): Statement {
   const low = sql`(SELECT CAST(scope_id AS bigint) * ${width} FROM memory_scope
     WHERE persona_id = ${personaId} AND user_id = ${userId})`

@@ -91,7 +91,7 @@ export async function checkPostgres(
   }
 }
 
-/** Reads the rows of all tables, those beside them that the server keeps apart too. */
+/** Reads the rows of all tables, those next to them that the server keeps apart too. */
 async function readAll(tx: Transaction, { onStep = () => {}, signal }: TransferControl): Promise<void> {
   for (const [at, { name, rows }] of movedTables.entries()) {
     onStep({ doing: `reading ${rows}`, share: (at / movedTables.length) * readingShare })

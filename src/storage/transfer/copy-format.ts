@@ -20,7 +20,7 @@ const firstCapacity = 512 * 1024
 export interface RowWriter {
   row(values: readonly Value[]): void
   readonly length: number
-  /** The bytes so far; the writer begins anew. */
+  /** The bytes so far; the writer begins again. */
   take(): Buffer
 }
 

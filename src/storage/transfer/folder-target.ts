@@ -9,7 +9,7 @@ import { writeBackupPart } from './backup-parts.ts'
 import type { FolderSide } from './folder-rows.ts'
 import { writeActivePlugin, writePlugin } from './plugin-files.ts'
 
-/** Writes rows into a new database without other users, and new folders beside it. */
+/** Writes rows into a new database without other users, and new folders next to it. */
 export interface FolderTarget {
   /** Writes rows of a table. */
   writer(table: MovedTable): (rows: readonly SqliteRow[]) => void

@@ -54,7 +54,7 @@ export async function moveFromPostgres({ folder, url, ...control }: MoveFromOpti
     const vectors = await vectorColumn(db)
     const moved = await db.transaction(
       async (tx) => {
-        // A further attempt begins anew.
+        // A further attempt begins again.
         rmSync(staged, { recursive: true, force: true })
         await keepWritersOut(tx)
         return fillFolder({ tx, vectors }, places, control)

@@ -72,7 +72,7 @@ async function* bodyOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 /** The rows of a table in their order, some at a time. */
 export async function* rowsFrom(side: PostgresSide, table: MovedTable): AsyncGenerator<readonly SqliteRow[], void> {
-  // Lists of terms are made anew.
+  // Lists of terms are made again.
   const columns = movedColumns(table).filter(([, { type }]) => type !== 'tsvector')
   const names = columns.map(([name]) => name)
   const reader = createRowReader(columns.map(([, { type }]) => type))

@@ -32,7 +32,7 @@ export interface DatabaseStatus {
   readonly installation: string | null
   /** How vectors are kept. */
   readonly vectors: string
-  /** On the disk, with its log where that lies beside it. */
+  /** On the disk, with its log where that is next to it. */
   readonly bytes: number
   readonly contents: readonly Content[]
   /** Where the data moved to, by the mark of the data folder. */

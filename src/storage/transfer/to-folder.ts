@@ -107,7 +107,7 @@ async function newDatabase(path: string): Promise<Database> {
   return db
 }
 
-/** Waits for the disk beside the event loop. */
+/** Waits for the disk off the event loop. */
 async function flush(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {

@@ -31,7 +31,7 @@ export interface LedgerRow {
   readonly outcome: Exclude<Ending, 'unsent'>
   /** Tokens were counted by us, since the provider reported none. */
   readonly estimated: boolean
-  /** The provider goes on and bills more than was delivered: an abort does not stop it. */
+  /** The provider continues and bills more than was delivered: an abort does not stop it. */
   readonly lowerBound: boolean
   readonly amounts: Amounts
   readonly cost: Cost
@@ -51,7 +51,7 @@ export interface UsageJournal {
   note(rows: readonly LedgerRow[]): void
   /** Forgets all noted rows, which are in the database now. */
   clear(): void
-  /** Leaves the noted rows behind, for the next process that asks for such, and begins anew. */
+  /** Leaves the noted rows behind, for the next process that asks for such, and begins again. */
   setAside(): void
   /** The rows of processes that ended before they had written them; each list is forgotten once its `done` is called. */
   leftBehind(): AsyncIterable<{ readonly rows: readonly LedgerRow[]; done(): void }>

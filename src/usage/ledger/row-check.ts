@@ -12,7 +12,7 @@ const counts = ['cached', 'cacheWrite', 'cacheWriteLong', 'reasoning', 'audioInp
 
 /**
  * Whether a value read from a journal is a row that the ledger can take: one wrong row would keep all others of its batch
- * out for ever.
+ * out forever.
  */
 export function isJournalRow(value: unknown): value is LedgerRow {
   if (!isObject(value)) return false

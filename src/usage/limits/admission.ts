@@ -274,7 +274,7 @@ export class Admitted implements Admission, Counted {
       if (isMore) held.nano += nano
       else held.isLast = true
     }
-    // One at a time: until its outcome is known, the stream goes on with the amount reserved before.
+    // One at a time: until its outcome is known, the stream continues with the amount reserved before.
     held.isLast = true
     try {
       const outcome = this.#ground.store.extend(held.id, nano, held.asked)

@@ -44,7 +44,7 @@ export interface LimitArea extends Limits {
   change(subject: string, change: LimitChange): Promise<LimitView>
   /** False where the subject has none. */
   remove(subject: string): Promise<boolean>
-  /** Begins the spend of the budgets anew in the periods under way; undefined where the subject has no limits. */
+  /** Begins the spend of the budgets again in the periods under way; undefined where the subject has no limits. */
   reset(subject: string): Promise<LimitView | undefined>
   /** The reservations of processes that ended before they booked the attempt. */
   orphans(): Promise<readonly Orphan[]>

@@ -31,7 +31,7 @@ function anthropicNames(kind: string): Names {
 
 /**
  * The limits of a request for its client, of requests and of tokens the tightest each: the one of which least is left. A
- * reset is the time at which nothing is counted any more. Beside the names of the client's API, those of
+ * reset is the time at which nothing is counted any more. Next to the names of the client's API, those of
  * draft-ietf-httpapi-ratelimit-headers.
  */
 export function limitHeaders({ requests, tokens }: Limited, api: HeaderNames, now: number): Record<string, string> {

@@ -7,7 +7,7 @@ export interface Period {
   readonly days: { readonly first: string; readonly last: string }
 }
 
-/** The period that a moment lies in, by the calendar of a time zone. */
+/** The period that a moment is in, by the calendar of a time zone. */
 export type Periods = (kind: PeriodKind, zone: string, at: number) => Period
 
 const dayMs = 86_400_000

@@ -30,14 +30,14 @@ interface Extra extends Use {
   readonly places: number
 }
 
-/** What this instance tells of a subject. */
+/** What this instance reports a subject. */
 export interface Report {
   readonly document: LimitDocument
   /** Changes of what was counted before; without a time, of what is counted now. */
   readonly changes: readonly (readonly [counted: Counted | undefined, use: Use])[]
   /** Requests of this instance that are under way, or have a place kept. */
   readonly places: number
-  /** What it would use soon, beside the requests that it asks for. */
+  /** What it would use soon, in addition to the requests that it asks for. */
   readonly soon: Use
 }
 

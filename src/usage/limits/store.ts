@@ -120,7 +120,7 @@ export interface LimitStore {
   cancel(id: string): MaybePromise<void>
   /** The accounts of budgets. */
   spends(budgets: readonly CountedBudget[]): Promise<readonly Spend[]>
-  /** Begins the accounts anew at nothing spent, in periods that stay; reservations stay. */
+  /** Begins the accounts again at nothing spent, in periods that stay; reservations stay. */
   reset(budgets: readonly CountedBudget[]): Promise<void>
   /** The reservations of processes that have ended. */
   orphans(): Promise<readonly Orphan[]>

@@ -5,7 +5,7 @@ export interface Span {
 }
 
 /**
- * A minute and a day, each with a slot more than it has: an event that is less than the span old lies in one of them,
+ * A minute and a day, each with a slot more than it has: an event that is less than the span old is in one of them,
  * wherever in its slot it happened, so that no span of that length ever holds more than the limit. The price is that a
  * count is given back up to one slot late: a second of a minute, a quarter of an hour of a day.
  */

@@ -59,7 +59,7 @@ function nameOf(value: unknown): string | undefined {
 }
 
 /**
- * The cost that a provider reports beside its counts, in nano-USD: OpenRouter's `cost`, in credits of a USD each
+ * The cost that a provider reports next to its counts, in nano-USD: OpenRouter's `cost`, in credits of a USD each
  * (https://openrouter.ai/docs/use-cases/usage-accounting). For a key of the user's own (`is_byok`) that is the fee
  * alone, and the provider's own bill is added; undefined where either is not reported, since an absent cost is unknown, not
  * 0.

@@ -13,7 +13,7 @@ export interface Estimates {
   learn(model: string, amounts: Amounts, counted: number, request: () => Countable): void
 }
 
-/** The tokens of an answer beside its text: most models end one with 1 to 4 that no text shows (recorded answers). */
+/** The tokens of an answer next to its text: most models end one with 1 to 4 that no text shows (recorded answers). */
 const answerFrame = 2
 
 /** The weight of one more answer in a ratio: the first ones count alike, and then old ones fade. */

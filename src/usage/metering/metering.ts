@@ -30,7 +30,7 @@ export interface MeteringParts {
   readonly tokens: Pick<TokenCounts, 'add'>
   readonly limits: Limits
   readonly days: Days
-  /** Whether a plugin's provider goes on, and bills, after its caller has left. */
+  /** Whether a plugin's provider continues, and bills, after its caller has left. */
   readonly goesOn: (plugin: string) => boolean
   /** Milliseconds, monotonic. */
   readonly now: () => number
@@ -221,7 +221,7 @@ class Booked implements MeteredAttempt {
   }
 
   /**
-   * Whether the provider goes on, and bills, after the caller has left: any does with an answer that is not streamed, which
+   * Whether the provider continues, and bills, after the caller has left: any does with an answer that is not streamed, which
    * an abort does not reach (https://openrouter.ai/docs/api-reference/streaming, "Stream cancellation"). Of embeddings all
    * is known, their input.
    */

@@ -38,7 +38,7 @@ export interface PriceQuery {
   readonly offset: number
 }
 
-/** All prices of this installation. As a list it tells of changes of other processes within a second. */
+/** All prices of this installation. As a list it reports changes of other processes within a second. */
 export interface Prices extends PriceList {
   /** By plugin and model, the one that counts first. `total` counts those beyond the limit too. */
   list(query: PriceQuery): Promise<{ readonly prices: readonly PriceView[]; readonly total: number }>

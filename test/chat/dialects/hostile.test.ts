@@ -9,7 +9,7 @@ import { AppError } from '../../../src/errors.ts'
 import { decode, dialectOf, encode, failureOf } from '../../helpers/chat/exchange-checks.ts'
 import { isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
 import { fc } from '../../helpers/properties.ts'
-import { isWholeRun, suite } from '../../helpers/suite.ts'
+import { suite } from '../../helpers/suite.ts'
 import { leftOutOf } from '../left-out.ts'
 
 const exchanges = loadExchanges(
@@ -20,7 +20,7 @@ const asked: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'x'
 const endpoint = 'https://example.org/v1/x'
 
 const test = suite('wires that send anything')
-const numRuns = isWholeRun ? 600 : 150
+const numRuns = 600
 
 /** JSON with a few of its values replaced by others, and names that objects have by nature. */
 function mutated(value: unknown): fc.Arbitrary<unknown> {

@@ -7,7 +7,7 @@ import { piecesOf, reply, request } from '../../helpers/chat/arbitraries.ts'
 import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
 import { factsOf, factsOfReply } from '../../helpers/chat/facts.ts'
 import { fc } from '../../helpers/properties.ts'
-import { isWholeRun, suite } from '../../helpers/suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const endpoints: Record<Dialect['id'], string> = {
   'openai-chat': 'https://example.org/v1/chat/completions',
@@ -18,7 +18,7 @@ const endpoints: Record<Dialect['id'], string> = {
 }
 
 /** Examples of each property. */
-const numRuns = isWholeRun ? 200 : 40
+const numRuns = 200
 
 const test = suite('properties of every dialect')
 

@@ -69,11 +69,16 @@ test('an answer that misses the schema in three places is printed, each place is
         ].join('\n'),
       )
     }
-    const whole = await home.aichat(['chat', 'Who?', '--schema', fields, '--json'])
-    assert.is(whole.code, 76)
-    assert.match(JSON.parse(whole.stdout).choices[0].message.content, /"more"/)
-    assert.is(JSON.parse(whole.stderr).details.length, 3)
   }))
+
+test.whole('with --json the places are details of the error', () =>
+  withAnswers(['{"name": 7, "age": "old", "more": 1, "bio": "x"}'], async ({ home }) => {
+    const { code, stdout, stderr } = await home.aichat(['chat', 'Who?', '--schema', fields, '--json'])
+    assert.is(code, 76)
+    assert.match(JSON.parse(stdout).choices[0].message.content, /"more"/)
+    assert.is(JSON.parse(stderr).details.length, 3)
+  }),
+)
 
 test.whole('a code fence around the JSON is left out, which -v says', () =>
   withAnswers([`\`\`\`json\n${ada}\n\`\`\`\n`], async ({ home }) => {

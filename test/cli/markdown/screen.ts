@@ -9,6 +9,8 @@ export interface Screen {
   bytes(): string
   /** The lines of the screen and of its scrollback, without empty ones at the end. */
   lines(): Promise<readonly string[]>
+  /** The same, with lines that the terminal broke in one, as they are copied. */
+  copied(): Promise<readonly string[]>
   /** The cursor's column. */
   column(): number
   title(): string
@@ -56,6 +58,18 @@ export function openScreen(columns: number, rows: number): Screen {
       const lines = Array.from({ length: active.length }, (_, at) => active.getLine(at)!.translateToString(true))
       while (lines.at(-1) === '') lines.pop()
       return lines
+    },
+    async copied() {
+      await flushed()
+      const { active } = terminal.buffer
+      const whole: string[] = []
+      for (let at = 0; at < active.length; at++) {
+        const line = active.getLine(at)!
+        const text = line.translateToString(!active.getLine(at + 1)?.isWrapped)
+        if (line.isWrapped) whole.push(`${whole.pop()}${text}`)
+        else whole.push(text)
+      }
+      return whole
     },
     column: () => terminal.buffer.active.cursorX,
     title: () => title,

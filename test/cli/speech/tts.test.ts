@@ -241,7 +241,7 @@ test.whole('health tells the engine that speaks for each server, as JSON', async
   )
 })
 
-test('a reader that goes away ends the command quietly', async () => {
+test.whole('a reader that goes away ends the command quietly', async () => {
   const [program, ...args] = aichatCommand
   const child = spawn(
     program!,

@@ -7,7 +7,7 @@ import { createJsonMeter, longText, requestBounds } from '../../../src/formats/j
 import { parseInTurns } from '../../../src/formats/json/turns.ts'
 import type { HeavyWork } from '../../../src/process/heavy-turns.ts'
 import { fc } from '../../helpers/properties.ts'
-import { isWholeRun, suite } from '../../helpers/suite.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('JSON parsed in turns')
 const MiB = 1024 * 1024
@@ -38,7 +38,7 @@ test('its value is that of JSON.parse, wherever the pieces are cut', () =>
       for (const text of [JSON.stringify(value), JSON.stringify({ a: value, b: 'é'.repeat(longText) }, null, 1)])
         assert.equal(await parsed(text, cuts), JSON.parse(text))
     }),
-    { numRuns: isWholeRun ? 300 : 60 },
+    { numRuns: 300 },
   ))
 
 test('of a name that is there twice the last field stays, in the place of the first, as JSON.parse has it', async () => {
@@ -81,7 +81,7 @@ test('what JSON.parse refuses is refused, with the place of the fault where JSON
         else assert.equal(found, expected)
       },
     ),
-    { numRuns: isWholeRun ? 1000 : 200 },
+    { numRuns: 1000 },
   ))
 
 test('the place of a fault behind long texts is told as its byte', async () => {

@@ -180,31 +180,35 @@ export function checkCuts(exchange: Exchange, places: Iterable<number>): void {
 
 /**
  * A sample of the places at which a stream can be cut: the edges and some places within the first event of each kind, and each
- * kind of place within a character.
+ * kind of place within a character. Kinds in `sampled` are left out, and those that were found are added to it.
  */
-export function sampleOfCuts(answer: Buffer): readonly number[] {
-  const inEvents = firstsOfKinds(answer).flatMap(([start, end]) => [
+export function sampleOfCuts(answer: Buffer, sampled = new Set<string>()): readonly number[] {
+  const isNew = (kind: string) => !sampled.has(kind) && sampled.add(kind)
+  const firsts = firstsOfKinds(answer).filter(({ kind }) => isNew(kind))
+  const inEvents = firsts.flatMap(({ start, end }) => [
     start,
     ...[0.1, 0.35, 0.6, 0.85].map((part) => start + Math.floor((end - start) * part)),
     end - 1,
     end,
   ])
-  const inCharacters = new Map<string, number>()
+  const inCharacters: number[] = []
   for (let at = 1, before = 1; at < answer.length; at++) {
     before = (answer[at]! & 0xc0) === 0x80 ? before + 1 : 1
     // The first byte of a character tells its length, this one its place in it.
     const kind = `${answer[at - before + 1]! >> 4} ${before}`
-    if (before > 1 && !inCharacters.has(kind)) inCharacters.set(kind, at)
+    if (before > 1 && isNew(kind)) inCharacters.push(at)
   }
-  return [0, ...inEvents, ...inCharacters.values(), answer.length]
+  return [0, ...inEvents, ...inCharacters, answer.length]
 }
 
 /** The first line of each kind in a stream, by the bytes where it begins and ends: lines of a kind differ in values alone. */
-function firstsOfKinds(answer: Buffer): readonly (readonly [start: number, end: number])[] {
-  const kinds = new Map<string, readonly [number, number]>()
+function firstsOfKinds(
+  answer: Buffer,
+): readonly { readonly kind: string; readonly start: number; readonly end: number }[] {
+  const kinds = new Map<string, { readonly kind: string; readonly start: number; readonly end: number }>()
   for (const { 0: line, index } of answer.toString('latin1').matchAll(/[^\r\n]+(?:\r?\n)*/g)) {
     const kind = line.replace(/(:\s*)"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g, '$1')
-    if (!kinds.has(kind)) kinds.set(kind, [index, index + line.length])
+    if (!kinds.has(kind)) kinds.set(kind, { kind, start: index, end: index + line.length })
   }
   return [...kinds.values()]
 }
@@ -215,7 +219,7 @@ export function checkBreaks(exchange: Exchange, sampled = false): void {
   const request = requestOf(exchange)
   const breaks = breaksOf(exchange.answer)
   assert.ok(breaks.length > 1, 'the stream has events')
-  const firsts = new Set(firstsOfKinds(exchange.answer).flat())
+  const firsts = new Set(firstsOfKinds(exchange.answer).flatMap(({ start, end }) => [start, end]))
   const [kind] = failuresOf(exchange)
   for (const at of breaks) {
     if (sampled && !firsts.has(at) && at !== breaks.at(-1)) continue

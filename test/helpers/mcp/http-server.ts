@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { createToolsOfTheTest } from './tools-of-the-test.ts'
+import { createSdkServer } from './sdk-server.ts'
 
 export interface HttpToolServer {
   readonly url: string
@@ -15,7 +15,7 @@ export interface HttpToolServer {
 export async function openHttpToolServer(): Promise<HttpToolServer> {
   const deeds = { shifty: 'Does nothing much' }
   const received: IncomingMessage['headers'][] = []
-  const handler = createMcpHandler(() => createToolsOfTheTest(deeds))
+  const handler = createMcpHandler(() => createSdkServer(deeds))
   const server = createServer(async (request, response) => {
     received.push(request.headers)
     const left = new AbortController()

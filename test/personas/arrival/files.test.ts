@@ -491,7 +491,7 @@ files('cannot replace a persona, and need one to be merged into', async () => {
 })
 
 files('with a text longer than a memory are cut between words, and nothing of it is lost', async () => {
-  const words = Array.from({ length: 9000 }, (_, at) => `word${at}`).join(' ')
+  const words = Array.from({ length: 5000 }, (_, at) => `word${at}`).join(' ')
   const { body } = await bring(JSON.stringify([{ uuid: 'c', chat_messages: [{ sender: 'human', text: words }] }]))
   const found = (await memoriesOf(body.persona_id)).flatMap(({ content }) => content.split(' '))
   assert.equal(new Set(found), new Set(words.split(' ')))

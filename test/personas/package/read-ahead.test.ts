@@ -90,7 +90,7 @@ early('leave nothing where their last record was changed, and every problem is n
       ],
       [put(container, zip), /vectors\.f32/],
     ] as const
-    for (const [path, problem] of cases) {
+    for (const [path, problem] of isWholeRun ? cases : cases.slice(0, 1)) {
       assert.instance(await readAll(path).catch((reason: unknown) => reason), NotAsDeclared)
       await rejects(shop.packages.import('u2', path, asNew), 'invalid', problem)
       assert.equal(shop.dump(), before, 'something was stored')

@@ -64,7 +64,7 @@ export function writeAssistant(message: Message): readonly JsonObject[] {
 
 /**
  * An assistant's turn as our message. Blocks that our shape cannot express (server tools, citations, thinking between
- * calls) are kept word for word beside it, for an Anthropic provider that reads the conversation again.
+ * calls) are kept word for word next to it, for an Anthropic provider that reads the conversation again.
  */
 export function readAssistant(blocks: readonly JsonObject[]): Message {
   const texts = blocks.filter((block) => block['type'] === 'text')

@@ -94,7 +94,7 @@ export function badEnding(choice: Pick<Choice, 'extra_content'> & JsonObject): s
   return `The model ended its answer with an error${words ? `: ${words}` : ''}`
 }
 
-/** Anthropic counts tokens read from and written to the cache beside the input; OpenAI includes them. */
+/** Anthropic counts tokens read from and written to the cache in addition to the input; OpenAI includes them. */
 export function readUsage(usage: JsonObject): Usage {
   const cached = countOf(usage['cache_read_input_tokens'])
   const written = countOf(usage['cache_creation_input_tokens'])
@@ -170,7 +170,7 @@ function otherType(status: number): string {
   return status >= 500 ? 'api_error' : 'invalid_request_error'
 }
 
-/** Anthropic's own explanation stands beside its answer and is not part of the message. */
+/** Anthropic's own explanation is next to its answer and is not part of the message. */
 function withoutExplanation(message: Message, own: JsonObject): Message {
   return message.refusal && message.refusal === explanationOf(own) ? { ...message, refusal: null } : message
 }

@@ -119,7 +119,7 @@ function readEvents(now: number): StreamReader {
     base.model = stringOf(message['model']) ?? ''
     addUsage(message['usage'])
     const first = chunk({ role: 'assistant', content: '' }, restOf(message, startFields))
-    // The output that it tells stands for none: counting begins with the answer.
+    // The output that it reports stands for none: counting begins with the answer.
     soFar = usage && { usage: readUsage({ ...usage, output_tokens: 0 }), ...withExtra('anthropic', { usage }) }
     return [soFar ? withUsageSoFar(first, soFar) : first]
   }

@@ -184,7 +184,7 @@ export function createStreamWriter(request: ChatRequest): StreamWriter {
         usage = chunk.usage
         isCounted = true
       } else if (choice) answered.add(choice.delta, chunk.model)
-      // Anthropic's own explanation goes out beside the stop reason, where it came from.
+      // Anthropic's own explanation goes out along with the stop reason, where it came from.
       const isExplained = choice?.delta.refusal && choice.delta.refusal === explanationOf(extra)
       if (choice) writeDelta(isExplained ? { ...choice.delta, refusal: null } : choice.delta)
       if (choice?.finish_reason) {

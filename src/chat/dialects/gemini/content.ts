@@ -63,7 +63,7 @@ export function writeAssistant(message: Message): readonly JsonObject[] {
 
 /**
  * A turn of the model's as our message; `ids` names the calls that have no id. Parts that our shape cannot express
- * (thoughts, code that ran, signatures between texts) are kept unchanged beside it, for a Gemini provider.
+ * (thoughts, code that ran, signatures between texts) are kept unchanged next to it, for a Gemini provider.
  */
 export function readAssistant(parts: readonly JsonObject[], ids: (name: string) => string): Message {
   const message = readAnswer(parts, ids)

@@ -42,7 +42,7 @@ export function readRequest(body: unknown, url = ''): ChatRequest {
   return checkedRequest(request)
 }
 
-/** A body with a single turn in place of the list, as Google's documentation writes it too. */
+/** A body with a single turn instead of the list, as Google's documentation writes it too. */
 function listed(body: unknown): unknown {
   return isObject(body) && isObject(body['contents']) ? { ...body, contents: [body['contents']] } : body
 }

@@ -83,7 +83,7 @@ function signFirstCall(parts: readonly JsonObject[], model: string): readonly Js
 
 /**
  * The answer of a tool, which goes by name. Gemini 3 takes the pictures and files in it as its parts
- * (https://ai.google.dev/gemini-api/docs/function-calling#multimodal); for earlier models they stand beside it.
+ * (https://ai.google.dev/gemini-api/docs/function-calling#multimodal); for earlier models they are next to it.
  */
 function writeAnswer(message: Message, names: ReadonlyMap<Message, string>, model: string): readonly JsonObject[] {
   const id = message.tool_call_id

@@ -99,7 +99,7 @@ export function writeFinish(reason: FinishReason): string {
   return reason === 'error' ? 'OTHER' : 'STOP'
 }
 
-/** Gemini counts thoughts beside the answer; OpenAI counts them in. */
+/** Gemini counts thoughts in addition to the answer; OpenAI counts them in. */
 export function readUsage(usage: JsonObject): Usage {
   const thoughts = countOf(usage['thoughtsTokenCount'])
   const prompt = countOf(usage['promptTokenCount']) + countOf(usage['toolUsePromptTokenCount'])

@@ -36,7 +36,7 @@ export function readResponse(body: unknown): ChatReply {
 
 /**
  * Whether an answer is as we would write it ourselves: texts with known finishes and whole counts. Then nothing has to be
- * mended, and it goes on as it came.
+ * mended, and it continues as it came.
  */
 function isPlain(fields: JsonObject): boolean {
   const { id, object, created, model, choices, usage } = fields

@@ -275,7 +275,7 @@ function readCall(piece: JsonObject, position: number, state: ChoiceState, chunk
   const id = stringOf(piece['id']) || undefined
   const wire = readFunction(piece['function'])
   const named = Boolean(wire?.['name']) || piece['custom'] !== undefined
-  // A piece without a name goes on with the call before it, also where a server gives every piece an id of its own.
+  // A piece without a name continues with the call before it, also where a server gives every piece an id of its own.
   const before = lastOf(state, id) ?? (named ? undefined : state.calls.at(-1))
   const wireIndex = wholeOf(piece['index']) ?? before?.wireIndex ?? position
   const found = state.calls.findLastIndex(

@@ -6,7 +6,7 @@ import { extraOf } from '../shared/alternation.ts'
 import { readInput } from './input.ts'
 import type { OpenReasoning } from './reasoning.ts'
 
-/** Tokens of the user's own messages that stay beside a summary, the newest first: as many as Codex keeps. */
+/** Tokens of the user's own messages that are kept in addition to a summary, the newest first: as many as Codex keeps. */
 const keptTokens = 20_000
 
 const introduction = 'The conversation up to here, summarised by a model:\n\n'
@@ -14,7 +14,7 @@ const introduction = 'The conversation up to here, summarised by a model:\n\n'
 /** The types of compaction items: OpenAI's, and its earlier name, which Codex sends too. */
 const compactions: readonly unknown[] = ['compaction', 'compaction_summary']
 
-/** The place to which summaries are sealed: any model of their user goes on with them. */
+/** The place to which summaries are sealed: any model of their user continues with them. */
 export const compactionPlace = { plugin: null, runner: null, model: 'compaction' } as const
 
 /** Whether a request is to be compacted by its provider, where that can. */

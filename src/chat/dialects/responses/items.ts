@@ -68,7 +68,7 @@ export function refusalIn(item: JsonObject): string {
 
 /**
  * The items of one turn of the model's as our message: texts and calls together, since chat providers take no text after a
- * call. Items that our shape cannot say are kept word for word beside it, for a provider of this dialect. Reasoning is only
+ * call. Items that our shape cannot say are kept word for word next to it, for a provider of this dialect. Reasoning is only
  * kept so: see reasoning.ts.
  */
 export function readTurn(items: readonly JsonObject[]): Message {

@@ -65,7 +65,7 @@ function without(body: JsonObject, refused: readonly string[]): JsonObject {
  */
 const unkept: JsonObject = { store: false, include: ['reasoning.encrypted_content'] }
 
-/** A list, as the answer's parts beside its text are asked for here. */
+/** A list, as the answer's parts other than its text are asked for here. */
 function writeInclude(request: ChatRequest, own: JsonObject | undefined): unknown {
   const include = own === undefined ? unkept['include'] : own['include']
   if (request['logprobs'] !== true) return include ?? undefined

@@ -90,7 +90,7 @@ export function reasoningText(item: JsonObject, kind?: 'raw' | 'summary'): strin
 }
 
 /**
- * The end of a response as ours. Throws a DialectError for one that failed, was cancelled, or goes on in the background.
+ * The end of a response as ours. Throws a DialectError for one that failed, was cancelled, or continues in the background.
  * Some services name no status.
  */
 export function readFinish(response: JsonObject, hasCalls: boolean): FinishReason {
@@ -120,7 +120,7 @@ export function readUsage(wire: unknown): Usage | undefined {
   const prompt = countOf(wire['input_tokens'])
   const completion = countOf(wire['output_tokens'])
   const { input_tokens_details: input, output_tokens_details: output } = wire
-  // Some services tell the cost beside the counts.
+  // Some services report the cost along with the counts.
   return {
     ...restOf(wire, counts),
     prompt_tokens: prompt,

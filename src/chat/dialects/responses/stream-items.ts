@@ -139,7 +139,7 @@ export function openReasoning(index: number, isWanted: boolean, parts: OutputPar
   }
 }
 
-/** The reasoning of the deltas, the signatures beside the words that they sign. */
+/** The reasoning of the deltas, the signatures next to the words that they sign. */
 function collected(deltas: readonly Delta[]): OwnReasoning {
   const base = { id: '', object: 'chat.completion.chunk' as const, created: 0, model: '' }
   const chunks = deltas.map((delta) => ({ ...base, choices: [{ index: 0, delta, finish_reason: null }] }))
@@ -147,7 +147,7 @@ function collected(deltas: readonly Delta[]): OwnReasoning {
   return (choice && reasoningOf(choice.message)) ?? {}
 }
 
-/** A call of a tool. The input of a custom tool stands in JSON, so it goes out once it is whole. */
+/** A call of a tool. The input of a custom tool is in JSON, so it goes out once it is whole. */
 export function openCall(index: number, first: ToolCallDelta, parts: OutputParts, send: Send): OpenCall {
   let text = ''
   let checked = { length: 0, isWhole: false }

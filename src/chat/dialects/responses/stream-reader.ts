@@ -206,7 +206,7 @@ function readEvents(): StreamReader {
     return []
   }
 
-  /** The whole text of a part of an item that goes on. */
+  /** The whole text of a part of an item that continues. */
   function endPart(event: JsonObject, type: string, whole: unknown): readonly Delta[] {
     const state = items.get(indexOf(event))
     if (!state || state.done || typeof whole !== 'string') return []

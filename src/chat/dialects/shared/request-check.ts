@@ -99,7 +99,7 @@ function isGoodSetting(name: string, value: unknown): boolean {
   return !flagNames.has(name) || typeof value === 'boolean'
 }
 
-/** A message with one text and no field beside it that needs a check. */
+/** A message with one text and no other field that needs a check. */
 function isPlainMessage(message: unknown): boolean {
   if (!isObject(message)) return false
   for (const name in message) {
@@ -138,7 +138,7 @@ const flagNames: ReadonlySet<string> = new Set(flags)
 const checkedWhole: ReadonlySet<string> = new Set([
   ...['stop', 'reasoning_effort', 'tools', 'tool_choice', 'response_format', 'stream_options'],
 ])
-/** The fields of a message that are checked beside its role and a text. */
+/** The fields of a message that are checked in addition to its role and a text. */
 const messageFields: ReadonlySet<string> = new Set([
   ...['tool_calls', 'reasoning_details', 'name', 'tool_call_id', 'reasoning_content', 'refusal', 'extra_content'],
 ])

@@ -16,7 +16,7 @@ import { goDuration } from '../../protocol/retry-after.ts'
  * `{error:{message,type,param,code}}` (OpenAI, Groq, OpenRouter with a numeric code), `{type:"error",error:{…}}` (Anthropic),
  * `{error:{code,message,status,details}}` (Gemini; also inside an array), `{error:"text"}` (Ollama), `{detail:"text"}` and
  * `{detail:[{msg}]}` (Mistral), `{object:"error",message,type,code}` (Mistral), `{statusCode,message}` (Azure's front),
- * `{message}` with nothing of an answer beside it (Mistral's and GitHub's fronts), `{errors:[{code,message}]}` (Cloudflare).
+ * `{message}` and nothing of an answer (Mistral's and GitHub's fronts), `{errors:[{code,message}]}` (Cloudflare).
  */
 export function readWireError(body: unknown): WireError | undefined {
   const found = Array.isArray(body) ? body[0] : body

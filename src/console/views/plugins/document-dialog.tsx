@@ -19,7 +19,7 @@ interface DocumentDialogProps {
 /** How long the check waits for the next key: milliseconds. */
 const restMs = 250
 
-/** Installs a pasted document, or changes one; its problems stand beside their lines before it is sent. */
+/** Installs a pasted document, or changes one; its problems are next to their lines before it is sent. */
 export function DocumentDialog({ plugin, onClose, onSaved }: DocumentDialogProps) {
   const [text, setText] = useState('')
   const [settled, setSettled] = useState('')

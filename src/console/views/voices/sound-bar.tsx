@@ -28,7 +28,7 @@ export function SoundBar({ sound, onStop }: { readonly sound: Sound | undefined;
         </div>
       )}
       {heard && (
-        // biome-ignore lint/a11y/useMediaCaption: the text that is spoken stands in the field above
+        // biome-ignore lint/a11y/useMediaCaption: the text that is spoken is in the field above
         <audio controls src={heard.address} aria-label="The spoken sentence" />
       )}
     </div>

@@ -69,7 +69,7 @@ export function flawOf(message: ChatMessage): { readonly word: string; readonly 
   return undefined
 }
 
-/** A kind of content that the server keeps in place of a picture. */
+/** A kind of content that the server keeps instead of a picture. */
 const keptPicture = '[image_url]'
 
 /** The text of a question as the server keeps it. */
@@ -82,7 +82,7 @@ function hasPictures({ role, text, pictures = [] }: ChatMessage): boolean {
   return role === 'user' && (pictures.length > 0 || text.split('\n').at(-1) === keptPicture)
 }
 
-/** Whether a question can be asked again: a page that is loaded anew has no picture of it. */
+/** Whether a question can be asked again: a page that is loaded again has no picture of it. */
 export function canAskAgain(question: ChatMessage): boolean {
   return question.pictures !== undefined || !hasPictures(question)
 }

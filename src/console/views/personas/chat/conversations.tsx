@@ -14,7 +14,7 @@ interface ConversationsProps {
   readonly onNew: () => void
 }
 
-/** The width from which the list stands open beside the chat, as in the style sheet. */
+/** The width from which the list stands open next to the chat, as in the style sheet. */
 const besideFrom = '(min-width: 1100px)'
 
 /** Conversations that are read at once. */
@@ -27,7 +27,7 @@ function pageOf(persona: string, offset: number, signal: AbortSignal) {
   })
 }
 
-/** The earlier conversations with a persona, and the way to a new one: beside the chat, folded up on a narrow screen. */
+/** The earlier conversations with a persona, and the way to a new one: next to the chat, folded up on a narrow screen. */
 export function Conversations({ persona, current, onNew }: ConversationsProps) {
   const [removed, setRemoved] = useState<SavedSession>()
   const [pages, setPages] = useState(1)

@@ -15,7 +15,7 @@ export interface MemoryPages {
   at(index: number): Memory | undefined
   /** Fetches the pages of these places where they are missing. */
   want(first: number, last: number): void
-  /** Fetches everything anew. */
+  /** Fetches everything again. */
   reload(): void
 }
 

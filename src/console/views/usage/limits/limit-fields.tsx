@@ -12,7 +12,7 @@ const rates = [
 
 type Period = Limit['budgets'][number]['period']
 
-/** Limits as they stand in the fields of a form; an empty one limits nothing. */
+/** Limits as they are in the fields of a form; an empty one limits nothing. */
 export interface LimitTexts extends Readonly<Record<(typeof rates)[number][0], string>> {
   readonly amount: string
   readonly period: Period
