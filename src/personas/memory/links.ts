@@ -90,10 +90,14 @@ export function liftLinked(ranked: readonly Ranked[], linked: readonly Candidate
     .map((candidate): Ranked => ({ candidate, score: 0, parts: noParts }))
   let left = mostLinked
   return [...ranked, ...rest]
-    .map((each) =>
-      ids.has(each.candidate.entry.id) && left-- > 0 ? { ...each, score: Math.max(each.score, linkedScore) } : each,
-    )
+    .map((each) => (ids.has(each.candidate.entry.id) && left-- > 0 ? lifted(each) : each))
+    .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
+}
+
+function lifted(each: Ranked): Ranked {
+  const score = Math.max(each.score, linkedScore)
+  return { ...each, score, parts: { ...each.parts, evidence: Math.max(each.parts.evidence, score) } }
 }
 
 const noParts = { lexical: 0, vector: 0, recency: 1, importance: 1, coverage: 0, evidence: 0 } as const
