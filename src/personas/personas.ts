@@ -45,7 +45,7 @@ export { type Fields, withoutFields } from './fields.ts'
 export { createImportCounts, type ImportCounts } from './import-counts.ts'
 export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
 export { irregularForms } from './memory/irregular-forms.ts'
-export { kindOf, type RankOfWorth, rankOfWorth, ranksOfWorth } from './memory/kinds.ts'
+export { kindOf, rankOfWorth, ranksOfWorth } from './memory/kinds.ts'
 export { createLorebooks } from './memory/lorebooks.ts'
 export { type Maintenance, startMaintenance } from './memory/maintenance.ts'
 export { createMemories, type Memories, type MemoryView } from './memory/memories.ts'
@@ -74,6 +74,7 @@ export {
   mostSearched,
   type NewMemory,
   type PendingPage,
+  type RankOfWorth,
   type RetentionPolicy,
   type Scope,
   type SearchQuery,

@@ -218,13 +218,17 @@ function isOtherValue(older: MemoryEntry, newer: MemoryEntry, { language }: Slot
     /\d/.test(word) || (word.length > 1 && word === word.toUpperCase() && /\p{Lu}/u.test(word))
   const partsOf = ({ content }: MemoryEntry) => {
     const words = content.match(/[\p{L}\p{M}\p{N}]+(?:[-.,:][\p{L}\p{N}]+)*/gu) ?? []
+    // A unit is short.
+    const told = words.filter((word) => isValue(word) || (word.length > 3 && tellingOf(word, language).size > 0))
     return {
+      // "In harbour 7 lies a boat" says nothing of a number, and the next harbour no other one.
+      isAtEnd: isValue(told.findLast((word) => !changing.has(plain(word.toLowerCase()))) ?? ''),
       values: words.filter(isValue).join(' '),
       telling: tellingOf(words.filter((word) => !isValue(word)).join(' '), language),
     }
   }
   const [before, after] = [partsOf(older), partsOf(newer)]
-  if (before.values === '' || after.values === '' || before.values === after.values) return false
+  if (!before.isAtEnd || !after.isAtEnd || before.values === after.values) return false
   const telling = [...after.telling].filter((term) => !changing.has(term))
   const old = [...before.telling]
   return telling.length > 0 && telling.length === old.length && telling.every((term) => before.telling.has(term))

@@ -1,4 +1,4 @@
-import type { MemoryEntry, Metadata } from './memory.ts'
+import type { MemoryEntry, Metadata, RankOfWorth } from './memory.ts'
 import { isAsked } from './questions.ts'
 
 /**
@@ -67,8 +67,7 @@ export function isConfirmation(text: string): boolean {
 }
 
 /** How long a memory is kept in a full store, the first to go first. */
-export const ranksOfWorth = ['question', 'answer', 'over', 'passing', 'told', 'standing'] as const
-export type RankOfWorth = (typeof ranksOfWorth)[number]
+export const ranksOfWorth: readonly RankOfWorth[] = ['question', 'answer', 'over', 'passing', 'told', 'standing']
 
 /**
  * Why a memory stays or goes: questions leave first, then answers of the persona, what is over, and what passes with its day; then what

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { displayName } from '../../formats/formats.ts'
-import type { RankOfWorth } from './kinds.ts'
 
 /** The owner of memories, log and backups: the first parameter of every store method, and a condition of every statement. */
 export interface Scope {
@@ -82,6 +81,9 @@ export interface RetentionPolicy {
 
 /** The most evictions that a scope records, and that a write reports. */
 export const keptEvictions = 1000
+
+/** How long a memory is kept in a full store, see `rankOfWorth`. */
+export type RankOfWorth = 'question' | 'answer' | 'over' | 'passing' | 'told' | 'standing'
 
 /** An evicted memory, and the reason. */
 export interface Eviction {
