@@ -14,10 +14,10 @@ const groups: readonly (readonly [name: string, commands: string, purpose: strin
   ['Chat', 'chat template session mcp', 'ask a model, go on, lend it tools'],
   ['Personas', 'persona', 'characters with a memory of you'],
   ['Speech', 'tts', 'speak a text'],
-  ['Models', 'models plugin prices secret', 'providers, their prices and keys'],
+  ['Models', 'setup models plugin prices secret', 'providers, their prices and keys'],
   ['Programs', 'connect key limit usage', 'other clients, keys and costs'],
   ['Service', 'serve service status doctor backup db config completion', ''],
-  ['Account', 'setup register login logout whoami passwd auth users audit', ''],
+  ['Account', 'register login logout whoami passwd auth users audit', ''],
 ]
 
 /** The names of the commands below `aichat`. */

@@ -74,9 +74,14 @@ export async function offerModel(cli: Cli, reason: unknown): Promise<boolean> {
   note(cli, `aichat: ${reason.message}.`)
   const { summary } = knownModels.get(defaultChatModel)!
   if (!(await agreed(cli, `Pull a small model that runs on this machine? ${summary}.`))) return false
-  const { notes } = await download(cli, defaultChatModel)
-  for (const line of notes) note(cli, `aichat: ${line}`)
+  await pullWithProgress(cli, defaultChatModel)
   return true
+}
+
+/** Downloads a model with a progress bar, and says what its hub says about it. */
+export async function pullWithProgress(cli: Cli, name: string): Promise<void> {
+  const { notes } = await download(cli, name)
+  for (const line of notes) note(cli, `aichat: ${line}`)
 }
 
 async function download(cli: Cli, name: string, nonCommercial?: boolean): Promise<Pulled> {
