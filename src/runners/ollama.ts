@@ -175,9 +175,10 @@ export function createOllamaRunner({
 
   async function list(): Promise<readonly LocalModel[] | undefined> {
     const answer = await read('tags')
-    // A connection that fails and another server's answer both mean that there is no runner.
-    if (answer === undefined) known = undefined
-    return rowsIn(answer)?.map(modelIn)
+    const rows = rowsIn(answer)
+    // A connection that fails and another server's answer both mean that there is no runner. A first model may come any moment.
+    if (!rows?.length) known = undefined
+    return rows?.map(modelIn)
   }
 
   /** The answer to `GET /api/NAME`, or to a POST with a body; undefined for none. */

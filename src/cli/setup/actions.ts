@@ -33,7 +33,10 @@ export async function setUp(cli: Cli, options: SetUpOptions): Promise<void> {
   const namesModel = [provider, keyStdin, address, model].some((value) => value !== undefined)
   const namesAccount = [account, username, email, passwordStdin].some((value) => value !== undefined)
   if (namesModel && namesAccount)
-    throw new AppError('usage', 'Set up the model and the account one after the other: their options exclude each other')
+    throw new AppError(
+      'usage',
+      'Set up the model and the account one after the other: their options exclude each other',
+    )
   if (address !== undefined && provider !== undefined)
     throw new AppError('usage', 'Use either --provider or --address, not both')
   const target = await findServer(cli)
@@ -104,7 +107,8 @@ async function providerByOptions(
   id: string | undefined,
   key: string | undefined,
 ): Promise<Tried> {
-  if (id === undefined) throw new AppError('usage', 'No provider is active, and the key does not tell its own: add --provider')
+  if (id === undefined)
+    throw new AppError('usage', 'No provider is active, and the key does not tell its own: add --provider')
   const view = app.plugins.get(id)
   const manifest = app.plugins.export(id)
   if (key !== undefined) refuseKeyOfOther(found, manifest, key)

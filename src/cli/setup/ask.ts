@@ -6,7 +6,7 @@ import { askTerminal } from '../terminal/prompts.ts'
 import { chooseModel } from './choose-model.ts'
 import type { Found } from './found.ts'
 import { keepLocal, keepProvider } from './keep.ts'
-import { chooseOllamaModel, pullSmallModel, smallModelText } from './local.ts'
+import { chooseOllamaModel, pullSmallModel, smallModelSize } from './local.ts'
 import { askProvider, type Tried, tryOut } from './provider.ts'
 import { askServer } from './server.ts'
 
@@ -39,7 +39,11 @@ export async function chooseSource(cli: Cli, app: App, found: Found, wanted?: st
     if (source === 'server') return keepChosen(cli, app, await askServer(cli, app))
     if (source === 'ollama') return keepLocal(cli, app, await chooseOllamaModel(cli, app, found))
     const tried = source === 'key' ? await askProvider(cli, app, found) : undefined
-    const kept = tried ? await keepChosen(cli, app, tried) : source === 'key' ? undefined : await keepStored(cli, app, source)
+    const kept = tried
+      ? await keepChosen(cli, app, tried)
+      : source === 'key'
+        ? undefined
+        : await keepStored(cli, app, source)
     if (kept !== undefined) return kept
   }
 }
@@ -60,12 +64,17 @@ function choicesOf({ providers, ollama, pulled }: Found, ready: Found['providers
     })),
     { value: 'key', name: `A provider that I have a key for: ${names.slice(0, 4).join(', ')} …` },
     ...(ollama.reachable
-      ? [{ value: 'ollama', name: `Ollama on this machine${ollama.models.length > 0 ? '' : ', with a model to download'}` }]
+      ? [
+          {
+            value: 'ollama',
+            name: `Ollama on this machine${ollama.models.length > 0 ? '' : ', with a model to download'}`,
+          },
+        ]
       : []),
     { value: 'server', name: "A server that speaks OpenAI's API, by its address" },
     ...(pulled.length > 0
       ? []
-      : [{ value: 'small', name: 'A small model on this machine', description: `${smallModelText()} to download` }]),
+      : [{ value: 'small', name: `A small model on this machine, ${smallModelSize()} to download` }]),
     { value: 'nothing', name: 'Nobody for now' },
   ]
 }

@@ -51,9 +51,9 @@ async function pullAtOllama(cli: Cli, app: App, name: string): Promise<void> {
   }
 }
 
-/** The choice of the small model that runs in aichat itself. */
-export function smallModelText(): string {
-  return knownModels.get(defaultChatModel)!.summary
+/** The size of the small model that runs in aichat itself, in words. */
+export function smallModelSize(): string {
+  return knownModels.get(defaultChatModel)!.summary.split(', ').at(-1)!
 }
 
 /** Downloads the small model that runs in aichat itself. */

@@ -15,11 +15,7 @@ const declined = new WeakSet<object>()
  * After a question that nothing could answer, at a terminal: has the user choose who is to answer. Returns the question for
  * another try; undefined where the failure stands.
  */
-export async function offerSetUp(
-  cli: Cli,
-  reason: unknown,
-  question: ChatQuestion,
-): Promise<ChatQuestion | undefined> {
+export async function offerSetUp(cli: Cli, reason: unknown, question: ChatQuestion): Promise<ChatQuestion | undefined> {
   if (!(reason instanceof AppError) || !['unavailable', 'configuration'].includes(reason.code)) return undefined
   if (!(await canAsk(cli))) return undefined
   // A key is kept on the machine that uses it, and no provider may be asked where nothing may leave this machine.

@@ -25,9 +25,14 @@ export async function tryOut(cli: Cli, app: App, manifest: PluginManifest, key: 
 }
 
 /** Asks for a key until its provider takes it; undefined where the provider cannot be asked, which is said. */
-export async function askProvider(cli: Cli, app: App, found: Found, known?: PluginManifest): Promise<Tried | undefined> {
+export async function askProvider(
+  cli: Cli,
+  app: App,
+  found: Found,
+  known?: PluginManifest,
+): Promise<Tried | undefined> {
   for (;;) {
-    const key = (await askKey(cli, found, known)).trim()
+    const key = (await askKey(cli, known)).trim()
     const manifest = known ?? (await providerOf(cli, app, found, key))
     try {
       refuseKeyOfOther(found, manifest, key)
@@ -40,9 +45,8 @@ export async function askProvider(cli: Cli, app: App, found: Found, known?: Plug
   }
 }
 
-function askKey(cli: Cli, { providers }: Found, known: PluginManifest | undefined): Promise<string> {
-  const names = providers.filter(({ auth }) => auth.key_env !== '').map(({ name }) => name)
-  const message = known ? `Key of ${known.name}:` : `Key (${names.slice(0, 6).join(', ')} …):`
+function askKey(cli: Cli, known: PluginManifest | undefined): Promise<string> {
+  const message = known ? `Key of ${known.name}:` : 'Paste the key:'
   return askTerminal(cli, { type: 'password', message, validate: (text) => flawOfKey(text) ?? true })
 }
 

@@ -32,7 +32,7 @@ export async function askServer(cli: Cli, app: App): Promise<Tried> {
   for (;;) {
     const address = await askTerminal<string>(cli, {
       type: 'input',
-      message: "Address of a server that speaks OpenAI's API, such as http://127.0.0.1:8080/v1:",
+      message: 'Its address, such as http://127.0.0.1:8080/v1:',
       validate: (text) => text.trim() !== '' || 'Type an address, or end with Ctrl-C',
     })
     try {

@@ -7,6 +7,7 @@ import {
   completion,
   completionEvents,
   json,
+  localRunner,
   openStandIn,
   type StandIn,
 } from '../../helpers/providers/fake-provider.ts'
@@ -72,5 +73,25 @@ export async function openScene(answer: Answer = speaksOpenAi(goodKey)): Promise
     async [Symbol.asyncDispose]() {
       await provider.close()
     },
+  }
+}
+
+/** Answers as an Ollama without a model, which has those that it is told to pull. */
+export function emptyOllama(): Answer {
+  const models: string[] = []
+  return (request, response) => {
+    if (request.url === '/api/tags') return json(response, 200, { models: models.map((name) => ({ name, size: 123 })) })
+    if (request.url !== '/api/pull') return localRunner('local answer', models[0])(request, response)
+    const { model } = JSON.parse(request.body)
+    if (model === 'missing') return json(response, 200, { error: 'pull model manifest: file does not exist' })
+    models.push(model)
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    for (const line of [
+      { status: 'pulling manifest' },
+      { status: 'pulling', total: 10, completed: 5 },
+      { status: 'success' },
+    ])
+      response.write(`${JSON.stringify(line)}\n`)
+    response.end()
   }
 }
