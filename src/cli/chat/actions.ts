@@ -46,7 +46,7 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
       import('../setup/offer.ts'),
       import('./conversation.ts'),
     ])
-    await converse(cli, await setUpConversation(cli, chosen))
+    await converse(cli, { ...chosen, ...(await setUpConversation(cli, chosen)) })
   } finally {
     check?.close()
   }
@@ -120,7 +120,8 @@ async function preview(
 async function offered(cli: Cli, reason: unknown, question: ChatQuestion): Promise<ChatQuestion | undefined> {
   if (!(await canAsk(cli))) return undefined
   const { offerSetUp } = await import('../setup/offer.ts')
-  return offerSetUp(cli, reason, question)
+  const change = await offerSetUp(cli, reason, question)
+  return change && { ...question, ...change }
 }
 
 /** Asks and prints; asks again after a set-up. False without an answer. */

@@ -48,9 +48,9 @@ export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuesti
     })
   try {
     const outcome = await ask(question).catch(async (reason: unknown) => {
-      const next = await prompt.lend(() => offerSetUp(cli, reason, question))
-      if (!next) throw reason
-      return ask(next)
+      const change = await prompt.lend(() => offerSetUp(cli, reason, question))
+      if (!change) throw reason
+      return ask({ ...question, ...change })
     })
     if (outcome === 'answered') finishAnswer(cli, answer)
     return outcome

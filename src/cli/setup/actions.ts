@@ -57,10 +57,10 @@ export async function setUp(cli: Cli, options: SetUpOptions): Promise<void> {
 }
 
 /** What is set, as --json prints it. */
-function stateOf(app: App, { active, ollama, model = null }: Found) {
+function stateOf(app: App, { active, ollama, model }: Found) {
   const variable = active?.auth.key_env || null
   return {
-    model,
+    model: model ?? null,
     provider: active
       ? {
           id: active.id,

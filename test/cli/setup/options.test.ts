@@ -49,22 +49,21 @@ test('finds the provider by the key, and sends none to another provider than its
 test('a flaw ends with one sentence, and nothing is kept', async () => {
   await using scene = await openScene()
   const key = ['setup', '--provider', 'openai', '--key-stdin']
-  const flaws: readonly (readonly [words: readonly string[], input: string | undefined, code: number, says: RegExp])[] =
-    [
-      [['setup'], '', 64, /Cannot ask without a terminal: add --provider, --address or --model, or --account/],
-      [key, '', 64, /Nothing was piped in/],
-      [key, 'sk-proj-one\nsk-proj-two', 65, /a key is one line of printable ASCII/],
-      [key, 'sk-proj-one two', 65, /a key is one line of printable ASCII/],
-      [key, 'sk-proj-canary-wrong', 77, /refused the key \(401\)/],
-      [[...key, '--model', 'gpt-4.1-mino'], goodKey, 67, /OpenAI lists no model "gpt-4\.1-mino".*gpt-4\.1-mini/],
-      [['setup', '--provider', 'openai'], '', 78, /OPENAI_API_KEY is not set/],
-      [['setup', '--provider', 'opnai'], '', 67, /openai/],
-      [['setup', '--provider', 'openai', '--address', 'http://127.0.0.1:9'], '', 64, /not both/],
-      [['setup', '--provider', 'openai', '--username', 'ada'], '', 64, /one after the other/],
-      [['setup', '--address', 'http://127.0.0.1:9'], '', 69, /could not be asked/],
-      [['setup', '--address', 'ftp://127.0.0.1'], '', 64, /Invalid server address/],
-      [['setup', '--provider', 'ollama', '--model', 'x'], '', 69, /Ollama does not answer/],
-    ]
+  const flaws: readonly (readonly [words: readonly string[], input: string, code: number, says: RegExp])[] = [
+    [['setup'], '', 64, /Cannot ask without a terminal: add --provider, --address or --model, or --account/],
+    [key, '', 64, /Nothing was piped in/],
+    [key, 'sk-proj-one\nsk-proj-two', 65, /a key is one line of printable ASCII/],
+    [key, 'sk-proj-one two', 65, /a key is one line of printable ASCII/],
+    [key, 'sk-proj-canary-wrong', 77, /refused the key \(401\)/],
+    [[...key, '--model', 'gpt-4.1-mino'], goodKey, 67, /OpenAI lists no model "gpt-4\.1-mino".*gpt-4\.1-mini/],
+    [['setup', '--provider', 'openai'], '', 78, /OPENAI_API_KEY is not set/],
+    [['setup', '--provider', 'opnai'], '', 67, /openai/],
+    [['setup', '--provider', 'openai', '--address', 'http://127.0.0.1:9'], '', 64, /not both/],
+    [['setup', '--provider', 'openai', '--username', 'ada'], '', 64, /one after the other/],
+    [['setup', '--address', 'http://127.0.0.1:9'], '', 69, /could not be asked/],
+    [['setup', '--address', 'ftp://127.0.0.1'], '', 64, /Invalid server address/],
+    [['setup', '--provider', 'ollama', '--model', 'x'], '', 69, /Ollama does not answer/],
+  ]
   for (const [words, input, code, says] of flaws) {
     const ran = await runMain(words, { ...scene, input })
     assert.is(ran.code, code, `${words.join(' ')}: ${ran.stderr}`)
