@@ -25,7 +25,7 @@ export interface Scene extends AsyncDisposable {
 }
 
 /** The models that the fake provider lists, each with its window. */
-export const listed = [
+const listed = [
   { id: 'gpt-4.1-mini', context_window: 1_047_576 },
   { id: 'gpt-4.1', context_window: 1_047_576 },
   { id: 'gpt-4o', context_window: 128_000 },
