@@ -1,6 +1,5 @@
 import type { App } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
-import type { PluginView } from '../../plugins/plugins.ts'
 import { type NewUserOptions, setUpAdministrator } from '../account/actions.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -100,13 +99,7 @@ async function localByOptions(cli: Cli, app: App, found: Found, asked: string | 
   return keepLocal(cli, app, await namedOllamaModel(cli, app, found, first ?? ''))
 }
 
-async function providerByOptions(
-  cli: Cli,
-  app: App,
-  found: Found,
-  id: string | undefined,
-  key: string | undefined,
-): Promise<Tried> {
+async function providerByOptions(cli: Cli, app: App, found: Found, id?: string, key?: string): Promise<Tried> {
   if (id === undefined)
     throw new AppError('usage', 'No provider is active, and the key does not tell its own: add --provider')
   const view = app.plugins.get(id)
@@ -151,13 +144,8 @@ async function byQuestions(cli: Cli, app: App, found: Found): Promise<'account' 
   const change = await askTerminal<string>(cli, { type: 'select', message: 'What shall change?', choices })
   if (change === 'account') return 'account'
   if (change === 'model') await askModelOf(cli, app, found)
-  if (change === 'key') await replaceKey(cli, app, found, keyed!)
+  const tried = change === 'key' ? await askProvider(cli, app, found, app.plugins.export(keyed!.id)) : undefined
+  if (tried) await keepProvider(cli, app, tried, usualModel(tried.manifest))
   if (change === 'source') await chooseSource(cli, app, found)
   return undefined
-}
-
-/** Asks for another key of a provider; its default model stays. */
-async function replaceKey(cli: Cli, app: App, found: Found, { id }: PluginView): Promise<void> {
-  const tried = await askProvider(cli, app, found, app.plugins.export(id))
-  if (tried) await keepProvider(cli, app, tried, usualModel(tried.manifest))
 }

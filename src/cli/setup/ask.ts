@@ -1,12 +1,14 @@
 import type { App } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
+import { defaultChatModel, knownModels } from '../../model-hub/model-hub.ts'
+import { pullWithProgress } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { askTerminal } from '../terminal/prompts.ts'
 import { chooseModel } from './choose-model.ts'
 import type { Found } from './found.ts'
 import { keepLocal, keepProvider } from './keep.ts'
-import { chooseOllamaModel, pullSmallModel, smallModelSize } from './local.ts'
+import { chooseOllamaModel } from './local.ts'
 import { askProvider, type Tried, tryOut } from './provider.ts'
 import { askServer } from './server.ts'
 
@@ -35,7 +37,10 @@ export async function chooseSource(cli: Cli, app: App, found: Found, wanted?: st
       choices: choicesOf(found, ready),
     })
     if (source === 'nothing') return undefined
-    if (source === 'small') return keepLocal(cli, app, await pullSmallModel(cli))
+    if (source === 'small') {
+      await pullWithProgress(cli, defaultChatModel)
+      return keepLocal(cli, app, defaultChatModel)
+    }
     if (source === 'server') return keepChosen(cli, app, await askServer(cli, app))
     if (source === 'ollama') return keepLocal(cli, app, await chooseOllamaModel(cli, app, found))
     const tried = source === 'key' ? await askProvider(cli, app, found) : undefined
@@ -54,6 +59,9 @@ export async function askModelOf(cli: Cli, app: App, found: Found): Promise<void
   else if (found.ollama.models.length > 0) await keepLocal(cli, app, await chooseOllamaModel(cli, app, found))
   else await chooseSource(cli, app, found)
 }
+
+/** The size of the small model, as its summary ends. */
+const sizeInWords = knownModels.get(defaultChatModel)!.summary.split(', ').at(-1)!
 
 function choicesOf({ providers, ollama, pulled }: Found, ready: Found['providers']) {
   const names = providers.filter(({ auth }) => auth.key_env !== '').map(({ name }) => name)
@@ -74,7 +82,7 @@ function choicesOf({ providers, ollama, pulled }: Found, ready: Found['providers
     { value: 'server', name: "A server that speaks OpenAI's API, by its address" },
     ...(pulled.length > 0
       ? []
-      : [{ value: 'small', name: `A small model on this machine, ${smallModelSize()} to download` }]),
+      : [{ value: 'small', name: `A small model on this machine, ${sizeInWords} to download` }]),
     { value: 'nothing', name: 'Nobody for now' },
   ]
 }

@@ -1,5 +1,4 @@
 import { type App, openStoredKeys } from '../../app/app.ts'
-import { AppError } from '../../errors.ts'
 import { activatePlugin, deactivatePlugin, installPlugin } from '../../operations/operations.ts'
 import { getSetting, setSetting, settingsPaths, unsetSetting } from '../config/file.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -28,26 +27,15 @@ export async function keepLocal(cli: Cli, app: App, name: string): Promise<strin
 
 /** Keeps a key in the keychain, or where none works in the file, and says where. */
 async function keepKey(cli: Cli, app: App, name: string, key: string): Promise<void> {
-  const stored = openStoredKeys(app)
-  const { environment } = cli.io
-  const isKept = (await stored.chooseKeychain(true)) && (await stored.set(name, key, true).then(yes, no))
-  if (!isKept && app.keys.originOf(name) === 'keychain')
-    throw new AppError('unavailable', `The keychain does not open, and holds an earlier ${name}`, {
-      details: ['Unlock it, and run this again'],
-    })
-  if (!isKept) await stored.set(name, key, false)
+  const stored = await openStoredKeys(app).keep(name, key)
   await recordHere(cli, app, 'secrets.set', name)
-  const place = isKept
-    ? 'in the keychain'
-    : `in ${settingsPaths(environment)['secrets']}, which only you can read: no keychain works here`
-  note(cli, `aichat: the key is kept ${place}`)
+  const file = settingsPaths(cli.io.environment)['secrets']
+  const place = stored === 'keychain' ? 'the keychain' : `${file}, which only you can read: no keychain works here`
+  note(cli, `aichat: the key is kept in ${place}`)
   const origin = app.keys.originOf(name)
   if (origin !== 'keychain' && origin !== 'file')
     note(cli, `aichat: ${name} is set in the environment too, and that one is used`)
 }
-
-const yes = () => true
-const no = () => false
 
 /** Takes away the setting that would name another model, and says what answers. */
 async function answering(cli: Cli, app: App, model: string): Promise<string> {

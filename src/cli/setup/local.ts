@@ -1,7 +1,5 @@
 import type { App } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
-import { defaultChatModel, knownModels } from '../../model-hub/model-hub.ts'
-import { pullWithProgress } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askTerminal } from '../terminal/prompts.ts'
@@ -49,15 +47,4 @@ async function pullAtOllama(cli: Cli, app: App, name: string): Promise<void> {
   } finally {
     progress.clear()
   }
-}
-
-/** The size of the small model that runs in aichat itself, in words. */
-export function smallModelSize(): string {
-  return knownModels.get(defaultChatModel)!.summary.split(', ').at(-1)!
-}
-
-/** Downloads the small model that runs in aichat itself. */
-export async function pullSmallModel(cli: Cli): Promise<string> {
-  await pullWithProgress(cli, defaultChatModel)
-  return defaultChatModel
 }

@@ -3,7 +3,6 @@ import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { isLocalOnly } from '../terminal/local-only.ts'
 import { note } from '../terminal/output.ts'
-import { canAsk } from '../terminal/prompts.ts'
 import { chooseSource } from './ask.ts'
 import { canAnswer, look, withApp } from './found.ts'
 
@@ -28,9 +27,8 @@ interface Change {
  */
 export async function offerSetUp(cli: Cli, reason: unknown, question: Named): Promise<Change | undefined> {
   if (!(reason instanceof AppError) || !['unavailable', 'configuration'].includes(reason.code)) return undefined
-  if (!(await canAsk(cli))) return undefined
-  if (await isElsewhere(cli)) return (await offerModel(cli, reason)) ? {} : undefined
   if (await canAnswer(cli, question.model)) return undefined
+  if (await isElsewhere(cli)) return (await offerModel(cli, reason)) ? {} : undefined
   return choose(cli, question.model, question.persona)
 }
 

@@ -32,7 +32,7 @@ export async function askProvider(
   known?: PluginManifest,
 ): Promise<Tried | undefined> {
   for (;;) {
-    const key = (await askKey(cli, known)).trim()
+    const key = (await askKey(cli, known ? `Key of ${known.name}:` : 'Paste the key:')).trim()
     const manifest = known ?? (await providerOf(cli, app, found, key))
     try {
       refuseKeyOfOther(found, manifest, key)
@@ -45,8 +45,8 @@ export async function askProvider(
   }
 }
 
-function askKey(cli: Cli, known: PluginManifest | undefined): Promise<string> {
-  const message = known ? `Key of ${known.name}:` : 'Paste the key:'
+/** Asks for a key without showing it; a text that is none is asked again. */
+export function askKey(cli: Cli, message: string): Promise<string> {
   return askTerminal(cli, { type: 'password', message, validate: (text) => flawOfKey(text) ?? true })
 }
 

@@ -4,7 +4,7 @@ import type { PluginManifest } from '../../plugins/plugins.ts'
 import { serverUrl } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { askTerminal } from '../terminal/prompts.ts'
-import { type Tried, tryOut } from './provider.ts'
+import { askKey, type Tried, tryOut } from './provider.ts'
 
 /**
  * Asks a server that speaks OpenAI's API for its models, at the address itself and below `/v1`. Throws `usage` for no address,
@@ -38,17 +38,13 @@ export async function askServer(cli: Cli, app: App): Promise<Tried> {
     try {
       return await tryServer(cli, app, address, undefined).catch(async (reason: unknown) => {
         if (!(reason instanceof AppError) || reason.code !== 'forbidden') throw reason
-        return tryServer(cli, app, address, (await askServerKey(cli)).trim())
+        return tryServer(cli, app, address, (await askKey(cli, 'The server wants a key:')).trim())
       })
     } catch (reason) {
       if (!(reason instanceof AppError) || cli.io.signal.aborted) throw reason
       cli.io.err(`aichat: ${reason.message}`)
     }
   }
-}
-
-function askServerKey(cli: Cli): Promise<string> {
-  return askTerminal(cli, { type: 'password', message: 'The server wants a key:' })
 }
 
 /** The plugin document of a server; one that is here already for this address keeps its fields. */
