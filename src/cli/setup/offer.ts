@@ -28,22 +28,22 @@ interface Change {
 export async function offerSetUp(cli: Cli, reason: unknown, question: Named): Promise<Change | undefined> {
   if (!(reason instanceof AppError) || !['unavailable', 'configuration'].includes(reason.code)) return undefined
   if (await canAnswer(cli, question.model)) return undefined
-  if (await isElsewhere(cli)) return (await offerModel(cli, reason)) ? {} : undefined
+  if (await isDecided(cli)) return (await offerModel(cli, reason)) ? {} : undefined
   return choose(cli, question.model, question.persona)
 }
 
 /** Before a conversation that nothing could answer: the same. Returns the change of its options, which may be none. */
 export async function setUpConversation(cli: Cli, { model, persona, role }: Named): Promise<Change> {
-  if (await isElsewhere(cli)) return {}
+  if (await isDecided(cli)) return {}
   const settings = await cli.settings()
   const asked = model ?? settings.model
   if (await canAnswer(cli, asked)) return {}
   return (await choose(cli, asked, persona ?? role ?? settings.persona)) ?? {}
 }
 
-/** Whether this machine may keep no key for it: a daemon answers, or nothing may leave this machine. */
-async function isElsewhere(cli: Cli): Promise<boolean> {
-  return (await cli.backend()).server !== undefined || isLocalOnly(cli)
+/** Whether no choice is to be made here: a daemon answers, nothing may leave this machine, or --yes answers every question. */
+async function isDecided(cli: Cli): Promise<boolean> {
+  return cli.globals().yes === true || (await cli.backend()).server !== undefined || isLocalOnly(cli)
 }
 
 async function choose(cli: Cli, wanted: string | undefined, persona: string | undefined): Promise<Change | undefined> {
