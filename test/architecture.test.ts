@@ -118,7 +118,7 @@ const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/connect/record.ts': 'replaces the record of connected clients, and their keys, atomically',
   'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
-  'src/cli/service/status.ts': 'names the known models that are not pulled yet',
+  'src/cli/setup/ask.ts': 'names the small model that can be pulled, with its size',
   'src/cli/speech/book-files.ts': 'replaces the state of a recording atomically',
   'src/cli/template/store.ts': 'replaces the file of a template atomically',
   'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',

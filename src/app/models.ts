@@ -2,13 +2,18 @@ import { readWireError } from '../chat/chat.ts'
 import type { HttpClient, HttpClientOptions } from '../http-client/http-client.ts'
 import { type Hub, knownModels, openHub } from '../model-hub/model-hub.ts'
 import {
+  createKeys,
   createListing,
   createModelLists,
   type Keys,
   type Listing,
+  type ListingParts,
   type ModelLists,
   type PluginHost,
+  type PluginManifest,
   type PluginStore,
+  type SecretSource,
+  withListedModels,
 } from '../plugins/plugins.ts'
 import {
   createOnnxRunner,
@@ -23,6 +28,11 @@ import { readSecret, type Settings } from '../settings/settings.ts'
 export interface Models {
   readonly lists: ModelLists
   readonly listing: Listing
+  /**
+   * A plugin document with the list that its provider gives for this key, or for the stored one; nothing is stored. Throws as
+   * `fetchRows`, and `protocol` for a list without a chat model.
+   */
+  tried(manifest: PluginManifest, key: string | undefined, signal?: AbortSignal): Promise<PluginManifest>
   readonly hub: Hub
   /** Answers chats with pulled models. */
   readonly embedded: OnnxRunner
@@ -68,16 +78,22 @@ export function openModels({ settings, plugins, store, keys, ownPorts, hop, now 
   const pulledEmbedders = [...embeddingForms].map(([name, form]) =>
     createPulledEmbedder({ name, form, installed: () => hub.find(name) }),
   )
-  const listing = createListing({
-    host: plugins,
-    keys,
-    send: providers,
-    readError: readWireError,
-    timeouts: listTimeouts,
-    totalMs: listTotal,
-    now,
-  })
+  const listingWith = (keys: ListingParts['keys']) =>
+    createListing({
+      host: plugins,
+      keys,
+      send: providers,
+      readError: readWireError,
+      timeouts: listTimeouts,
+      totalMs: listTotal,
+      now,
+    })
+  const listing = listingWith(keys)
   return {
+    async tried(manifest, key, signal) {
+      const trial = key === undefined ? listing : listingWith(singleKey(manifest, key, () => plugins.keyRules()))
+      return withListedModels(manifest, await trial.rows(manifest, signal), Date.now())
+    },
     lists: createModelLists({ listing, host: plugins, store, clock: Date.now }),
     listing,
     hub,
@@ -103,6 +119,16 @@ export function openModels({ settings, plugins, store, keys, ownPorts, hop, now 
       return (await outbound).send(request)
     }
   }
+}
+
+/** A key that is not stored, under the rules of stored ones: it goes to its provider's hosts alone. */
+function singleKey(
+  { auth, name }: PluginManifest,
+  key: string,
+  rules: () => ReturnType<PluginHost['keyRules']>,
+): ListingParts['keys'] {
+  const source: SecretSource = { has: (asked) => asked === auth.key_env, get: () => key, origin: () => 'file' }
+  return { ...createKeys([source], rules), refusedAdvice: () => `Check at ${name} that the key is valid` }
 }
 
 function isPublicHub(endpoint: string): boolean {

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts'
 import { createKeychain, keychainIndex, openKeychainSecrets } from '../keychain/keychain.ts'
 import { allNamesOf } from '../plugins/plugins.ts'
 import type { App } from './compose.ts'
@@ -9,6 +10,11 @@ export interface StoredKeys {
   /** True where the keychain works. Throws `unavailable` where it does not, unless a file is allowed. */
   chooseKeychain(fileAllowed: boolean): Promise<boolean>
   set(name: string, value: string, inKeychain: boolean): Promise<void>
+  /**
+   * Stores a key in the keychain, or where none works in the file. Throws `unavailable` where a keychain that does not open holds
+   * an earlier one, which would go before it.
+   */
+  keep(name: string, value: string): Promise<'keychain' | 'file'>
   /** True when the key was stored. */
   remove(name: string): Promise<boolean>
 }
@@ -33,6 +39,18 @@ export function openStoredKeys({ settings, secrets: file, plugins, keys }: App):
           throw reason
         },
       ),
+    async keep(name, value) {
+      const stored = native.probe().then(() => keychain.set(name, value))
+      const failure = await stored.catch((reason: unknown) => reason)
+      if (failure === undefined) return 'keychain'
+      if (keychain.has(name))
+        throw new AppError('unavailable', `The keychain does not open, and holds an earlier ${name}`, {
+          details: ['Unlock it, and try again'],
+          cause: failure,
+        })
+      file.set(name, value)
+      return 'file'
+    },
     async set(name, value, inKeychain) {
       if (inKeychain) await keychain.set(name, value)
       else file.set(name, value)

@@ -20,6 +20,7 @@ import { addPriceCommands } from './prices/command.ts'
 import { addSecretCommands } from './secret/command.ts'
 import { addServeCommand, addServiceCommands, addStatusCommands } from './service/command.ts'
 import { addSessionCommands } from './session/command.ts'
+import { addSetUpCommand } from './setup/command.ts'
 import { addSpeechCommands } from './speech/command.ts'
 import { addTemplateCommands } from './template/command.ts'
 import type { Cli, Globals } from './terminal/cli.ts'
@@ -46,7 +47,8 @@ const groups: readonly (readonly [names: string, add: (program: CliCommand, cli:
   ['serve __worker', addServeCommand],
   ['service', addServiceCommands],
   ['connect', addConnectCommands],
-  ['setup register login logout whoami passwd auth', addAccountCommands],
+  ['setup', addSetUpCommand],
+  ['register login logout whoami passwd auth', addAccountCommands],
   ['users', addUserCommands],
   ['key', addKeyCommands],
   ['audit', addAuditCommand],

@@ -5,6 +5,7 @@ import type { Backend, Cli, Globals } from './terminal/cli.ts'
 import { report, signalExit, UsageError } from './terminal/failure.ts'
 import type { Io } from './terminal/io.ts'
 import { parseDuration } from './terminal/parsers.ts'
+import { canAsk } from './terminal/prompts.ts'
 import { firstOf } from './terminal/stop-signal.ts'
 
 /**
@@ -14,7 +15,7 @@ import { firstOf } from './terminal/stop-signal.ts'
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const { cli, close } = openCli(io)
   try {
-    const words = withPrompt(argv, io)
+    const words = (await opensConversation(argv, cli)) ? [...argv, 'chat'] : withPrompt(argv, io)
     const program = buildProgram(cli, words[commandAt(words)])
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
@@ -107,6 +108,13 @@ function withPrompt(argv: readonly string[], io: Io): readonly string[] {
       ? io.stdinIsPiped() && !asksForHelp
       : word === '--' || word === '-' || chatOptions.test(word) || /\s/.test(word)
   return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : argv
+}
+
+/** Whether global options alone are typed at a terminal that can hold a conversation. */
+async function opensConversation(argv: readonly string[], cli: Cli): Promise<boolean> {
+  const others = /^(?:-h|--help|-V|--version|--no-input|--json)$/
+  if (!cli.io.stdoutIsTerminal || commandAt(argv) < argv.length || argv.some((word) => others.test(word))) return false
+  return canAsk(cli)
 }
 
 /** The place of the first argument that is no global option and no value of one. */

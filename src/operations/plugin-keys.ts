@@ -42,12 +42,9 @@ export const setPluginKey = defineOperation({
   output: keyPlace.extend({ stored: z.enum(['keychain', 'file']) }),
   run: async (call, { id, key }) => {
     const key_env = keyNameOf(call, id)
-    const keys = openStoredKeys(call.app)
-    const inKeychain = await keys.chooseKeychain(true)
-    await keys.set(key_env, key, inKeychain)
+    const stored = await openStoredKeys(call.app).keep(key_env, key)
     // Other plugins may use the same key.
     for (const plugin of call.app.plugins.list()) if (plugin.auth.key_env === key_env) call.app.health.mended(plugin.id)
-    const stored: 'keychain' | 'file' = inKeychain ? 'keychain' : 'file'
     return { id, key_env, from: call.app.keys.originOf(key_env) ?? null, stored }
   },
 })

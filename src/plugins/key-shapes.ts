@@ -8,6 +8,27 @@ const beginnings = new RegExp(
   ].join('|')})[A-Za-z0-9_.-]{8}`,
 )
 
+/**
+ * The keys that tell their provider, by the variable that usually holds them. `sk-` alone tells none: OpenAI's older keys share
+ * it with others', and a key must not be sent to another provider than its own.
+ */
+const providersOfKeys: readonly (readonly [beginning: RegExp, variable: string])[] = [
+  [/^sk-ant-/, 'ANTHROPIC_API_KEY'],
+  [/^sk-or-/, 'OPENROUTER_API_KEY'],
+  [/^sk-(?:proj|svcacct|admin)-|^sk-\w+T3BlbkFJ/, 'OPENAI_API_KEY'],
+  [/^gsk_/, 'GROQ_API_KEY'],
+  [/^AIza/, 'GEMINI_API_KEY'],
+  [/^(?:gh[opsu]_|github_pat_)/, 'GITHUB_API_KEY'],
+  [/^xai-/, 'XAI_API_KEY'],
+  [/^csk-/, 'CEREBRAS_API_KEY'],
+  [/^pplx-/, 'PERPLEXITY_API_KEY'],
+]
+
+/** The variable of the provider that a key is of, by its beginning; undefined where it tells none. */
+export function variableOfKey(key: string): string | undefined {
+  return providersOfKeys.find(([beginning]) => beginning.test(key))?.[1]
+}
+
 /** Headers in which services take a key. */
 const keyHeaders = /^(?:authorization|(?:x-|xi-|x-goog-)?api-?key|x-auth-token|x-access-token)$/i
 

@@ -3,6 +3,7 @@ import type { ModelRow } from './catalog.ts'
 import type { PluginHost, PluginView } from './host.ts'
 import type { Keys } from './keys.ts'
 import { fetchRows, type PageParts } from './list-pages.ts'
+import type { PluginManifest } from './manifest.ts'
 
 /** The lists that providers publish of their models: the plugins with one, and its rows. */
 export interface Listing {
@@ -14,7 +15,7 @@ export interface Listing {
   /** Why a plugin that was not named is left out: it is retired or lacks its key. Undefined where it is asked. */
   whySkipped(view: PluginView): string | undefined
   /** All rows of a plugin's list, as the provider sends them. Throws as `fetchRows`. */
-  rows(view: PluginView, signal?: AbortSignal): Promise<readonly ModelRow[]>
+  rows(manifest: PluginManifest, signal?: AbortSignal): Promise<readonly ModelRow[]>
 }
 
 export interface ListingParts extends Omit<PageParts, 'keyHeader' | 'refusedAdvice' | 'redact' | 'signal' | 'endsAt'> {
@@ -47,13 +48,13 @@ export function createListing(parts: ListingParts): Listing {
       if (status?.state === 'retired') return `retired${status.since ? ` since ${status.since}` : ''}`
       return keySet ? undefined : `${auth.key_env} is not set`
     },
-    rows: (view, signal) =>
-      fetchRows(view, view.models_source!, {
+    rows: (manifest, signal) =>
+      fetchRows(manifest, manifest.models_source!, {
         send: parts.send,
         readError: parts.readError,
         timeouts: parts.timeouts,
-        keyHeader: (url) => keys.headerFor(view, url),
-        refusedAdvice: () => keys.refusedAdvice(view),
+        keyHeader: (url) => keys.headerFor(manifest, url),
+        refusedAdvice: () => keys.refusedAdvice(manifest),
         redact: keys.redact,
         endsAt: now() + parts.totalMs,
         signal,

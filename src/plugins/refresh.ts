@@ -98,9 +98,7 @@ export function createModelLists({ listing, host, store, clock }: ModelListParts
       const source = view.models_source!
       const rows = await listing.rows(view, signal)
       const { names, warnings } = listOf(rows, source, before, clock())
-      const { include: _added, ...own } = source
-      // Names that the plugin itself adds are no evidence of the provider's list.
-      if (!chatModels(rows, own, clock()).some(isModelName))
+      if (!listsChatModels(rows, source, clock()))
         throw new AppError('protocol', 'The provider lists no chat model; the old list stays in use')
       if (names.length * 2 < before.length && !request.force)
         throw new AppError(
@@ -130,9 +128,28 @@ export function createModelLists({ listing, host, store, clock }: ModelListParts
 
   /** Only the list, its facts and its date change: the other fields of the document, a user's among them, are kept. */
   async function write({ id }: PluginView, names: readonly string[], listed: ListedFacts): Promise<void> {
-    const date = new Date(clock()).toISOString().slice(0, 10)
-    await host.revise(id, (current) => ({ ...current, model_map: names, listed, models_as_of: date }))
+    await host.revise(id, (current) => ({ ...current, model_map: names, listed, models_as_of: dayOf(clock()) }))
   }
+}
+
+/**
+ * A plugin document with the chat models of its provider's list, their facts and the day, as a refresh would write it. Throws
+ * `protocol` where the list names no chat model.
+ */
+export function withListedModels<T extends PluginManifest>(manifest: T, rows: readonly ModelRow[], now: number): T {
+  const source = manifest.models_source!
+  if (!listsChatModels(rows, source, now)) throw new AppError('protocol', `${manifest.name} lists no chat model`)
+  const { names } = listOf(rows, source, manifest.model_map, now)
+  return { ...manifest, model_map: [...names], listed: factsIn(rows, source, names), models_as_of: dayOf(now) }
+}
+
+/** Whether the rows name a chat model; names that the plugin itself adds are no evidence of the provider's list. */
+function listsChatModels(rows: readonly ModelRow[], { include: _added, ...own }: ModelsSource, now: number): boolean {
+  return chatModels(rows, own, now).some(isModelName)
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
 }
 
 /** The chat models of the rows. Those that were known keep their place, since the first one may be the default. */

@@ -10,6 +10,7 @@ import {
   objectOf,
   type Target,
 } from '../chat/chat.ts'
+import { AppError } from '../errors.ts'
 import type { Send } from '../http/http.ts'
 import { factsOfShow, type PluginManifest } from '../plugins/plugins.ts'
 
@@ -38,6 +39,11 @@ export interface OllamaRunner {
   target(asked: string | undefined, here?: boolean): Promise<Target | undefined>
   /** The runner's own facts about a model, unchecked; undefined when no runner answers or it has no such model. */
   show(name: string): Promise<JsonObject | undefined>
+  /**
+   * Has the runner download a model; progress is in bytes of the file under way. Throws `unavailable` where it does not answer,
+   * and `not_found` or `protocol` with its own words where it cannot.
+   */
+  pull(name: string, onProgress: (received: number, total: number) => void, signal?: AbortSignal): Promise<void>
   /** Drops the cached list of models. */
   refresh(): void
 }
@@ -64,6 +70,12 @@ const loadingMs = 300_000
 
 /** Milliseconds: a runner on this machine lists its models at once or is not running. */
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
+
+/** Milliseconds: between two lines of a pull the runner may check gigabytes. */
+const pullTimeouts = { connect: 1_000, firstByte: 60_000, idle: 300_000 }
+
+/** The longest line of a pull: characters. */
+const longestLine = 64 * 1024
 
 /** The context window that Ollama gives a model by default, in tokens (https://docs.ollama.com/context-length). */
 const usualWindow = 4_096
@@ -113,10 +125,47 @@ export function createOllamaRunner({
       const name = installed(names, asked) ?? installed(names, preferred) ?? here
       return name === undefined ? undefined : targetFor(name, await windowOf(name))
     },
-    refresh() {
-      known = undefined
-      windows.clear()
-    },
+    pull,
+    refresh,
+  }
+
+  function refresh(): void {
+    known = undefined
+    windows.clear()
+  }
+
+  async function pull(name: string, onProgress: (received: number, total: number) => void, signal?: AbortSignal) {
+    const reply = await send({
+      method: 'POST',
+      url: `${url}/api/pull`,
+      headers: { accept: 'application/x-ndjson', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: name, stream: true }),
+      timeouts: pullTimeouts,
+      signal,
+    }).catch((cause: unknown) => {
+      throw new AppError('unavailable', `Ollama does not answer at ${url}`, { cause })
+    })
+    const decoder = new TextDecoder()
+    let rest = ''
+    let isDone = false
+    for await (const bytes of reply.body) {
+      const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n')
+      rest = lines.pop()!
+      if (rest.length > longestLine) break
+      for (const line of lines) take(line)
+    }
+    take(rest)
+    refresh()
+    if (!isDone) throw new AppError('protocol', `Ollama at ${url} ended the download of ${name} too early`)
+
+    function take(line: string): void {
+      const { error, status, total, completed } = objectOf(parsed(line))
+      // Also an answer of status 200 may end with an error.
+      if (typeof error === 'string')
+        throw new AppError(reply.status === 404 ? 'not_found' : 'protocol', `Ollama could not pull ${name}: ${error}`)
+      if (typeof total === 'number' && typeof completed === 'number') onProgress(completed, total)
+      isDone ||= status === 'success'
+    }
   }
 
   function models(): Promise<readonly LocalModel[] | undefined> {
@@ -126,9 +175,10 @@ export function createOllamaRunner({
 
   async function list(): Promise<readonly LocalModel[] | undefined> {
     const answer = await read('tags')
-    // A connection that fails and another server's answer both mean that there is no runner.
-    if (answer === undefined) known = undefined
-    return rowsIn(answer)?.map(modelIn)
+    const rows = rowsIn(answer)
+    // A connection that fails and another server's answer both mean that there is no runner. A first model may come any moment.
+    if (!rows?.length) known = undefined
+    return rows?.map(modelIn)
   }
 
   /** The answer to `GET /api/NAME`, or to a POST with a body; undefined for none. */
@@ -217,6 +267,15 @@ export function createOllamaRunner({
       preview: (request, streamed) => target.preview(roomFor(request), streamed),
       leftOut: (request) => target.leftOut(sized.get(request) ?? request),
     }
+  }
+}
+
+/** The value of a line; undefined for one that is no JSON, which ends as an unfinished pull. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }
 

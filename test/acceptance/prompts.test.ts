@@ -15,7 +15,7 @@ withTerminal('a password is asked twice on the terminal, never shown, and the re
   const home = temporaryFolder()
   const { code, shown, stdout } = await converse(
     home,
-    ['setup'],
+    ['setup', '--account'],
     [
       [/Username/, 'ada'],
       [/Password(?! \(again\))/, 'Passw0rd-canary'],
@@ -49,7 +49,7 @@ withTerminal('two passwords that differ change nothing', async () => {
 
 withTerminal('Ctrl-C at a question ends the command with 130, and nothing is done', async () => {
   const home = temporaryFolder()
-  const { code } = await converse(home, ['setup'], [[/Username/, { keys: '\x03' }]])
+  const { code } = await converse(home, ['setup', '--account'], [[/Username/, { keys: '\x03' }]])
   assert.is(code, 130)
   assert.not.ok(existsSync(join(home, 'aichat.db')))
   rmSync(home, { recursive: true, force: true })
@@ -69,8 +69,8 @@ withTerminal('in a conversation the answer to a question of ours is no question 
     home,
     ['chat'],
     [
+      [/Who shall answer/, { keys: '\x1b[A\r' }],
       [/> /, 'hello'],
-      [/Pull a small model/, 'n'],
       [/start a local runner/, { keys: '\x04' }],
     ],
   )

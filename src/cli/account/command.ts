@@ -1,18 +1,9 @@
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 
-/** `aichat setup`, `login`, `logout`, `whoami`, `passwd`, `register` and `auth …`. No option takes a password. */
+/** `aichat login`, `logout`, `whoami`, `passwd`, `register` and `auth …`. No option takes a password. */
 export function addAccountCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
-
-  program
-    .command('setup')
-    .description('create the administrator while there are no users')
-    .option('--username <name>', 'the name to log in with')
-    .field('--email <address>', 'an email address, which also works to log in')
-    .option('--password-stdin', 'read the password from stdin')
-    .example('aichat setup --username ada', 'aichat setup --username ada --password-stdin < password.txt')
-    .action(run((account) => account.setUpAdministrator))
 
   program
     .command('register')

@@ -3,7 +3,6 @@ import { AppError, exitOf } from '../../errors.ts'
 import { previewChat } from '../../operations/operations.ts'
 import { resolveAlias } from '../../settings/settings.ts'
 import { printAnswer } from '../markdown/printer.ts'
-import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { isLocalOnly, requireLocalServer } from '../terminal/local-only.ts'
 import { note, printJson } from '../terminal/output.ts'
@@ -43,8 +42,11 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
     if (text !== '' || attached.files.length > 0) return await askOnce(cli, { text, attached, title }, chosen, check)
     if (words.join('') !== '' || check || options.dryRun || !(await canAsk(cli)))
       throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')
-    const { converse } = await import('./conversation.ts')
-    await converse(cli, chosen)
+    const [{ setUpConversation }, { converse }] = await Promise.all([
+      import('../setup/offer.ts'),
+      import('./conversation.ts'),
+    ])
+    await converse(cli, { ...chosen, ...(await setUpConversation(cli, chosen)) })
   } finally {
     check?.close()
   }
@@ -114,7 +116,15 @@ async function preview(
   await printJson(cli, { ...(await cli.ask(previewChat, offering(question, tools, []))), ...report })
 }
 
-/** Asks and prints; asks again after a model was pulled. False without an answer. */
+/** The question for another try, after the user chose at a terminal who is to answer. */
+async function offered(cli: Cli, reason: unknown, question: ChatQuestion): Promise<ChatQuestion | undefined> {
+  if (!(await canAsk(cli))) return undefined
+  const { offerSetUp } = await import('../setup/offer.ts')
+  const change = await offerSetUp(cli, reason, question)
+  return change && { ...question, ...change }
+}
+
+/** Asks and prints; asks again after a set-up. False without an answer. */
 async function ask(
   cli: Cli,
   question: ChatQuestion,
@@ -128,8 +138,9 @@ async function ask(
   } catch (reason) {
     const other = check && inWords(question, check, reason)
     if (other) note(cli, 'aichat: the model takes no format of answers; it is asked again with the format in words')
-    else if (!(await offerModel(cli, reason))) throw reason
-    await asking(other ?? question)
+    const next = other ?? (await offered(cli, reason, question))
+    if (!next) throw reason
+    await asking(next)
   }
   // The failure itself was printed as a remark.
   if (answer.unsaved && question.session !== undefined) cli.exit = exitOf(answer.unsaved)

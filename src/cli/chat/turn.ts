@@ -2,7 +2,7 @@ import type { Message } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import type { PromptLine } from '../line/prompt-line.ts'
 import { endLine } from '../markdown/printer.ts'
-import { offerModel } from '../models/pull.ts'
+import { offerSetUp } from '../setup/offer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note } from '../terminal/output.ts'
@@ -27,7 +27,7 @@ export interface Turn {
  */
 export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuestion, answer: Answer): Promise<Outcome> {
   const { timeout } = cli.globals()
-  const ask = () =>
+  const ask = (each: ChatQuestion) =>
     prompt.during(async (stop) => {
       // --timeout applies to each answer, not to the conversation.
       const { signal, release } = firstOf(
@@ -35,7 +35,7 @@ export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuesti
         timeout === undefined ? undefined : parseDuration(timeout),
       )
       try {
-        await askWith(cli, question, answer, signal, tools)
+        await askWith(cli, each, answer, signal, tools)
         return 'answered' as const
       } catch (reason) {
         if (cli.io.signal.aborted) throw reason
@@ -47,9 +47,10 @@ export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuesti
       }
     })
   try {
-    const outcome = await ask().catch(async (reason: unknown) => {
-      if (await prompt.lend(() => offerModel(cli, reason))) return ask()
-      throw reason
+    const outcome = await ask(question).catch(async (reason: unknown) => {
+      const change = await prompt.lend(() => offerSetUp(cli, reason, question))
+      if (!change) throw reason
+      return ask({ ...question, ...change })
     })
     if (outcome === 'answered') finishAnswer(cli, answer)
     return outcome

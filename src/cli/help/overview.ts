@@ -2,11 +2,7 @@
 export const summary = {
   usage: '[options] COMMAND',
   description: 'Chat with any model provider, speak, and keep personas with a memory.',
-  examples: [
-    'aichat "What is a monad?"',
-    'git diff | aichat chat "Write a commit message"',
-    'aichat plugin list --json',
-  ],
+  examples: ['aichat setup', 'aichat "What is a monad?"', 'git diff | aichat chat "Write a commit message"'],
 } as const
 
 /** The commands by purpose; test/cli/help/overview.test.ts holds it to the command tree. */
@@ -16,8 +12,8 @@ const groups: readonly (readonly [name: string, commands: string, purpose: strin
   ['Speech', 'tts', 'read text aloud'],
   ['Models', 'models plugin prices secret', 'providers, their prices and keys'],
   ['Programs', 'connect key limit usage', 'other clients, keys and costs'],
-  ['Service', 'serve service status doctor backup db config completion', ''],
-  ['Account', 'setup register login logout whoami passwd auth users audit', ''],
+  ['Service', 'setup serve service status doctor backup db config completion', ''],
+  ['Account', 'register login logout whoami passwd auth users audit', ''],
 ]
 
 /** The names of the commands below `aichat`. */

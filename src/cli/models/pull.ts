@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { defaultChatModel, knownModels, nonCommercialParts } from '../../model-hub/model-hub.ts'
-import { currentPlugin, listModels, type PullPiece, pullModel, removeModel } from '../../operations/operations.ts'
+import { listModels, type PullPiece, pullModel, removeModel } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
@@ -62,21 +62,19 @@ async function agreed(cli: Cli, question: string): Promise<boolean> {
   }
 }
 
-/**
- * Offers to download a small model after a chat failed with `unavailable`, on a terminal without active plugin or local
- * model. True when it was downloaded, so that the chat can be retried.
- */
-export async function offerModel(cli: Cli, reason: unknown): Promise<boolean> {
-  if (!(reason instanceof AppError) || reason.code !== 'unavailable' || !(await canAsk(cli))) return false
-  if (await cli.ask(currentPlugin, {})) return false
-  const { models } = await cli.ask(listModels, { installed: true })
-  if (models.some(({ type }) => type === 'chat')) return false
+/** Offers to download a small model after a chat that nothing could answer; true once it is there, for another try. */
+export async function offerModel(cli: Cli, reason: AppError): Promise<boolean> {
   note(cli, `aichat: ${reason.message}.`)
   const { summary } = knownModels.get(defaultChatModel)!
   if (!(await agreed(cli, `Pull a small model that runs on this machine? ${summary}.`))) return false
-  const { notes } = await download(cli, defaultChatModel)
-  for (const line of notes) note(cli, `aichat: ${line}`)
+  await pullWithProgress(cli, defaultChatModel)
   return true
+}
+
+/** Downloads a model with a progress bar, and says what its hub says about it. */
+export async function pullWithProgress(cli: Cli, name: string): Promise<void> {
+  const { notes } = await download(cli, name)
+  for (const line of notes) note(cli, `aichat: ${line}`)
 }
 
 async function download(cli: Cli, name: string, nonCommercial?: boolean): Promise<Pulled> {

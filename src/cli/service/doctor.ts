@@ -17,7 +17,7 @@ interface Finding {
 }
 
 /**
- * Checks this installation, or its newest backup, and prints the findings; exit 1 when a check failed.
+ * Checks this installation, or its newest backup, and prints the next step and the findings; exit 1 when a check failed.
  */
 export async function examine(cli: Cli, { backup }: { readonly backup?: boolean } = {}): Promise<void> {
   const findings: Finding[] = []
@@ -29,13 +29,15 @@ export async function examine(cli: Cli, { backup }: { readonly backup?: boolean 
     findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
   if (settings) await (backup ? examineBackup : examineInstallation)(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
-  await print(cli, { checks: findings }, ({ checks }) =>
-    checks
-      .map(
+  await print(cli, { next: nextStep(findings), checks: findings }, ({ next, checks }) =>
+    [
+      `Next: ${next}`,
+      '',
+      ...checks.map(
         ({ check, status, detail, fix }) =>
           `${status.padEnd(8)} ${check}: ${detail}${fix ? `\n         → ${fix}` : ''}`,
-      )
-      .join('\n'),
+      ),
+    ].join('\n'),
   )
 }
 
@@ -68,7 +70,8 @@ async function examineApp(app: App, findings: Finding[]): Promise<void> {
   if (!app.database) await runCheck(findings, 'database', async () => ({ detail: await app.checkStorage() }))
   await runCheck(findings, 'API keys', () => unusedKeys(app, findings))
   await runCheck(findings, 'plugins', async () => plugins(app, findings))
-  await runCheck(findings, 'local runner', () => runner(app, findings))
+  await runCheck(findings, 'local runner', () => runner(app))
+  await runCheck(findings, 'chats', () => chats(app, findings))
 }
 
 async function detailOrClose(app: App): Promise<string> {
@@ -178,7 +181,7 @@ function plugins(app: App, findings: Finding[]): { detail: string } {
         check: 'plugins',
         status: 'failed',
         detail: `${id} is active and ${auth.key_env} is not set`,
-        fix: `set ${auth.key_env}`,
+        fix: `aichat setup --provider ${id} asks for it, or set ${auth.key_env}`,
       })
     if (state === 'retired')
       findings.push({
@@ -191,18 +194,31 @@ function plugins(app: App, findings: Finding[]): { detail: string } {
   return { detail: active.length === 0 ? 'none is active' : `active: ${active.map(({ id }) => id).join(', ')}` }
 }
 
-async function runner(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
+async function runner(app: App): Promise<{ detail: string }> {
   const { ollama } = await app.chat()
   const models = await ollama.models()
-  if (models) return { detail: `${ollama.url} has ${counted(models.length, 'model')}` }
-  const alone = app.plugins.active('chat') === undefined
-  findings.push({
-    check: 'local runner',
-    status: alone ? 'warning' : 'ok',
-    detail: `no answer at ${ollama.url}`,
-    ...(alone && { fix: 'start Ollama there, or activate a plugin' }),
-  })
+  return { detail: models ? `${ollama.url} has ${counted(models.length, 'model')}` : `no answer at ${ollama.url}` }
+}
+
+/** Checks that a question without a model's name is answered: by the active plugin, or on this machine. */
+async function chats(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
+  const active = app.plugins
+    .list()
+    .find((plugin) => plugin.active && plugin.type !== 'tts' && plugin.type !== 'embedding')
+  if (active?.key_set) return { detail: `${active.name} answers` }
+  const { ollama, embedded } = await app.chat()
+  if ((await ollama.models())?.some(({ embedding }) => !embedding) || embedded.models().length > 0)
+    return { detail: 'a model on this machine answers' }
+  findings.push({ check: 'chats', status: 'warning', detail: 'no model answers', fix: 'aichat setup' })
   return undefined
+}
+
+/** What to do next: of all that is wrong the first thing, what failed before what is only a warning. */
+function nextStep(findings: readonly Finding[]): string {
+  const wrong = findings.filter(({ status, fix }) => status !== 'ok' && fix !== undefined)
+  const first =
+    wrong.find(({ status }) => status === 'failed') ?? wrong.find(({ check }) => check === 'chats') ?? wrong[0]
+  return first ? `${first.detail}: ${first.fix}` : 'nothing is wrong: ask something with aichat'
 }
 
 async function nativeRuntime(): Promise<{ detail: string }> {

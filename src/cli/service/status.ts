@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { counted } from '../../formats/formats.ts'
-import { defaultChatModel } from '../../model-hub/model-hub.ts'
 import { listLimits, listModels, serviceStatus } from '../../operations/operations.ts'
 import { budgetText } from '../limit/actions.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -60,11 +59,7 @@ export async function showStatus(cli: Cli): Promise<void> {
   if (status.active_plugin || status.local_runner.reachable) return
   const { models } = await cli.ask(listModels, { installed: true })
   if (models.some(({ type }) => type === 'chat')) return
-  note(
-    cli,
-    'aichat: no model would answer a chat. Use a provider: `aichat plugin list`, then `aichat plugin activate ID`;',
-  )
-  note(cli, `  or download a small model to this machine: \`aichat models pull ${defaultChatModel}\``)
+  note(cli, 'aichat: no model would answer a chat; `aichat setup` chooses one')
 }
 
 function workerText({ pid, phase, memory_bytes: bytes, cpu_seconds: seconds, connections, restarts }: Worker): string {

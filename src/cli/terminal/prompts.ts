@@ -22,10 +22,16 @@ export async function confirm(cli: Cli, question: string): Promise<void> {
 
 /** A question of inquirer (https://github.com/SBoudrias/Inquirer.js), without its name. */
 interface Question {
-  readonly type: 'confirm' | 'input' | 'password' | 'checkbox'
+  readonly type: 'confirm' | 'input' | 'password' | 'checkbox' | 'select' | 'search'
   readonly message: string
   readonly default?: unknown
   readonly choices?: readonly object[]
+  /** The choices of `search` for what is typed so far. */
+  readonly source?: (typed: string | undefined) => readonly object[]
+  /** Choices that are seen at once. */
+  readonly pageSize?: number
+  /** True, or why the answer is none. */
+  readonly validate?: (answer: string) => true | string
 }
 
 /** Asks on stderr and restores the terminal in every case. Ctrl-C throws `Interrupted`; a signal ends the question too. */

@@ -26,8 +26,7 @@ test('status names the next step where no model would answer, beside the result'
   const { code, stdout, stderr } = await home.aichat(['status', '--json'])
   assert.is(code, 0)
   assert.is(JSON.parse(stdout).active_plugin, null)
-  assert.match(stderr, /aichat plugin activate ID/)
-  assert.match(stderr, /aichat models pull/)
+  assert.match(stderr, /`aichat setup` chooses one/)
   assert.is((await home.aichat(['status', '--quiet'])).stderr, '')
   home.remove()
 })
@@ -45,9 +44,10 @@ test('status names the first budgets near their ends, and says how many more the
 test('doctor finds nothing wrong with a fresh installation', async () => {
   const home = openFastHome()
   const { code, stdout } = await home.aichat(['doctor', '--json'])
-  const { checks } = JSON.parse(stdout) as { checks: Check[] }
+  const { checks, next } = JSON.parse(stdout) as { checks: Check[]; next: string }
   assert.is(code, 0, stdout)
   assert.not.ok(checks.some(({ status }) => status === 'failed'))
+  assert.is(next, 'no model answers: aichat setup')
   home.remove()
 })
 
@@ -58,8 +58,9 @@ test('doctor names a missing key, a broken plugin, a damaged database and an ope
   writeFileSync(join(home.folder, 'aichat.db'), 'this is no database, whatever its name says')
   chmodSync(home.folder, 0o755)
   const { code, stdout } = await home.aichat(['doctor', '--json'])
-  const { checks } = JSON.parse(stdout) as { checks: Check[] }
+  const { checks, next } = JSON.parse(stdout) as { checks: Check[]; next: string }
   assert.is(code, 1)
+  assert.match(next, /aichat\.db is damaged/)
   const wrong = checks.filter(({ status }) => status !== 'ok')
   for (const part of [
     /GROQ_API_KEY is not set/,
