@@ -16,6 +16,7 @@ import { personaOperations } from './personas.ts'
 import { pluginCheckOperations } from './plugin-check.ts'
 import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
+import { profileOperations } from './profile.ts'
 import { pulledModelOperations } from './pulled-models.ts'
 import { requestOperations } from './requests.ts'
 import { responseOperations } from './responses.ts'
@@ -47,6 +48,7 @@ export const operations: readonly Operation[] = [
   ...adaptationOperations,
   ...packageOperations,
   ...memoryOperations,
+  ...profileOperations,
   ...sessionOperations,
   compactSession,
   ...responseOperations,

@@ -31,6 +31,7 @@ export { type Conversations, createConversations } from './chat/conversations.ts
 export { type AskModel, createExtraction, type OnBehalf } from './chat/extraction.ts'
 export type { KeepExchange } from './chat/keep-exchange.ts'
 export { withoutFiles } from './chat/kept-files.ts'
+export { meantBy } from './chat/meant.ts'
 export {
   type AboutAnswer,
   createPersonaChat,
@@ -135,3 +136,13 @@ export {
   scopeOf,
   viewOf,
 } from './persona.ts'
+export {
+  emptyProfile,
+  type Profile,
+  type ProfileLine,
+  type ProfileSlot,
+  type ProfileStore,
+  profileLimits,
+  profileSlots,
+} from './profile/profile.ts'
+export { createProfiles, type Profiles } from './profile/profiles.ts'
