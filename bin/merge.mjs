@@ -45,7 +45,10 @@ const loads = [
     'src/cli/service/serve.ts',
   ],
   [...tab, 'speech/servers/manifest.ts'],
-  [...tab, ...hub, 'src/app/names.ts', 'src/cli/help/topics.ts', 'src/cli/help/overview.ts'],
+  [
+    ...[...tab, ...hub, 'src/app/names.ts', 'src/storage/files/plugins.ts'],
+    ...['src/cli/help/topics.ts', 'src/cli/help/overview.ts'],
+  ],
   [...tab, 'src/app/names.ts', 'src/storage/sqlite/names.ts'],
 ]
 

@@ -1,7 +1,7 @@
 /**
- * Turns text into WAV: `text/` (languages, sentences, markup), `audio/` (WAV, resampling), `engines/NAME/` over `engines/neural/` and
- * `blocks/`, `servers/*.json` (the three servers), and the queue, pace and limits of a service.
- * Uses: `inference`, `process`, `formats`, `http`; the languages of eld.
+ * Turns text into WAV: `text/` (languages, sentences and their pauses, markup), `audio/` (WAV, resampling), `engines/NAME/` over `engines/neural/` and
+ * `blocks/`, `servers/*.json` (the three servers), and the queue and limits of a service.
+ * Uses: `inference`, `process`, `plugins` and `accounts` for providers that speak, the tools; the languages of eld.
  * Begin with: `service.ts`, `router.ts`, `synthesis.ts`, `engines/engine.ts`.
  */
 export { answerWith, type StreamFormat } from './answer.ts'

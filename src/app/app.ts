@@ -1,6 +1,6 @@
 /**
  * The composition root: connects each area to the edge it needs, and hands every face one value, the `App`.
- * Uses: the areas and the edge. An area is opened at its first use, by a file of its own here.
+ * Uses: the areas and the edge. Each area has a file here that opens it on first use.
  * Begin with: `compose.ts`, then the file named after the area.
  */
 export { installationSecrets } from './accounts.ts'

@@ -258,7 +258,7 @@ function resting({ failure, retryAfterMs }: Refusal): Failure {
   const isRest = failure.class === 'rate' || failure.class === 'down' || failure.class === 'protocol'
   return {
     ...failure,
-    message: `not asked, because it failed before: ${failure.message}`,
+    message: `not tried, because it failed before: ${failure.message}`,
     ...(isRest && Number.isFinite(retryAfterMs) && { waitMs: retryAfterMs }),
   }
 }

@@ -28,7 +28,7 @@ export function nothingHere(reasons: readonly string[], advice: readonly string[
 
 /** The failure of a place that the caller named, and that is not on this machine. */
 export function notHere(name: string, reason: string): AppError {
-  return new AppError('unavailable', `${name} was not asked, since only this machine may be: ${reason}`, {
+  return new AppError('unavailable', `${name} was not tried, since only this machine may be asked: ${reason}`, {
     details: [
       'Name a model of this machine, such as local:NAME; aichat models list --installed shows them',
       ...leaveOut,

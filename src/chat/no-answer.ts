@@ -145,12 +145,12 @@ function nameOf(attempt: Attempt): string {
   return attempt.runner === 'embedded' ? 'the pulled chat model' : `the local runner ${attempt.runner}`
 }
 
-/** `openai gpt-4o: too many requests (status 429, asked twice): slow down` */
+/** `openai gpt-4o: too many requests (status 429, tried twice): slow down` */
 function describe({ attempt }: AttemptFailed): string {
   const { class: kind, model, status, tries, error } = attempt
   const facts = [
     ...(status === undefined ? [] : [`status ${status}`]),
-    ...(tries === 0 ? ['not asked'] : tries === 1 ? [] : [tries === 2 ? 'asked twice' : `asked ${tries} times`]),
+    ...(tries === 0 ? ['not tried'] : tries === 1 ? [] : [tries === 2 ? 'tried twice' : `tried ${tries} times`]),
   ]
   const asked = facts.length > 0 ? ` (${facts.join(', ')})` : ''
   const name = kind === 'down' && status !== undefined ? 'server error' : classNames[kind ?? 'down']

@@ -318,7 +318,7 @@ export function createRouter(parts: RouterParts): Router {
       if (target === undefined || reason === undefined) return target
       const name = target.plugin ?? target.runner ?? target.model
       if (named !== undefined && next === targets[0]) throw notHere(name, reason)
-      away.push(`${name} was not asked: ${reason}`)
+      away.push(`${name} was not tried: ${reason}`)
       return undefined
     })
   }

@@ -86,7 +86,7 @@ export function buildProgram(cli: Cli, word?: string): CliCommand {
     .option('--as <username>', 'act as this user (in this process)')
     .option('--json', 'print JSON, exactly as the REST API returns it')
     .option('--plain', 'print tables as tab-separated lines without headings, and answers as the model wrote them')
-    .option('-q, --quiet', 'print no remarks')
+    .option('-q, --quiet', 'print fewer messages')
     .option('-v, --verbose', 'also name the data folder or server, and the model that answered')
     .option('--debug', 'print the stack of an error')
     .addOption(

@@ -1,7 +1,7 @@
 /**
  * Everything that can be asked of aichat: an operation has an input and output schema, a rule of access and a function.
  * REST routes, OpenAPI, the client of a daemon and the commands follow from the table.
- * Uses: `App`, and the types and rules of the areas; never a face or the edge.
+ * Uses: `App`, and the types and rules of the areas; at run time never a face or the edge.
  * Begin with: `operation.ts` (what an operation is), `table.ts` (all of them), `chat.ts`.
  */
 export { authorise, type Mode } from './access.ts'

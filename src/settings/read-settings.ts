@@ -9,7 +9,7 @@ import { folderOf, ignoredFolders, ignoredPath, xdgFolder } from './folders.ts'
 import { resolveAlias } from './model-aliases.ts'
 
 /**
- * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
+ * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/terminal/io.ts`, which is
  * the face of the process itself.
  * The order is: flag, environment, credential, file, default.
  */

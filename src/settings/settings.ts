@@ -1,5 +1,6 @@
 /**
- * Settings from the environment, credentials of systemd and the settings file, each with its origin; the only reader of
+ * Settings from the environment, credentials of systemd and the settings file, each with its origin; with
+ * `cli/terminal/io.ts`, which passes it, the only reader of
  * the environment.
  * Uses: `formats`, and `plugins` for the rules of names.
  * Begin with: `read-settings.ts` (`settingNames` describes every setting).

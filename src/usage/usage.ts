@@ -2,7 +2,7 @@
  * What requests use and cost: `metering/` counts a request, `ledger/` books its attempts, `prices/` costs them, `limits/` bounds
  * them before they are sent.
  * Uses: `chat` and `accounts` for what is metered and who pays, `plugins`, the tools; its stores are interfaces here.
- * Begin with: `cost.ts` (amounts and costs), `metering/metering.ts`, `limits/admission.ts`.
+ * Begin with: `cost.ts` (amounts and costs), `metering/metering.ts`, `ledger/ledger.ts`, `prices/price.ts`, `limits/admission.ts`.
  */
 export type { Place, PriceList } from './cost.ts'
 export { createDays, type Days, nextDay, startOf } from './days.ts'

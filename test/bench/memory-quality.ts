@@ -13,6 +13,8 @@ import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { memorySettingsOf } from '../../src/personas/persona.ts'
 import { testData } from '../helpers/data.ts'
 import { closing } from '../helpers/disposal.ts'
+import { printAims } from './memory-parts/aims.ts'
+import { areaOf, areaUnder } from './memory-parts/area.ts'
 import { floorAtWork } from './memory-parts/floor-at-work.ts'
 import { readTalks } from './memory-parts/locomo-data.ts'
 import { type Example, fitLogistic } from './memory-parts/logistic.ts'
@@ -36,6 +38,9 @@ type Asked = { readonly query: RelevanceQuery; readonly read: MemoryQuery; reado
 
 type Mode = 'hybrid' | 'words' | 'vectors'
 
+/** A set and what its questions find with the coefficients that were fitted on the other sets. */
+type HeldOut = { readonly set: QualitySet; readonly found: readonly Hit[][] }
+
 type Hit = { readonly id: string; readonly score: number }
 
 export async function bench(): Promise<void> {
@@ -51,6 +56,7 @@ export async function bench(): Promise<void> {
   )
   print(`Floor: ${floor}; at most ${mostInPrompt} memories in a prompt.`)
   const embedders = await availableEmbedders()
+  const heldOut: HeldOut[] = []
   for (const set of sets) {
     const others = sets.filter((other) => other !== set)
     const foreign = others.length > 0 ? fitOn(others) : undefined
@@ -64,11 +70,45 @@ export async function bench(): Promise<void> {
         report(`hybrid: ${name}, coefficients fitted on the other sets`, set, hits(asked, 'hybrid', embedder, foreign))
     }
     const { embedder } = embedders[0] ?? {}
+    heldOut.push({ set, found: hits(await ask(set, embedder), 'hybrid', embedder, foreign) })
     await oneLanguage(set, embedder)
     await changes(set, embedder)
     await large(set, embedder, foreign)
     if (set.name.startsWith('test data')) await atWork(set, embedder)
   }
+  if (sets.length > 1) reportHeldOut(heldOut)
+}
+
+/** The table of aims: each set with the coefficients that were fitted on the others. */
+function reportHeldOut(heldOut: readonly HeldOut[]): void {
+  const perSet = (figure: (one: HeldOut) => string) => heldOut.map((one) => `${one.set.name} ${figure(one)}`).join(', ')
+  const best = ({ set, found }: HeldOut, answerable: boolean) =>
+    set.queries.flatMap((query, at) => (query.answerable === answerable ? [found[at]![0]?.score ?? 0] : []))
+  const areas = heldOut.map((one) => areaOf(best(one, true), best(one, false)))
+  const mean = areas.reduce((sum, area) => sum + area, 0) / areas.length
+  printAims([
+    {
+      what: 'AUC on sets never fitted',
+      figure: `mean ${mean.toFixed(3)}: ${perSet((one) => areas[heldOut.indexOf(one)]!.toFixed(3))}`,
+      aim: '≥ .90',
+    },
+    {
+      what: `prompt at ${floor}, on sets never fitted`,
+      figure: perSet(({ set, found }) => promptAt(set.queries, found, floor)),
+      aim: 'silent ≥ 92 %',
+    },
+    {
+      what: `questions without a shared word that get their memory at ${floor}`,
+      figure: perSet(({ set, found }) => {
+        const isEntered = ({ right }: RelevanceQuery, at: number) =>
+          found[at]!.slice(0, mostInPrompt).some(({ id, score }) => score >= floor && right.includes(id))
+        const asked = set.queries.filter(({ no_shared_word }) => no_shared_word)
+        const entered = set.queries.filter((query, at) => query.no_shared_word && isEntered(query, at))
+        return `${entered.length} of ${asked.length}`
+      }),
+      aim: 'by cost: one wrong memory counts as two missed',
+    },
+  ])
 }
 
 /** The floor in a daemon and in `chat --dry-run`, with the product's coefficients and the time of this machine. */
@@ -172,17 +212,6 @@ function report(label: string, { queries }: Pick<QualitySet, 'queries'>, found: 
 
 function isReachable({ no_shared_word, cross_lingual }: RelevanceQuery): boolean {
   return no_shared_word !== true && cross_lingual !== true
-}
-
-/** `.930 (.89–.97)`: the area under the ROC curve, with the 95 % interval of Hanley and McNeil (Radiology 143(1), 1982). */
-function areaUnder(positive: readonly number[], negative: readonly number[]): string {
-  let sum = 0
-  for (const a of positive) for (const b of negative) sum += a > b ? 1 : a === b ? 0.5 : 0
-  const [m, n] = [positive.length, negative.length]
-  const area = sum / (m * n)
-  const [q1, q2] = [area / (2 - area), (2 * area ** 2) / (1 + area)]
-  const error = Math.sqrt((area * (1 - area) + (m - 1) * (q1 - area ** 2) + (n - 1) * (q2 - area ** 2)) / (m * n))
-  return `${area.toFixed(3)} (${(area - 1.96 * error).toFixed(2)}–${Math.min(1, area + 1.96 * error).toFixed(2)})`
 }
 
 function promptsAt(queries: readonly RelevanceQuery[], found: readonly Hit[][], least: number) {

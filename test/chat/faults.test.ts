@@ -118,7 +118,7 @@ test('no local runner: the error is 503, the provider’s reason first, every tr
     const failure = (await router.complete({ request: question }).catch((reason: unknown) => reason)) as AppError
     assert.equal([failure.status, failure.exit], [503, 69])
     assert.match(failure.message, /^custom failed: Down/)
-    assert.match(failure.details[0]!, /custom custom-model: server error \(status 503, asked twice\)/)
+    assert.match(failure.details[0]!, /custom custom-model: server error \(status 503, tried twice\)/)
     assert.match(failure.details.join('\n'), /OLLAMA_HOST/)
   }))
 
@@ -159,7 +159,7 @@ test('a plugin that keeps failing is rested: after five failures it is not asked
     const { report } = await router.complete({ request: question })
     assert.is(provider.received.length, before)
     assert.is(report.attempts[0]!.tries, 0)
-    assert.match(report.attempts[0]!.error!, /not asked/)
+    assert.match(report.attempts[0]!.error!, /not tried/)
   }))
 
 test('a retired service is not asked twice', () =>

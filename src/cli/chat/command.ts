@@ -17,9 +17,9 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('-c, --continue', 'continue the latest conversation')
     .option(
       '--again',
-      'ask the last question of the latest conversation, or of -s, once more, as with -m in another model',
+      'repeat the last question of the latest conversation (or of -s), for example with another model (-m)',
     )
-    .option('--no-log', 'keep nothing of this chat; otherwise each is kept, see aichat session list')
+    .option('--no-log', 'do not save this chat; by default every chat is saved, see aichat session list')
     .option('--no-memory', 'neither read nor store memories of the persona')
     .option(
       '-f, --file <path>',
@@ -34,7 +34,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'any other parameter of the model: top_p, seed, stop, reasoning_effort … (repeatable)',
       parseParameter,
     )
-    .option('--schema <schema>', 'the form of the answer: "name, age int, bio: one sentence", JSON Schema, or its file')
+    .option('--schema <schema>', 'the structure of the answer: "name, age int, bio: one sentence", JSON Schema, or its file')
     .option('--schema-multi <schema>', 'the same for a list of such objects, under "items"')
     .option('--json-object', 'have the model answer with one JSON object')
     .option('-t, --template <name>', 'ask with a template, see aichat template create')

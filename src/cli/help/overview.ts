@@ -11,9 +11,9 @@ export const summary = {
 
 /** The commands by purpose; test/cli/help/overview.test.ts holds it to the command tree. */
 const groups: readonly (readonly [name: string, commands: string, purpose: string])[] = [
-  ['Chat', 'chat template session mcp', 'ask a model, go on, lend it tools'],
+  ['Chat', 'chat template session mcp', 'ask a model, continue, give it tools'],
   ['Personas', 'persona', 'characters with a memory of you'],
-  ['Speech', 'tts', 'speak a text'],
+  ['Speech', 'tts', 'read text aloud'],
   ['Models', 'models plugin prices secret', 'providers, their prices and keys'],
   ['Programs', 'connect key limit usage', 'other clients, keys and costs'],
   ['Service', 'serve service status doctor backup db config completion', ''],
@@ -28,7 +28,7 @@ export function commandNames(): readonly string[] {
 const options: readonly (readonly [names: string, meaning: string])[] = [
   ['--server URL, --local', 'ask the daemon there, or work in this process'],
   ['--json, --plain', 'print JSON, or lines with tabs'],
-  ['-q, -v', 'print no remarks, or more of them'],
+  ['-q, -v', 'print fewer or more messages'],
   ['-y, --no-input, -h, -V', 'answer yes, never ask, show this help, the version'],
 ]
 

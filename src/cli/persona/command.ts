@@ -319,7 +319,7 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
 
   persona
     .command('restore <id> [backup]')
-    .description('restore a persona from a backup, or the newest; its present state is backed up first')
+    .description('restore a persona from a backup, or the newest; its current state is backed up first')
     .example('aichat persona restore Ada')
     .action(run((packages) => packages.restore))
 

@@ -7,7 +7,7 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
   const tts = withAudioOptions(
     withTextOptions(program.command('tts [text...]'))
-      .description('speak a text: the words given, a file, or piped input')
+      .description('read text aloud: the words given, a file, or piped input')
       .field('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path on the model hub')
       .field('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)'),
   )

@@ -20,7 +20,7 @@ export function addTemplateCommands(program: CliCommand, cli: Cli): void {
     .option('--prompt <text>', 'the prompt; $input stands for the text, $name for --var name=…, $$ for a dollar sign')
     .option('-m, --model <model>', 'the model, plugin:model, or persona:NAME')
     .option('-o, --option <key=value>', 'a parameter of the model, such as temperature=0 (repeatable)', parseParameter)
-    .option('--schema <schema>', 'the form of the answer, as in aichat chat --schema')
+    .option('--schema <schema>', 'the structure of the answer, as in aichat chat --schema')
     .option(
       '-f, --file <path>',
       'a file, folder, "pattern" or page that is always sent along (repeatable)',

@@ -104,12 +104,10 @@ async function administrator(daemon: SpawnedDaemon): Promise<string> {
   return body.token
 }
 
-/** The memories in the system prompt of a previewed request, each without its date and source. */
-function remembered({ body }: { readonly body: { readonly messages: readonly { role: string; content: string }[] } }) {
-  const system = body.messages.filter(({ role }) => role === 'system').map(({ content }) => content)
-  return system
-    .join('\n')
-    .split('\n')
+/** The memories in a previewed request, wherever the persona places them, each without its date and source. */
+function remembered({ body }: { readonly body: { readonly messages: readonly { readonly content: string }[] } }) {
+  return body.messages
+    .flatMap(({ content }) => content.split('\n'))
     .flatMap((line) => /^- \[[^\]]*\] (.*)$/.exec(line)?.[1] ?? [])
 }
 

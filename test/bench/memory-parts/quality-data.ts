@@ -39,7 +39,7 @@ export interface QualitySet {
 }
 
 /**
- * The two sets of this folder, written by hand for the calibration, and each folder of the test data with a
+ * The sets of this folder, written by hand for the calibration, and each folder of the test data with a
  * `relevance.json`. A record without a language is in English.
  */
 export function readQualitySets(): QualitySet[] {

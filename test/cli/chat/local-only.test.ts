@@ -65,7 +65,7 @@ test('where nothing local can answer the error says what to do, and nothing is s
       const { code, stdout, stderr } = await home.aichat(words, { environment: { OLLAMA_HOST: 'gpu.example:11434' } })
       assert.equal([code, stdout], [69, ''], stderr)
       assert.match(stderr, 'No model on this machine can answer, and nothing was sent to another one')
-      assert.match(stderr, 'custom was not asked: its host provider.example')
+      assert.match(stderr, 'custom was not tried: its host provider.example')
       assert.match(stderr, 'OLLAMA_HOST is gpu.example:11434, another machine')
       assert.match(stderr, 'aichat models pull smollm2-360m')
     }
@@ -75,9 +75,9 @@ test('where nothing local can answer the error says what to do, and nothing is s
 test('a provider elsewhere that is named, or a model that Ollama forwards, is refused and replaced by none', () =>
   withProvider(async ({ home, stand, runner }) => {
     const cases: readonly (readonly [string, RegExp])[] = [
-      ['custom:custom-model', /custom was not asked, since only this machine may be: its host provider\.example/],
-      ['local:big:cloud', /big:cloud was not asked, .*: Ollama forwards big:cloud to its cloud/],
-      ['renamed', /renamed was not asked, .*: Ollama forwards renamed to ollama\.com/],
+      ['custom:custom-model', /custom was not tried, since only this machine may be asked: its host provider\.example/],
+      ['local:big:cloud', /big:cloud was not tried, .*: Ollama forwards big:cloud to its cloud/],
+      ['renamed', /renamed was not tried, .*: Ollama forwards renamed to ollama\.com/],
     ]
     for (const [model, expected] of cases) {
       const { code, stderr } = await home.aichat(['chat', '--local-only', '-m', model, 'Hi'])
@@ -125,7 +125,7 @@ test('pages, daemons and tool servers elsewhere are refused', () =>
     await home.aichat(['mcp', 'add', 'far', '--url', 'https://tools.example/mcp'])
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
       [['chat', '--local-only', '-f', 'https://page.example/', 'Hi'], /page\.example was not asked/],
-      [['chat', '--local-only', '--mcp', 'far', 'Hi'], /The tool server far was not asked/],
+      [['chat', '--local-only', '--mcp', 'far', 'Hi'], /The tool server far was not tried/],
       [['chat', '--local-only', '--server', 'https://daemon.example', 'Hi'], /The daemon at https:\/\/daemon\.example/],
     ]
     for (const [words, expected] of cases) {
