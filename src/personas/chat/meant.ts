@@ -1,6 +1,7 @@
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { isLore } from '../memory/lore.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
+import { isOnlyQuestions } from '../memory/questions.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
 import type { Persona } from '../persona.ts'
 import type { ProfileLine } from '../profile/profile.ts'
@@ -32,7 +33,7 @@ export async function meantBy(
 ): Promise<Meant> {
   const target = forgetRequest(wish) ?? wish
   const { hits } = await memories.search(persona, { query: target, limit: 3 * mostMeant, signal })
-  const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
+  const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata) && !isOnlyQuestions(entry.content))
   const best = relevant[0]?.score ?? 0
   const meant = relevant.filter(({ score }) => score >= best * leastShare).slice(0, mostMeant)
   const ids = new Set<string | undefined>(meant.map(({ entry }) => entry.id))
