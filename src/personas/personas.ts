@@ -139,8 +139,6 @@ export {
 export {
   emptyProfile,
   type Profile,
-  type ProfileLine,
-  type ProfileSlot,
   type ProfileStore,
   profileLimits,
   profileSlots,

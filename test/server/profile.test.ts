@@ -9,7 +9,7 @@ const provider: Answer = (_request, response) => json(response, 200, completion(
 const remembering = { memory_settings: { enabled: true } }
 
 /** A persona, and a user who talks to it in chats of their own. */
-async function openTalk(all: UserDaemon, settings: object = remembering) {
+async function openTalk(all: UserDaemon, settings: Record<string, unknown> = remembering) {
   const path = await all.persona(settings)
   const persona = path.split('/').at(-1)!
   const say = async (content: string, fields: object = {}) => {
@@ -58,7 +58,7 @@ test('a pinned memory is in view, cut to its room, and a persona without lines h
   })
   await all.ada('POST', `${path}/memory`, { content: `Human block. ${'x'.repeat(9000)}`, metadata: { pinned: true } })
   const prompt = await promptOf('suggest a starter for tonight')
-  assert.match(prompt, /always holds[^]*shellfish/)
+  assert.match(prompt, /always holds[\s\S]*shellfish/)
   assert.match(prompt, /Human block/)
   assert.ok(prompt.length < 4000)
 })
@@ -185,7 +185,7 @@ test('a profile goes with its package', async () => {
     ['I do not drink alcohol'],
   )
   const imported = await all.ada('POST', '/api/personas/import', exported)
-  assert.equal([imported.status, imported.body.code], [200, undefined])
+  assert.equal([imported.status, imported.body.code], [201, undefined])
   const { personas } = (await all.ada('GET', '/api/personas')).body
   const { body } = await all.ada('GET', `/api/personas/${personas.at(-1).id}/profile`)
   assert.equal(

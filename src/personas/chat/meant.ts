@@ -33,7 +33,9 @@ export async function meantBy(
 ): Promise<Meant> {
   const target = forgetRequest(wish) ?? wish
   const { hits } = await memories.search(persona, { query: target, limit: 3 * mostMeant, signal })
-  const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata) && !isOnlyQuestions(entry.content))
+  const relevant = hits.filter(
+    ({ relevant, entry }) => relevant && !isLore(entry.metadata) && !isOnlyQuestions(entry.content),
+  )
   const best = relevant[0]?.score ?? 0
   const meant = relevant.filter(({ score }) => score >= best * leastShare).slice(0, mostMeant)
   const ids = new Set<string | undefined>(meant.map(({ entry }) => entry.id))

@@ -109,7 +109,7 @@ function takesPlaceOf(line: ProfileLine, other: ProfileLine, all: readonly Profi
 }
 
 /** Stands in `about` for a subject that is not named; the person follows, or none for the user. */
-export const anySubject = '*'
+const anySubject = '*'
 
 /** The subject of a line about a person, or about the user where that is ''. */
 export function subjectOf(topic: string, person: string): string {

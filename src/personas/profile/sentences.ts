@@ -2,7 +2,7 @@
 const longestTalk = 2_000
 
 /** Characters of the longest sentence that becomes a line. */
-export const longestSentence = 300
+const longestSentence = 300
 
 /**
  * The sentences of a message that are its author's own words and state something: without attached files, code, quoted lines and

@@ -36,7 +36,13 @@ test('only words of the author count: no file, code, quotation or long document'
 })
 
 test('a long line of any signs is read in a moment', () => {
-  for (const text of ['a '.repeat(900), 'I am '.repeat(390), "'".repeat(1900), '私は'.repeat(90), 'my son '.repeat(40)]) {
+  for (const text of [
+    'a '.repeat(900),
+    'I am '.repeat(390),
+    "'".repeat(1900),
+    '私は'.repeat(90),
+    'my son '.repeat(40),
+  ]) {
     const begun = performance.now()
     linesIn(text, [ilyas])
     ownSentences(text)

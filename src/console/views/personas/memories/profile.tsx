@@ -12,7 +12,10 @@ import { useData } from '../../../wire/use-data.ts'
 export function Profile({ persona }: { readonly persona: Persona }) {
   const [text, setText] = useState('')
   const place = path`/api/personas/${persona.id}/profile`
-  const profile = useData<{ readonly lines: readonly ProfileLine[] }>((signal) => ask('GET', place, { signal }), [place])
+  const profile = useData<{ readonly lines: readonly ProfileLine[] }>(
+    (signal) => ask('GET', place, { signal }),
+    [place],
+  )
   const change = useAction(async (work: () => Promise<unknown>) => {
     await work()
     profile.reload()
