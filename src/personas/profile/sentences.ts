@@ -9,10 +9,11 @@ const longestSentence = 300
  * quotations, and without questions, suppositions and doubts. None for a long message.
  */
 export function ownSentences(message: string): readonly string[] {
-  const own = message
-    .replace(/<file\b[^>]*>[\s\S]*?(?:<\/file[^>]*>|$)/giu, '\n')
+  const own = withoutFiles(message)
     .replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`/gu, '\n')
-    .replace(/^\s*>.*$/gmu, '\n')
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('>'))
+    .join('\n')
   if (own.length > longestTalk) return []
   return own
     .split(/(?<=[.!?…؟।])\s+|(?<=[。！？])|\n|(?<=[;；])\s*/u)
@@ -26,6 +27,16 @@ export function ownSentences(message: string): readonly string[] {
         !opensTextOfOthers.test(sentence) &&
         !supposes.test(sentence),
     )
+}
+
+/** A message without the files that `aichat chat -f` puts into it, each from `<file …>` to `</file`; one without an end to the end. */
+function withoutFiles(message: string): string {
+  const pieces = message.split(/<file\b/iu)
+  const rest = pieces.slice(1).map((piece) => {
+    const end = piece.toLowerCase().indexOf('</file')
+    return end < 0 ? '' : piece.slice(piece.indexOf('>', end) + 1)
+  })
+  return [pieces[0], ...rest].join('\n')
 }
 
 /** A colon behind which something stands that is to be worked on or was said by others: "Translate: …", "It says: …". */
