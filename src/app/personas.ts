@@ -5,6 +5,7 @@ import type { HttpClient } from '../http-client/http-client.ts'
 import {
   type Adaptation,
   type AskModel,
+  type Backups,
   type Conversations,
   chatHooks,
   createBehind,
@@ -14,6 +15,7 @@ import {
   createMemories,
   createPersonaChat,
   createPersonas,
+  createProfiles,
   createProposals,
   createSummaries,
   type Embedders,
@@ -21,6 +23,7 @@ import {
   type Memories,
   type PersonaChat,
   type Personas,
+  type Profiles,
   type Proposals,
   scopeOf,
   startMaintenance,
@@ -44,6 +47,7 @@ import type { Waits } from './waits.ts'
 export interface PersonaArea {
   readonly personas: Personas
   readonly memories: Memories
+  readonly profiles: Profiles
   readonly proposals: Proposals
   readonly conversations: Conversations
   readonly embedders: Embedders
@@ -60,7 +64,7 @@ export interface PersonaArea {
 }
 
 export interface PersonaAreaParts {
-  readonly storage: Pick<Storage, 'personas' | 'memories' | 'proposals' | 'conversations' | 'packages'>
+  readonly storage: Pick<Storage, 'personas' | 'memories' | 'profiles' | 'proposals' | 'conversations' | 'packages'>
   readonly settings: Settings
   /** Adaptation and backups; opened when they are needed. */
   readonly packages: () => Promise<Pick<PackageArea, 'adaptation' | 'backups'>>
@@ -119,11 +123,16 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     onUpdate: (before, after) => adaptation.settingsChanged(before, after),
     clock,
   })
+  const inBackups: Backups['forget'] = async (...forgotten) => (await packages()).backups.forget(...forgotten)
+  const profiles = createProfiles({ store: storage.profiles, memories: storage.memories, forgetting: inBackups, clock })
   const memories: Memories = createMemories({
     store: storage.memories,
     personas,
     embedders,
-    forgetting: async (persona, what, remove) => (await packages()).backups.forget(persona, what, remove),
+    async forgetting(persona, what, remove) {
+      await profiles.forget(persona, what)
+      return inBackups(persona, what, remove)
+    },
     clock,
     settledClock: parts.settledClock,
     embeddingTimeout: waits.embedding,
@@ -154,12 +163,14 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
   return {
     personas,
     memories,
+    profiles,
     proposals,
     conversations,
     embedders,
     chat: createPersonaChat({
       personas,
       memories,
+      profiles,
       lorebooks: createLorebooks({ store: storage.memories, clock }),
       conversations,
       ...chatHooks(adaptation),
@@ -168,7 +179,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
         if (endpoint === undefined || (isLoopback(endpoint) && !isCloudName(model))) return
         throw embeddedElsewhere(persona.name, model, endpoint)
       },
-      remembered: createExtraction({ ask, behind, proposals, redact }),
+      remembered: createExtraction({ ask, behind, proposals, profiles, redact }),
       redact,
     }),
     now: clock,

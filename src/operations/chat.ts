@@ -114,8 +114,12 @@ const routeReport = z.looseObject({
   local_only: z.exactOptional(z.literal(true)),
   /** The persona's memories in the request, best first. */
   memories: z.exactOptional(z.array(z.object({ id: z.string(), score: z.number() }))),
-  /** Where the user asks to forget something, the ids of the memories that this may mean; none is removed. */
+  /** Where the user asks to forget something, the ids of the memories that this may mean; they go with the answer where the persona's settings say so. */
   forget: z.exactOptional(z.array(z.string())),
+  /** How many parts of the user's message become memories with the answer. */
+  kept: z.exactOptional(z.int()),
+  /** The id of the persona. */
+  persona: z.exactOptional(z.string()),
   /** Absent in the first chunk of a stream; a chunk of its own at the end has it. */
   cost: cost.optional(),
   /** The session in which a chat with `keep` stands; in a stream, a chunk at the end has it. */
@@ -242,19 +246,27 @@ function reportOf(report: RouteReport, { chat }: ReadyChat): z.input<typeof rout
     attempts: report.attempts.map((attempt) => ({ ...attempt })),
     warnings: [...report.warnings, ...(chat?.warnings ?? []), ...forgetWarnings(chat)],
     ...(chat?.forget && { forget: chat.forget.map(({ id }) => id) }),
+    ...(chat?.keeping && { kept: chat.keeping.filter(({ refusal }) => refusal === undefined).length }),
+    ...(chat?.persona !== undefined && { persona: chat.persona }),
     ...(chat && { memories: chat.memories.map((memory) => ({ ...memory })) }),
   }
 }
 
-/** Names what a request to forget means: nothing is removed by it, since it may mean something else. */
+/** Names what a request to forget means: it goes after a yes, since it may mean something else, or with the answer. */
 function forgetWarnings(chat: ReadyChat['chat']): readonly string[] {
   if (!chat?.forget) return []
-  const { persona, forget } = chat
-  if (forget.length === 0) return ['No memory matches what is to be forgotten; the request is not remembered']
-  return forget.map(
-    ({ id, content }) =>
-      `To forget ${JSON.stringify(content.slice(0, longestNamed))}: aichat persona memory remove ${persona} ${id}`,
-  )
+  const { persona, forget, forgetLines = [] } = chat
+  const named = (text: string) => JSON.stringify(text.slice(0, longestNamed))
+  if (forget.length + forgetLines.length === 0)
+    return ['No memory matches what is to be forgotten; the request is not remembered']
+  if (chat.forgets === 'at_once')
+    return [...forget.map(({ content }) => content), ...forgetLines.map(({ text }) => text)].map(
+      (text) => `Forgotten with this answer: ${named(text)}`,
+    )
+  return [
+    ...forget.map(({ id, content }) => `To forget ${named(content)}: aichat persona memory remove ${persona} ${id}`),
+    ...forgetLines.map(({ id, text }) => `To forget ${named(text)}: aichat persona profile remove ${persona} ${id}`),
+  ]
 }
 
 /** Characters of a memory that a warning names. */

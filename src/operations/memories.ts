@@ -174,7 +174,7 @@ export const showMemory = defineOperation({
 })
 
 /** What became of the persona's backups that held the removed memories; absent where none did. */
-const backups = z.exactOptional(
+export const backups = z.exactOptional(
   z.object({
     /** Written again without them. */
     rewritten: z.int(),
@@ -183,7 +183,8 @@ const backups = z.exactOptional(
   }),
 )
 
-function backupsField(changed: ChangedBackups): { backups?: ChangedBackups } {
+/** The field of an answer for these backups. */
+export function backupsField(changed: ChangedBackups): { backups?: ChangedBackups } {
   return changed.rewritten + changed.removed > 0 ? { backups: changed } : {}
 }
 
@@ -198,8 +199,12 @@ export const editMemory = defineOperation({
   locate: locateMemory,
   input: memoryChange.extend(memoryId.shape),
   output: memory,
-  run: async ({ app }, { id: _id, memory_id: _memory, ...change }, located) =>
-    withoutEmbedding(await (await app.personas()).memories.edit(located.persona, located.memory, change)),
+  run: async ({ app }, { id: _id, memory_id: _memory, ...change }, { persona, memory: before }) => {
+    const { memories, profiles } = await app.personas()
+    const after = await memories.edit(persona, before, change)
+    await profiles.follow(persona, before, after.content)
+    return withoutEmbedding(after)
+  },
 })
 
 export const removeMemory = defineOperation({

@@ -46,7 +46,7 @@ export interface PublicCall extends CallParts {
   readonly caller?: Caller | undefined
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 interface OperationParts {
   /** `area.verb`: the name in the OpenAPI document and in logs. */

@@ -73,6 +73,7 @@ export {
 } from './plugins.ts'
 export { completeChat, prepareChat, reportHeaders, streamChat } from './prepare-chat.ts'
 export { listPrices, longestPriceFile, setPrices, unsetPrice } from './prices.ts'
+export { addProfileLine, editProfileLine, forgetMemories, removeProfileLine, showProfile } from './profile.ts'
 export { type PullPiece, pullModel, removeModel } from './pulled-models.ts'
 export { listRequests, showLoad } from './requests.ts'
 export { reloadService, runningService } from './running-service.ts'

@@ -17,6 +17,7 @@ import { pluginCheckOperations } from './plugin-check.ts'
 import { pluginKeyOperations } from './plugin-keys.ts'
 import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
+import { profileOperations } from './profile.ts'
 import { pulledModelOperations } from './pulled-models.ts'
 import { requestOperations } from './requests.ts'
 import { responseOperations } from './responses.ts'
@@ -49,6 +50,7 @@ export const operations: readonly Operation[] = [
   ...adaptationOperations,
   ...packageOperations,
   ...memoryOperations,
+  ...profileOperations,
   ...sessionOperations,
   compactSession,
   ...responseOperations,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { personaPrefix } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
 import { displayName } from '../formats/formats.ts'
+import type { ProfileLine } from './profile/profile.ts'
 
 /** Absent fields have the default of `memoryDefaults`. */
 const memorySettings = z.object({
@@ -26,6 +27,13 @@ const memorySettings = z.object({
    * holds all before them; `system` puts them behind the system prompt.
    */
   placement: z.exactOptional(z.enum(['end', 'system'])),
+  /** The most tokens of the profile in a chat: what always holds for the user, and the pinned memories. 0 leaves it out. */
+  profile_tokens: z.exactOptional(z.int().min(0).max(4000)),
+  /**
+   * What "forget my birthday" in a chat does: `ask` names what it means, which goes after a yes; `at_once` removes it with the
+   * answer.
+   */
+  forget: z.exactOptional(z.enum(['ask', 'at_once'])),
 })
 
 /** Absent fields have the default of `mutationDefaults`. */
@@ -44,6 +52,8 @@ const memoryDefaults = {
   extract: 'off',
   extract_min_confidence: 0.8,
   placement: 'end',
+  profile_tokens: 400,
+  forget: 'ask',
 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
@@ -154,6 +164,8 @@ export const personaView = z.object({
     extract: z.enum(['off', 'manual', 'auto']),
     extract_min_confidence: z.number(),
     placement: z.enum(['end', 'system']),
+    profile_tokens: z.int(),
+    forget: z.enum(['ask', 'at_once']),
   }),
   mutation_settings: z.object({
     enabled: z.boolean(),
@@ -203,6 +215,10 @@ export interface OpenedPersona {
   readonly lore: number
   /** The hash at the end of its log of adaptation; '' where it has learned nothing. */
   readonly learned: string
+  /** The lines of its profile. */
+  readonly profile: readonly ProfileLine[]
+  /** Another text after each change of its memories; '' where none is pinned. */
+  readonly pinned: string
 }
 
 /** Stores personas. `owner` is a user's id or `local`. Every write is one durable transaction. */

@@ -31,6 +31,7 @@ export { type Conversations, createConversations } from './chat/conversations.ts
 export { type AskModel, createExtraction, type OnBehalf } from './chat/extraction.ts'
 export type { KeepExchange } from './chat/keep-exchange.ts'
 export { withoutFiles } from './chat/kept-files.ts'
+export { meantBy } from './chat/meant.ts'
 export {
   type AboutAnswer,
   createPersonaChat,
@@ -137,3 +138,11 @@ export {
   scopeOf,
   viewOf,
 } from './persona.ts'
+export {
+  emptyProfile,
+  type Profile,
+  type ProfileStore,
+  profileLimits,
+  profileSlots,
+} from './profile/profile.ts'
+export { createProfiles, type Profiles } from './profile/profiles.ts'

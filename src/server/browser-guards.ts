@@ -97,7 +97,7 @@ export function checkOrigin({ request, response }: RequestContext, settings: Set
   }
   if (request.method === 'OPTIONS') {
     if (isListed && request.headers['access-control-request-method']) {
-      response.setHeader('access-control-allow-methods', 'GET, POST, PUT, DELETE')
+      response.setHeader('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE')
       response.setHeader('access-control-allow-headers', allowedHeaders(request.headers))
       response.setHeader('access-control-max-age', '600')
     }

@@ -81,7 +81,7 @@ function describe(operation: Operation): Json {
     ...rest
   } = schemaOf(operation.input, 'input') as { properties?: Record<string, Json>; required?: string[] } & Json
   const inPath = [...operation.path.matchAll(/:(\w+)/g)].map((match) => match[1]!)
-  const hasBody = operation.method === 'POST' || operation.method === 'PUT'
+  const hasBody = ['POST', 'PUT', 'PATCH'].includes(operation.method)
   const inQuery = (name: string) => !hasBody || operation.query?.includes(name) === true
   const outside = Object.keys(properties).filter((name) => inPath.includes(name) || inQuery(name))
   const parameters = outside.map((name) => ({

@@ -135,7 +135,7 @@ function queryOf(
   { method, query = [], input }: Operation,
   params: Readonly<Record<string, string>>,
 ): readonly string[] {
-  if (method === 'POST' || method === 'PUT') return query
+  if (method === 'POST' || method === 'PUT' || method === 'PATCH') return query
   return Object.keys((input as z.ZodObject).shape).filter((name) => !(name in params))
 }
 

@@ -8,6 +8,7 @@ import type {
   MemoryStore,
   PersonaArchive,
   PersonaStore,
+  ProfileStore,
   ProposalStore,
 } from '../personas/personas.ts'
 import type { PluginStore } from '../plugins/plugins.ts'
@@ -33,6 +34,7 @@ export interface Storage {
   readonly plugins: PluginStore
   readonly personas: PersonaStore
   readonly memories: MemoryStore
+  readonly profiles: ProfileStore
   readonly proposals: ProposalStore
   readonly conversations: ConversationStore
   /** Responses of the Responses API. */

@@ -27,6 +27,8 @@ test('a persona of two fields has every default, and the address where it is', (
         extract: 'off',
         extract_min_confidence: 0.8,
         placement: 'end',
+        profile_tokens: 400,
+        forget: 'ask',
       },
       mutation_settings: { enabled: false, sensitivity: 'medium', auto_adapt: false },
     })
@@ -93,6 +95,8 @@ test('a change leaves what it does not name, merges settings and removes what it
       extract: 'off',
       extract_min_confidence: 0.8,
       placement: 'end',
+      profile_tokens: 400,
+      forget: 'ask',
     })
     assert.equal(changed.body.mutation_settings, { enabled: false, sensitivity: 'low', auto_adapt: false })
     assert.ok(changed.body.updated_at >= changed.body.created_at)
@@ -106,6 +110,8 @@ test('a change leaves what it does not name, merges settings and removes what it
       extract: 'off',
       extract_min_confidence: 0.8,
       placement: 'end',
+      profile_tokens: 400,
+      forget: 'ask',
     })
     assert.equal(reset.body.parameters, {})
     assert.equal((await ada('GET', path)).body, reset.body)

@@ -146,6 +146,10 @@ async function ask(
   if (answer.unsaved && question.session !== undefined) cli.exit = exitOf(answer.unsaved)
   if (cli.io.outClosed) return true
   const isThere = finishAnswer(cli, answer)
+  if (answer.recall && answer.recall.forget.length > 0) {
+    const { offerForgetting } = await import('./forgetting.ts')
+    await offerForgetting(cli, answer.recall)
+  }
   if (check && isThere) await finishChecked(check, answer)
   else if (check && answer.text !== '' && !cli.globals().json) await printAnswer(cli, answer.text)
   if (isThere && !answer.unsaved && question.session !== undefined) {

@@ -1,5 +1,6 @@
 import { type ChatChunk, type Message, textOf, type Usage } from '../../chat/chat.ts'
 import type { FailureCode } from '../../errors.ts'
+import { counted } from '../../formats/formats.ts'
 import { chat } from '../../operations/operations.ts'
 import { usdOf } from '../../usage/usage.ts'
 import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer, silentPrinter } from '../markdown/printer.ts'
@@ -32,6 +33,19 @@ export interface Answer {
   by: string | undefined
   /** Whether stdout stands within a line. */
   lineOpen: boolean
+  /** What the persona's memory had to do with it; undefined without a persona. */
+  recall?: Recall
+}
+
+/** What a persona's memory had to do with an answer. */
+export interface Recall {
+  /** The id of the persona. */
+  readonly persona: string
+  readonly memories: readonly { readonly id: string; readonly score: number }[]
+  /** Parts of the question that became memories. */
+  readonly kept: number
+  /** The memories that a wish to forget may mean, and that wait for a yes. */
+  readonly forget: readonly string[]
 }
 
 export function emptyAnswer(): Answer {
@@ -64,6 +78,23 @@ interface Report {
   readonly cost?: { readonly cost_nano: number | null }
   readonly session?: { readonly name: string }
   readonly unsaved?: FailureCode
+  readonly persona?: string
+  readonly memories?: readonly { readonly id: string; readonly score: number }[]
+  readonly kept?: number
+  readonly forget?: readonly string[]
+}
+
+function recallOf({ persona, memories = [], kept = 0, forget = [] }: Report): Pick<Answer, 'recall'> {
+  return persona === undefined ? {} : { recall: { persona, memories, kept, forget } }
+}
+
+/** "2 memories used, 1 kept"; '' where none was. */
+export function recallText({ memories, kept }: Pick<Recall, 'memories' | 'kept'>): string {
+  const parts = [
+    ...(memories.length > 0 ? [`${counted(memories.length, 'memory', 'memories')} used`] : []),
+    ...(kept > 0 ? [`${memories.length > 0 ? kept : counted(kept, 'memory', 'memories')} kept`] : []),
+  ]
+  return parts.join(', ')
 }
 
 interface WholeChoice {
@@ -111,6 +142,7 @@ async function wholeAnswer(
   answer.cost = report.cost?.cost_nano ?? undefined
   answer.unsaved = report.unsaved
   answer.by = addressOf(report)
+  Object.assign(answer, recallOf(report))
   countTokens(answer, reply['usage'] as Usage | undefined)
   remark(cli, report, answer.cost)
 }
@@ -173,7 +205,10 @@ async function streamTo(
         for (const warning of warnings) note(cli, `aichat: ${warning}`)
       })
     report ??= chunk.aichat
-    if (report) answer.by = addressOf(report)
+    if (report) {
+      answer.by = addressOf(report)
+      Object.assign(answer, recallOf(report))
+    }
     countTokens(answer, chunk.usage)
     answer.cost = chunk.aichat?.cost?.cost_nano ?? answer.cost
     answer.unsaved = chunk.aichat?.unsaved ?? answer.unsaved
@@ -201,6 +236,13 @@ async function messageOf(chunks: readonly ChatChunk[]): Promise<Message | undefi
   return collectReply(chunks.filter(({ choices }) => choices)).choices[0]?.message
 }
 
+/** What the memory had to do with an answer, behind other remarks. */
+function recallRemark(report: Report): string {
+  const { recall } = recallOf(report)
+  const text = recall ? recallText(recall) : ''
+  return text === '' ? '' : `; ${text}`
+}
+
 /** stderr names the model that answered after a fallback and the failures before it; with -v always. */
 function remark(cli: Cli, report: Report, cost: number | undefined): void {
   for (const warning of report.warnings) note(cli, `aichat: ${warning}`)
@@ -209,7 +251,7 @@ function remark(cli: Cli, report: Report, cost: number | undefined): void {
     if (cli.globals().verbose)
       note(
         cli,
-        `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}${priceText(cost)}${report.local_only ? '; nothing left this machine' : ''}`,
+        `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}${priceText(cost)}${report.local_only ? '; nothing left this machine' : ''}${recallRemark(report)}`,
       )
     return
   }

@@ -14,7 +14,7 @@ import { parseParameter } from '../terminal/parameters.ts'
 import { given } from '../terminal/parsers.ts'
 import { Interrupted } from '../terminal/prompts.ts'
 import { firstOf } from '../terminal/stop-signal.ts'
-import { emptyAnswer } from './answer.ts'
+import { type Answer, emptyAnswer, recallText } from './answer.ts'
 import { type ChatTools, withTools } from './asking.ts'
 import { commandOf } from './conversation/commands/all.ts'
 import { completer } from './conversation/commands/complete.ts'
@@ -142,9 +142,21 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
       },
     )
     if (answer.by !== undefined) addTo(current.totals, answer)
+    if (outcome === 'answered') await tellRecall(answer)
     if (!(await settle(outcome))) return
     current.attached = nothingAttached
     if (outcome === 'answered' && (await isToBeSummarised(cli, answer, '/compact'))) await runCommand('/compact')
+  }
+
+  /** Says how many memories went into an answer and came of its question, and asks before any is forgotten. */
+  async function tellRecall({ recall }: Answer): Promise<void> {
+    current.recall = recall
+    if (!recall) return
+    const text = recallText(recall)
+    if (text !== '' && !cli.globals().verbose) note(cli, `aichat: ${text}`)
+    if (recall.forget.length === 0) return
+    const { offerForgetting } = await import('./forgetting.ts')
+    await prompt.lend(() => offerForgetting(cli, recall))
   }
 
   /** The request for messages, in the saved session. */

@@ -51,6 +51,7 @@ export function addPersonaCommands(program: CliCommand, cli: Cli): void {
     .action(run((personas) => personas.remove))
 
   addMemoryCommands(persona, cli)
+  addProfileCommands(persona, cli)
   addAdaptationCommands(persona, cli)
   addPackageCommands(persona, cli)
 }
@@ -165,12 +166,61 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .action(run((memories) => memories.evictions))
 
   memory
+    .command('forget <id> <wish...>')
+    .description('delete for good what your words mean, memories and lines of the profile, after naming them')
+    .example(
+      'aichat persona memory forget Ada "my birthday"',
+      'aichat persona memory forget Ada "what I said about Anna" --yes',
+    )
+    .action(run((memories) => memories.forget))
+
+  memory
     .command('wipe <id>')
     .description('delete memories for good: all of them, or some categories')
     .option('--category <name...>', 'only these categories; "" for memories without one')
     .option('--before <date>', 'only memories older than this, such as 2026-01-31', parseTime)
     .example('aichat persona memory wipe Ada --category work', 'aichat persona memory wipe Ada --before 2026-01-31')
     .action(run((memories) => memories.wipe))
+}
+
+/** `aichat persona profile …`: what always holds for the user of a persona. */
+function addProfileCommands(persona: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./profile.ts'))
+  const slots = ['address', 'language', 'manner', 'allergy', 'diet', 'faith', 'health', 'people', 'note']
+  const profile = persona
+    .command('profile')
+    .description('show and change what a persona always has in view of you: name, manner of answers, limits, family')
+    .example('aichat persona profile show Ada', 'aichat persona profile add Ada "I am allergic to nuts"')
+
+  profile
+    .command('show <id>')
+    .description('list the lines of the profile')
+    .field('--history', 'with the lines whose place others took')
+    .example('aichat persona profile show Ada --history')
+    .action(run((lines) => lines.show))
+
+  profile
+    .command('add <id> <text...>')
+    .description('add a line; it takes the place of an earlier one on the same subject')
+    .fieldOption(new Option('--slot <slot>', 'its subject; without it told by its words').choices(slots))
+    .fields({ text: 'TEXT' })
+    .example('aichat persona profile add Ada "Call me Jo"')
+    .action(run((lines) => lines.add))
+
+  profile
+    .command('edit <id> <line> [text...]')
+    .description('change a line, by its id or the beginning of it; the earlier text goes to the history')
+    .fieldOption(new Option('--slot <slot>', 'its subject').choices(slots))
+    .fields({ text: 'TEXT' })
+    .example('aichat persona profile edit Ada 6f9a2c1e "Call me Jo Ann"')
+    .action(run((lines) => lines.edit))
+
+  profile
+    .command('remove <id> <line...>')
+    .alias('rm')
+    .description('delete lines for good')
+    .example('aichat persona profile remove Ada 6f9a2c1e')
+    .action(run((lines) => lines.remove))
 }
 
 /** `aichat persona memory proposals …`: facts that the persona's model proposed. */
@@ -360,6 +410,18 @@ function withSettings(command: CliCommand): CliCommand {
         'where memories stand in a chat: before the newest message, so that the history before it can be cached, or behind the system prompt',
       ).choices(['end', 'system']),
       'memory_settings.placement',
+    )
+    .field(
+      '--profile-tokens <count>',
+      'the most tokens of its profile in a chat; 0 leaves it out',
+      'memory_settings.profile_tokens',
+    )
+    .fieldOption(
+      new Option(
+        '--forget <rule>',
+        'what "forget my birthday" in a chat does: name what it means, or remove it',
+      ).choices(['ask', 'at_once']),
+      'memory_settings.forget',
     )
     .fieldOption(
       new Option(

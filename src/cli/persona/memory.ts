@@ -3,6 +3,7 @@ import { counted } from '../../formats/formats.ts'
 import {
   addMemory,
   editMemory,
+  forgetMemories,
   listCategories,
   listEvictions,
   listMemories,
@@ -103,6 +104,22 @@ export async function remove(cli: Cli, id: string, beginnings: readonly string[]
   await print(cli, removal, () => ids.join('\n'))
   tellOf(cli, removal)
 }
+
+/** Names what a wish to forget means, and removes it for good after a yes. Throws `found` where it means nothing. */
+export async function forget(cli: Cli, id: string, words: readonly string[]): Promise<void> {
+  const text = words.join(' ')
+  const { memories, lines } = await cli.ask(forgetMemories, { id, text })
+  const named = [...memories.map(({ content }) => content), ...lines.map((line) => `${line.text} (profile)`)]
+  if (named.length === 0) throw new AppError('found', 'No memory matches what is to be forgotten')
+  for (const one of named) note(cli, `aichat: ${one.slice(0, longestNamed)}`)
+  await confirm(cli, `Forget ${named.length === 1 ? 'this' : `these ${named.length}`} for good?`)
+  const done = await cli.ask(forgetMemories, { id, text, confirm: true })
+  await print(cli, done, ({ deleted }) => `${deleted} forgotten`)
+  tellOf(cli, done)
+}
+
+/** Characters of a memory that is named. */
+const longestNamed = 200
 
 /** What a removal says beside its number. */
 interface Removal {

@@ -26,7 +26,7 @@ export interface AskOptions {
   readonly signal?: AbortSignal
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 const endListeners = new Set<() => void>()
 

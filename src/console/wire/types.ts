@@ -23,6 +23,7 @@ import type {
   setPluginKey,
   showAudit,
   showLoad,
+  showProfile,
   showSession,
   showSpeechHealth,
   showState,
@@ -45,6 +46,7 @@ export type Persona = OutputOf<typeof listPersonas>['personas'][number]
 export type PersonaState = OutputOf<typeof showState>
 export type AdaptationRecord = OutputOf<typeof listAdaptations>['records'][number]
 export type Memory = OutputOf<typeof listMemories>['memories'][number]
+export type ProfileLine = OutputOf<typeof showProfile>['lines'][number]
 export type Removed = OutputOf<typeof removeMemory>
 export type FoundMemory = OutputOf<typeof searchMemories>['results'][number]
 export type Proposal = OutputOf<typeof listProposals>['proposals'][number]

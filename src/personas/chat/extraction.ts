@@ -3,6 +3,7 @@ import { isTold } from '../memory/kinds.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
+import type { Profiles } from '../profile/profiles.ts'
 import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
@@ -25,6 +26,7 @@ export interface ExtractionParts {
   readonly ask: AskModel
   readonly behind: Behind
   readonly proposals: Pick<Proposals, 'offer'>
+  readonly profiles: Pick<Profiles, 'found'>
   readonly redact: Redact
 }
 
@@ -35,7 +37,7 @@ const mostTogether = 12
  * Has personas' models propose facts from the memories of turns, if their settings say so. The returned function
  * returns at once, and no failure behind it reaches a chat.
  */
-export function createExtraction({ ask, behind, proposals, redact }: ExtractionParts) {
+export function createExtraction({ ask, behind, proposals, profiles, redact }: ExtractionParts) {
   /** By `lineOf`. */
   const waiting = new Map<string, MemoryEntry[]>()
 
@@ -59,8 +61,19 @@ export function createExtraction({ ask, behind, proposals, redact }: ExtractionP
     const isQueued = behind.run(persona, async (signal) => {
       if (waiting.get(id) === line) waiting.delete(id)
       const { text, model } = await ask(persona, extractionPrompt(line), by, signal)
-      const facts = factsIn(text, line, redact).map((fact) => ({ ...fact, model }))
-      if (!signal.aborted) await proposals.offer(persona, facts)
+      const found = factsIn(text, line, redact)
+      if (signal.aborted) return
+      await proposals.offer(
+        persona,
+        found.map(({ slot: _slot, ...fact }) => ({ ...fact, model })),
+      )
+      const { extract, extract_min_confidence: least } = memorySettingsOf(persona)
+      if (extract !== 'auto') return
+      await profiles.found(
+        persona,
+        found.flatMap(({ slot, confidence, ...fact }) => (slot && confidence >= least ? [{ ...fact, slot }] : [])),
+        line,
+      )
     })
     if (!isQueued) waiting.delete(id)
   }

@@ -7,6 +7,7 @@ import { type MemoryEntry, wellFormed } from '../memory/memory.ts'
 import type { Fact } from '../memory/proposals.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
+import { type ProfileSlot, profileSlots } from '../profile/profile.ts'
 import { type Redact, refusalOf } from './keeping.ts'
 
 /** Facts of one answer; a model that is asked for a few and gives more has not understood. */
@@ -28,6 +29,7 @@ export function extractionPrompt(memories: readonly MemoryEntry[]): readonly Mes
         'Give at most 5 facts that will still matter in a month: people, places, plans with their dates, preferences, health, work.',
         'Each fact is one sentence in the language of its text, understandable alone, and says nothing that its text does not say.',
         'Answer with JSON alone: {"facts":[{"text":"…","source":1,"confidence":0.9}]}; "source" is the number of the text.',
+        `Add "slot" to a fact that always matters, one of ${slotsOfFacts.join(', ')}.`,
         'Where there is none: {"facts":[]}',
       ].join('\n'),
     },
@@ -40,18 +42,21 @@ const factSchema = z.object({
   text: z.string().trim().min(3).max(longestFact),
   source: z.int().min(1),
   confidence: z.number().min(0).max(1).default(0.5),
+  slot: z.enum(profileSlots).optional().catch(undefined),
 })
+
+/** Slots of the profile that a model may fill. */
+const slotsOfFacts = ['address', 'allergy', 'diet', 'faith', 'health', 'people']
+
+/** A fact, and the slot of the profile that it is for, where the model names one. */
+export type FoundFact = Omit<Fact, 'model'> & { readonly slot?: ProfileSlot }
 
 /**
  * The facts of a model's answer, which is trusted in nothing: a fact has to name one of the memories that were shown
  * and to share its words, and the rules of keeping apply to it as to a user's words. Throws `protocol` for an answer
  * that is too long or not of the asked shape; single facts that break a rule are passed over.
  */
-export function factsIn(
-  answer: string,
-  memories: readonly MemoryEntry[],
-  redact: Redact,
-): readonly Omit<Fact, 'model'>[] {
+export function factsIn(answer: string, memories: readonly MemoryEntry[], redact: Redact): readonly FoundFact[] {
   if (answer.length > longestAnswer)
     throw new AppError('protocol', `The model's answer is longer than ${longestAnswer} characters`)
   const { facts } = parsed(answer)
@@ -66,7 +71,7 @@ export function factsIn(
     if (refusalOf(content, redact) !== undefined || isOnlyQuestions(content)) return []
     if (!isGrounded(content, source.content)) return []
     seen.add(folded)
-    return [{ content, confidence: data.confidence, memory_id: source.id }]
+    return [{ content, confidence: data.confidence, memory_id: source.id, ...(data.slot && { slot: data.slot }) }]
   })
 }
 

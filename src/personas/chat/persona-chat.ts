@@ -8,14 +8,17 @@ import type { Memories, SearchHit, SearchOutcome } from '../memory/memories.ts'
 import { conversationOf, type MemoryEntry, type MemoryInput, maxContentLength, wellFormed } from '../memory/memory.ts'
 import { isSaidAlike } from '../memory/present.ts'
 import { memorySettingsOf, type OpenedPersona, type Persona, type Personas } from '../persona.ts'
+import type { ProfileLine } from '../profile/profile.ts'
+import type { Profiles } from '../profile/profiles.ts'
 import { conversationLabel } from './client-conversation.ts'
 import { compacted, compactedEnd } from './compaction.ts'
 import { type Conversation, type SavedMessage, sentMessages, spokenMessages, withoutToolCalls } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
 import { forgetRequest } from './forgetting.ts'
-import { type Keeping, keepingOfAnswer, keepingSteps, type Redact } from './keeping.ts'
+import { type Keeping, keepingOfAnswer, keepingSteps, type Redact, type Refusal } from './keeping.ts'
 import { withoutAddresses } from './kept-files.ts'
+import { type Meant, meantBy } from './meant.ts'
 import { lorePrompt, memoryPrompt, withInstructions, withNotes } from './prompt.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
@@ -54,8 +57,12 @@ export interface PreparedChat {
   readonly memories: readonly { readonly id: string; readonly score: number }[]
   /** The parts of the user's message, kept in the persona's memory or refused; absent where this chat writes none. */
   readonly keeping?: readonly Keeping[]
-  /** Where the user asks to forget something, the memories that this may mean, best first; none is removed. */
+  /** Where the user asks to forget something, the memories that this may mean, best first. */
   readonly forget?: readonly Pick<MemoryEntry, 'id' | 'content'>[]
+  /** The lines of the profile that this may mean. */
+  readonly forgetLines?: readonly Pick<ProfileLine, 'id' | 'text'>[]
+  /** Whether they go with the answer, or after a yes. */
+  readonly forgets?: 'ask' | 'at_once'
   /** What the user is told of the search for memories. */
   readonly warnings: readonly string[]
   /** The id of the persona; absent where none answers. */
@@ -81,9 +88,10 @@ export interface PersonaChat {
 
 export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'open'>
-  readonly memories: Pick<Memories, 'search' | 'store' | 'edit'>
+  readonly memories: Pick<Memories, 'search' | 'store' | 'edit' | 'forget'>
   readonly lorebooks: Lorebooks
   readonly conversations: Pick<Conversations, 'get' | 'messages' | 'withFiles' | 'add' | 'keep' | 'recordMemories'>
+  readonly profiles: Pick<Profiles, 'prompt' | 'said' | 'read' | 'remove'>
   /** The persona's learned state as text for the model; '' for none. */
   readonly learned: (opened: OpenedPersona) => Promise<string>
   /** Receives a user message that follows an answer. */
@@ -160,17 +168,21 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const before = sentMessages(history, request.messages)
       if (hasMemory && by.localOnly) parts.requireLocalEmbedder(persona)
       const target = hasMemory ? forgetRequest(whole.slice(0, queryLength)) : undefined
+      const settings = persona && memorySettingsOf(persona)
       // A caller that has left ends the search, unless the question is kept.
       const search = () =>
-        recall(persona!, target ?? end, [...before, ...turn], { isForgetting: target !== undefined, signal }).catch(
-          (reason: unknown) => {
-            if (keep !== undefined && signal?.aborted) return nothingFound
-            throw reason
-          },
-        )
-      const { hits, cut, twin } = hasMemory ? await within(span, 'search_memory', searchFacts, search) : nothingFound
+        recall(persona!, end, [...before, ...turn], signal).catch((reason: unknown) => {
+          if (keep !== undefined && signal?.aborted) return nothingFound
+          throw reason
+        })
+      // A wish to forget is searched for by what it names, and in what was just said, too.
+      const { hits, cut, twin } =
+        hasMemory && target === undefined ? await within(span, 'search_memory', searchFacts, search) : nothingFound
+      const meant =
+        target === undefined ? undefined : await meantBy(parts.memories, persona!, opened!.profile, target, signal)
       const lore = opened && memory !== false ? await calledLore(opened, [...before, ...turn]) : []
-      const { system, notes } = opened ? await promptsOf(opened, hits, lore) : { system: '', notes: '' }
+      const profile = opened && memory !== false ? await parts.profiles.prompt(opened, hasMemory) : ''
+      const { system, notes } = opened ? await promptsOf(opened, profile, hits, lore) : { system: '', notes: '' }
       const work = { user: owner, isOver: () => keep === undefined && signal?.aborted === true }
       const keeping = hasMemory ? await inTurns(keepingSteps(wellFormed(text), parts.redact, end), work) : undefined
       // System prompts stand first, where every model expects them.
@@ -197,7 +209,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         ],
         warnings: [...(cut ? [searchCut] : []), ...(saved.left > 0 ? [filesLeft(saved.left)] : [])],
         ...(persona && { persona: persona.id }),
-        ...(target !== undefined && { forget: hits.map(({ entry }) => ({ id: entry.id, content: entry.content })) }),
+        ...(meant && {
+          forget: meant.memories.map(({ entry }) => ({ id: entry.id, content: entry.content })),
+          forgetLines: meant.lines.map(({ id, text }) => ({ id, text })),
+          forgets: settings?.forget ?? 'ask',
+        }),
         ...(keeping && { keeping }),
         ...extractOf(persona, keeping),
         ...(persona?.mcp_servers && !toolTurn && { servers: persona.mcp_servers }),
@@ -215,13 +231,16 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
             (keep === undefined
               ? undefined
               : await parts.conversations.keep(owner, { title: keep, persona: persona_id, messages }))
-          if (!persona || !answer || record.cut) return kept
+          if (!opened || !persona || !answer || record.cut || memory === false) return kept
+          if (meant && settings?.forget === 'at_once') await removeMeant(persona, meant)
           if (keeping) {
             const where = conversation?.id ?? (label && conversationLabel(owner, label))
             if (isConfirmation(text)) await confirm(persona, before.at(-1) ?? turn.at(-2))
             const { said, added } = await remember(persona, keeping, textOf(answer.content), { speaker, where, twin })
             if (kept && added.length > 0)
               await parts.conversations.recordMemories(kept, number ?? messages.length, added)
+            if (!keeping.some(({ refusal }) => refusal !== undefined && secretly.has(refusal)))
+              await parts.profiles.said(opened, text, said)
             parts.remembered(persona, said, by)
           }
           const followsAnswer = before.length > 0 || turn.length > 1
@@ -230,6 +249,18 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         },
       }
     },
+  }
+
+  async function removeMeant(persona: Persona, { memories, lines }: Meant): Promise<void> {
+    await parts.memories.forget(
+      persona.user_id,
+      persona.id,
+      memories.map(({ entry }) => entry.id),
+    )
+    // Those that came from these memories went with them.
+    const { lines: left } = await parts.profiles.read(persona)
+    const rest = left.filter(({ id }) => lines.some((line) => line.id === id)).map(({ id }) => id)
+    if (rest.length > 0) await parts.profiles.remove(persona, rest)
   }
 
   /** The saved messages with the files that fit into a request beside those of the new messages. */
@@ -247,10 +278,10 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     persona: Persona,
     end: string,
     messages: readonly Message[],
-    { isForgetting, signal }: { isForgetting: boolean; signal: AbortSignal | undefined },
+    signal: AbortSignal | undefined,
   ): Promise<Recalled> {
     if (end === '') return nothingFound
-    const asked = { query: end, limit: mostRecalled * 3, withEnded: isForgetting, signal }
+    const asked = { query: end, limit: mostRecalled * 3, signal }
     const { hits, cut } = await parts.memories.search(persona, asked)
     const present = latestTexts(messages)
     const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
@@ -286,6 +317,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
    */
   async function promptsOf(
     opened: OpenedPersona,
+    profile: string,
     hits: readonly SearchHit[],
     lore: readonly MemoryEntry[],
   ): Promise<{ readonly system: string; readonly notes: string }> {
@@ -294,12 +326,12 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     const { system_prompt: own = '' } = persona
     const found = memoryPrompt(hits)
     if (memorySettingsOf(persona).placement === 'system')
-      return { system: joined(own, lorePrompt(persona, lore), learned, found), notes: '' }
+      return { system: joined(own, lorePrompt(persona, lore), learned, profile, found), notes: '' }
     const isConstant = ({ metadata }: MemoryEntry) => loreOf(metadata)?.constant === true
     const constant = lore.filter(isConstant)
     const called = lore.filter((entry) => !isConstant(entry))
     return {
-      system: joined(own, lorePrompt(persona, constant), learned),
+      system: joined(own, lorePrompt(persona, constant), learned, profile),
       notes: joined(lorePrompt(persona, called), found),
     }
   }
@@ -358,6 +390,9 @@ function saidAgain(memory: MemoryInput, twin: MemoryEntry | undefined): MemoryIn
     metadata: { ...labels, source, ...(conversation !== '' && { conversation }) },
   }
 }
+
+/** Reasons against a memory that are reasons against a line of the profile as well; a request may say how to answer from now on. */
+const secretly: ReadonlySet<Refusal> = new Set(['secret', 'off the record', 'forget'])
 
 /** Marks the answer of a chat that stayed on this machine, so that the summary of its conversation stays there as well. */
 function keptLocal(answer: Message): Message {

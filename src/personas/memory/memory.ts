@@ -133,7 +133,13 @@ export interface WipeFilter {
 }
 
 /** The memories that a person wants to be gone: these, or all that meet a filter. */
-export type Forgotten = { readonly ids: readonly string[] } | { readonly filter: WipeFilter }
+export type Forgotten =
+  | {
+      readonly ids: readonly string[]
+      /** Texts of lines of the profile that go beside them. */
+      readonly lines?: readonly string[]
+    }
+  | { readonly filter: WipeFilter }
 
 /** What became of the backups of a persona that held forgotten memories. */
 export interface ChangedBackups {

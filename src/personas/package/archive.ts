@@ -3,6 +3,7 @@ import type { Learned } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import type { EmbeddingSpace, MemoryEntry, NewMemory, Scope } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
+import type { Profile } from '../profile/profile.ts'
 import type { BackupRow } from './backup-store.ts'
 
 /** Parts of an imported package without a place in the store, exported again unchanged. */
@@ -57,6 +58,7 @@ export interface PersonaSnapshot {
   readonly persona: Persona
   /** The stored state; the log may give another one. */
   readonly learned: Learned
+  readonly profile: Profile
   readonly passthrough: Passthrough
   /** The spaces of its vectors. */
   readonly spaces: readonly EmbeddingSpace[]
@@ -92,6 +94,8 @@ export interface PersonaWrite {
   readonly log: { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
   /** Not for `merge`, which leaves that of the persona. */
   readonly passthrough: Passthrough
+  /** The same; without it the persona has none. */
+  readonly profile?: Profile
   /** The most memories that the persona may have afterwards; without it any number. */
   readonly maxMemories?: number
 }

@@ -2,6 +2,7 @@ import { wellFormed } from '../../formats/formats.ts'
 import { viewLearned } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import type { Persona } from '../persona.ts'
+import { packagedFields } from '../profile/packaged.ts'
 import type { ArchivedMemory, Passthrough, PersonaSnapshot } from './archive.ts'
 import { knownFeatures, minReaderVersion, type PackageContent, type PackageMemory, packageVersion } from './format.ts'
 
@@ -27,7 +28,7 @@ export function packageContent(snapshot: PersonaSnapshot, options: ExportOptions
       last_mutation: learned.clock || persona.created_at,
     },
     metadata: metadataOf(snapshot, options),
-    extra: passthrough.extra ?? {},
+    extra: { ...passthrough.extra, ...packagedFields(snapshot.profile) },
     log: snapshot.log() as AsyncIterable<readonly unknown[]> as AsyncIterable<readonly Fields[]>,
     memories: memoriesOf(snapshot, options.embeddings),
   }

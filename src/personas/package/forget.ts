@@ -2,12 +2,14 @@ import { statSync } from 'node:fs'
 import { canonicalize, FileError } from '../../formats/formats.ts'
 import { isFields } from '../fields.ts'
 import { categoryOf, type Forgotten, type Scope, type WipeFilter } from '../memory/memory.ts'
+import { packagedWithout } from '../profile/packaged.ts'
+import { memoryDigest, type ProfileLine } from '../profile/profile.ts'
 import { type PersonaArchive, readSnapshot } from './archive.ts'
 import type { BackupRow } from './backup-store.ts'
 import type { PackageMemory, WrittenPackage } from './format.ts'
 import { metadataRewritten } from './metadata.ts'
 import { openBackup } from './restore.ts'
-import { memoryFields } from './zip-reader.ts'
+import { memoryFields, openZipPackage } from './zip-reader.ts'
 import { writeZipPackage } from './zip-writer.ts'
 
 type MemoryFields = PackageMemory['fields']
@@ -17,6 +19,8 @@ export interface Going {
   /** A text that stands in the line of each memory that goes; absent where only the fields tell. */
   readonly texts?: readonly string[]
   has(fields: MemoryFields): Promise<boolean>
+  /** Whether a line of the profile goes. */
+  hasLine(line: ProfileLine): boolean
 }
 
 export interface GoingParts {
@@ -30,7 +34,8 @@ export interface GoingParts {
  * included; those that say the same, unless the persona has them beside and keeps them; and, by a filter, all that meet it.
  */
 export async function goingWith({ archive, contentOf }: GoingParts, scope: Scope, what: Forgotten): Promise<Going> {
-  if ('filter' in what && isEverything(what.filter)) return { has: async () => true }
+  if ('filter' in what && isEverything(what.filter))
+    return { has: async () => true, hasLine: ({ memory_digest }) => memory_digest !== undefined }
   const ids = new Set<unknown>('ids' in what ? what.ids : [])
   const contents = new Set<unknown>()
   if ('ids' in what) for (const id of what.ids) contents.add(await contentOf(scope, id))
@@ -44,6 +49,8 @@ export async function goingWith({ archive, contentOf }: GoingParts, scope: Scope
           }
     })
   contents.delete(undefined)
+  const digests = new Set([...contents].map((content) => memoryDigest(content as string)))
+  const lines = 'ids' in what ? (what.lines ?? []) : []
   const says = (fields: MemoryFields) => contents.has(fields['content'])
   const isKept = async (id: unknown) => typeof id === 'string' && (await contentOf(scope, id)) !== undefined
   return {
@@ -52,16 +59,19 @@ export async function goingWith({ archive, contentOf }: GoingParts, scope: Scope
       ids.has(fields['id']) ||
       ('filter' in what && meets(fields, what.filter)) ||
       (says(fields) && !(await isKept(fields['id']))),
+    hasLine: ({ memory_digest = '', text }) => digests.has(memory_digest) || lines.includes(text),
   }
 }
 
 /** The memories of a backup that the persona has not any more. */
 export async function absentNow({ archive }: Pick<GoingParts, 'archive'>, scope: Scope): Promise<Going> {
   const present = new Set<unknown>()
+  const texts = new Set<string>()
   await readSnapshot(archive, scope, async (snapshot) => {
+    for (const { text } of [...snapshot.profile.lines, ...snapshot.profile.history]) texts.add(text)
     for await (const batch of snapshot.memories()) for (const { entry } of batch) present.add(entry.id)
   })
-  return { has: async ({ id }) => !present.has(id) }
+  return { has: async ({ id }) => !present.has(id), hasLine: ({ text }) => !texts.has(text) }
 }
 
 /**
@@ -91,6 +101,7 @@ export async function rewriteBackup(
     const target = await to()
     const written: WrittenPackage = await writeZipPackage(target, {
       ...head,
+      extra: packagedWithout(head.extra, going.hasLine) ?? head.extra,
       metadata: metadataRewritten(metadata),
       memories: staying(source.memories(), going),
       log: batches(source.log()),
@@ -103,6 +114,12 @@ export async function rewriteBackup(
 }
 
 async function holdsAny(path: string, going: Going): Promise<boolean> {
+  const source = openZipPackage(path)
+  try {
+    if (packagedWithout(source.head.extra, going.hasLine)) return true
+  } finally {
+    source.close()
+  }
   for (const fields of memoryFields(path, going.texts)) if (await going.has(fields)) return true
   return false
 }

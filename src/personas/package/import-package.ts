@@ -76,7 +76,7 @@ async function writeAnew(
     exported_at: head.metadata['exported_at'],
     imported_at: now(),
   }
-  const { input, extra, passthrough } = incomingPersona(head, lineage)
+  const { input, extra, passthrough, profile } = incomingPersona(head, lineage)
   const persona: Persona = {
     ...withMemoryLimit(input, result.memories),
     extra,
@@ -95,6 +95,7 @@ async function writeAnew(
     weight,
     log,
     passthrough,
+    ...(profile && { profile }),
   }
   const backedUp =
     replaced && !request.dry_run ? await parts.backups.replace(replaced, 'before_import', write, signal) : undefined

@@ -4,6 +4,8 @@ import type { LearnedView } from '../adaptation/state.ts'
 import { isCard, parseCard } from '../card/card.ts'
 import { type Fields, isFields, withoutFields } from '../fields.ts'
 import { type PersonaInput, personaInput } from '../persona.ts'
+import { profileField, profileIn } from '../profile/packaged.ts'
+import type { Profile } from '../profile/profile.ts'
 import type { Passthrough } from './archive.ts'
 import type { PackageHead } from './format.ts'
 
@@ -12,6 +14,7 @@ export interface IncomingPersona {
   readonly input: PersonaInput
   readonly extra: Fields
   readonly passthrough: Passthrough
+  readonly profile?: Profile
 }
 
 const personaNames = [
@@ -27,7 +30,16 @@ const personaNames = [
   'mutation_settings',
 ]
 const settingNames = {
-  memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days', 'min_score', 'placement'],
+  memory_settings: [
+    'enabled',
+    'max_memories',
+    'auto_cleanup',
+    'retention_days',
+    'min_score',
+    'placement',
+    'profile_tokens',
+    'forget',
+  ],
   mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
 } as const
 /** Servers of tools are of the installation that exported: a stranger's package may not name ours. */
@@ -95,19 +107,26 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
   const metadata = withoutFields(head.metadata, knownMetadata)
   const state = withoutFields(head.state, knownStateFields)
   const { lineage: origin } = head.metadata
-  const unknown = { package: head.extra, export_metadata: metadata, 'lineage of the package': origin ?? [], state }
+  const profile = profileIn(head.extra)
+  const passthroughExtra = withoutFields(head.extra, new Set([profileField]))
+  const unknown = {
+    package: passthroughExtra,
+    export_metadata: metadata,
+    'lineage of the package': origin ?? [],
+    state,
+  }
   for (const [name, fields] of Object.entries(unknown))
     refuseLong(fields, largestPassthrough, `The ${name} has`, unknownFields)
   const earlier = Array.isArray(origin) ? origin.filter(isFields) : []
   const passthrough: Passthrough = {
-    extra: head.extra,
+    extra: passthroughExtra,
     metadata,
     state,
     lineage: [...earlier, lineage].slice(-longestLineage),
     ...(isCard(card) && { card: parseCard(card) }),
     ...(isPortrait(portrait) && { portrait }),
   }
-  return { input: valid.data, extra, passthrough }
+  return { input: valid.data, extra, passthrough, ...(profile && { profile }) }
 }
 
 const unknownFields = ' in fields that are unknown here'

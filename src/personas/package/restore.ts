@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Persona } from '../persona.ts'
+import { memoryDigest, type Profile, type ProfileLine } from '../profile/profile.ts'
 import type { PersonaWrite } from './archive.ts'
 import type { BackupRow } from './backup-store.ts'
 import { restoredLog } from './import-log.ts'
@@ -32,7 +33,7 @@ export async function restoringWrite(
   now: number,
   signal: AbortSignal | undefined,
 ): Promise<PersonaWrite> {
-  const { input, extra, passthrough } = incomingPersona(source.head, {})
+  const { input, extra, passthrough, profile } = incomingPersona(source.head, {})
   const { lineage: _step, ...fields } = passthrough
   const { lineage } = source.head.metadata
   const { id, user_id, created_at, mcp_servers } = persona
@@ -45,5 +46,23 @@ export async function restoringWrite(
     log: await restoredLog(source, signal),
     // A restore adds no step to the lineage.
     passthrough: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
+    ...(profile && { profile: withSources(profile, source) }),
   }
+}
+
+/** The profile with the ids of the memories that its lines come from, which a package names by their texts. */
+function withSources(profile: Profile, source: PackageSource): Profile {
+  const wanted = new Set([...profile.lines, ...profile.history].map((line) => line.memory_digest))
+  wanted.delete(undefined)
+  if (wanted.size === 0) return profile
+  const ids = new Map<string | undefined, string>()
+  for (const { fields } of source.memories()) {
+    const digest = memoryDigest(String(fields['content']))
+    if (wanted.has(digest)) ids.set(digest, String(fields['id']))
+  }
+  const linked = (line: ProfileLine) => {
+    const id = ids.get(line.memory_digest)
+    return id === undefined ? line : { ...line, memory_id: id }
+  }
+  return { lines: profile.lines.map(linked), history: profile.history.map(linked) }
 }

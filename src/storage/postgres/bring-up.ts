@@ -127,6 +127,7 @@ const revisedByScope = `
 /** All triggers that raise revisions, but for those of personas: see usage-triggers.ts. */
 const revisionTriggers = `
   ${revised('persona_state', (row) => `${row}.persona_id`)}
+  ${revised('persona_profile', (row) => `${row}.persona_id`)}
   ${revised('persona_carried', (row) => `${row}.persona_id`, ['INSERT', 'UPDATE'])}
   ${revised('memory', (row) => personaOfScope(`${row}.scope_id`))}
   ${revised('memory_carried', (row) => personaOfScope(`${row}.memory_id >> 24`), ['INSERT', 'UPDATE'])}

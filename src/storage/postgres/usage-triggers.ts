@@ -114,6 +114,7 @@ export const usageTriggers = `
     FOR EACH ROW EXECUTE FUNCTION usage_of_log();
   ${counted({ table: 'adaptation', owner: 'log', key: (row) => `${row}.log_id`, bytes: bytesOfColumns(['record']) })}
   ${ofPersona('persona_state', bytesOfColumns(['learned']))}
+  ${ofPersona('persona_profile', bytesOfColumns(['lines', 'history']))}
   ${ofPersona('persona_carried', bytesOfColumns(['fields']))}
   ${ofPersona('persona_backup', (row) => `${row}.bytes`)}
   ${counted({ table: 'memory', owner: 'scope', key: (row) => `${row}.scope_id`, bytes: bytesOfColumns(['content', 'metadata']) })}

@@ -112,6 +112,16 @@ export const personaTables: readonly Table[] = [
     where: ofLivePersona,
   },
   {
+    // What always holds for the persona's user: see personas/profile/profile.ts.
+    name: 'persona_profile',
+    rows: 'profiles',
+    key: 'persona_id',
+    isWithoutRowid: true,
+    // Lists of lines as JSON. Each chat reads those that hold, and none the history.
+    columns: { persona_id: { type: 'text', goesWith: 'persona.id' }, ...required('text', 'lines history') },
+    where: ofLivePersona,
+  },
+  {
     name: 'persona_backup',
     rows: 'backups of personas',
     key: 'number',

@@ -8,6 +8,7 @@ export const revisionTriggers = `
   END;
   CREATE TRIGGER revision_persona_changed AFTER UPDATE ON persona BEGIN ${raise('new.id')} END;
   ${on('persona_state', ['INSERT', 'UPDATE', 'DELETE'], (row) => `${row}.persona_id`)}
+  ${on('persona_profile', ['INSERT', 'UPDATE', 'DELETE'], (row) => `${row}.persona_id`)}
   ${on('persona_carried', ['INSERT', 'UPDATE'], (row) => `${row}.persona_id`)}
   ${on('memory', ['INSERT', 'UPDATE', 'DELETE'], (row) => personaOf(`${row}.scope_id`))}
   ${on('memory_carried', ['INSERT', 'UPDATE'], (row) => personaOf(`${row}.memory_id >> 24`))}

@@ -9,6 +9,7 @@ const parts = [
   { table: 'memory_carried', owner: 'scope', key: 'memory_id >> 24', columns: ['fields'] },
   { table: 'adaptation', owner: 'log', key: 'log_id', columns: ['record'] },
   { table: 'persona_state', owner: 'persona', key: 'persona_id', columns: ['learned'] },
+  { table: 'persona_profile', owner: 'persona', key: 'persona_id', columns: ['lines', 'history'] },
   { table: 'persona_carried', owner: 'persona', key: 'persona_id', columns: ['fields'] },
   { table: 'persona_backup', owner: 'persona', key: 'persona_id', columns: ['bytes'] },
   {

@@ -18,6 +18,7 @@ import { cachedState, logPages, readState } from './adaptations.ts'
 import { findScope } from './memory-scope.ts'
 import { joinedVector, type VectorRow, vectorColumns, vectorIn } from './memory-vectors.ts'
 import { findPersona, revisionOf } from './personas.ts'
+import { readProfile } from './profiles.ts'
 
 export interface SnapshotParts {
   /** Reads the state; once the snapshot is closed, it is not called any more. */
@@ -55,7 +56,7 @@ export async function openSnapshotBy(
   }
 }
 
-type SnapshotHead = Pick<PersonaSnapshot, 'revision' | 'persona' | 'learned' | 'passthrough' | 'spaces'>
+type SnapshotHead = Pick<PersonaSnapshot, 'revision' | 'persona' | 'learned' | 'profile' | 'passthrough' | 'spaces'>
 
 function* readHead(scope: Scope): Work<SnapshotHead | undefined> {
   const revision = yield* revisionOf(scope)
@@ -66,7 +67,8 @@ function* readHead(scope: Scope): Work<SnapshotHead | undefined> {
     sql`SELECT fields FROM persona_carried WHERE persona_id = ${scope.personaId}`,
   )
   const passthrough = carried ? (JSON.parse(carried.fields) as Passthrough) : {}
-  return { revision, persona, learned, passthrough, spaces: yield* readSpaces(scope) }
+  const profile = yield* readProfile(scope)
+  return { revision, persona, learned, profile, passthrough, spaces: yield* readSpaces(scope) }
 }
 
 /** Where the spaces of vectors are in the order of their memories: a scope may hold 100,000 of them. */

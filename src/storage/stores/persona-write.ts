@@ -1,11 +1,12 @@
 import { AppError } from '../../errors.ts'
-import type {
-  IncomingMemory,
-  Outcome,
-  Passthrough,
-  PersonaWrite,
-  PublishConditions,
-  Scope,
+import {
+  emptyProfile,
+  type IncomingMemory,
+  type Outcome,
+  type Passthrough,
+  type PersonaWrite,
+  type PublishConditions,
+  type Scope,
 } from '../../personas/personas.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { among, row, rows, run, sql, tableOf, together, type Work, word } from '../port/port.ts'
@@ -18,6 +19,7 @@ import { findScope, lockScope } from './memory-scope.ts'
 import { addMemories } from './memory-write.ts'
 import { localUser } from './ownership.ts'
 import { insertPersona, revisionOf, savePersona } from './personas.ts'
+import { writeProfile } from './profiles.ts'
 import { checkQuota } from './quota.ts'
 
 /** What the databases do in their own way when a whole persona is written. */
@@ -55,7 +57,10 @@ export function* putInPlace(
   if (how !== 'create') yield* savePersona(persona)
   else if (!(yield* insertPersona(persona))) throw goneMeanwhile(persona.id)
   const gained = yield* bring()
-  if (how !== 'merge') yield* parts.carry(persona.id, write.passthrough)
+  if (how !== 'merge') {
+    yield* parts.carry(persona.id, write.passthrough)
+    yield* writeProfile(persona.id, write.profile ?? emptyProfile)
+  }
   const outcome = outcomeOf(write, (yield* findScope(scope))?.memories ?? 0, gained)
   if (outcome.kind !== 'done') return outcome
   if (how === 'replace') yield* parts.sealAnew(persona.id)

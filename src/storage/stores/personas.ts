@@ -16,8 +16,14 @@ import { checkQuota } from './quota.ts'
 /** Personas. Every writer of a persona, its state or its memories locks its row first. */
 export function createPersonaStore(db: StoreDatabase, limits?: StoredLimits): PersonaStore {
   async function open(owner: string, idOrName: string): Promise<readonly OpenedPersona[]> {
-    const found = await db.read(rows<PersonaRow & Pick<OpenedPersona, 'lore' | 'learned'>>(opening(owner, idOrName)))
-    return found.map((each) => ({ persona: personaOf(each), lore: each.lore, learned: each.learned }))
+    const found = await db.read(rows<PersonaRow & OpenedMarks>(opening(owner, idOrName)))
+    return found.map(({ lore, learned, profile, pinned, ...each }) => ({
+      persona: personaOf(each),
+      lore,
+      learned,
+      profile: profile === null ? [] : JSON.parse(profile),
+      pinned: pinned ?? '',
+    }))
   }
   const openKept = db.brief(async (asked) => {
     const found = await open(...(JSON.parse(asked) as [owner: string, idOrName: string]))
@@ -88,10 +94,23 @@ function inserted(persona: Persona) {
       ${rest.memory_settings}, ${rest.mutation_settings}, ${rest.extra}, ${rest.created_at}, ${rest.updated_at})`
 }
 
+/** What an opened persona says beside its row. */
+interface OpenedMarks extends Pick<OpenedPersona, 'lore' | 'learned'> {
+  readonly profile: string | null
+  readonly pinned: string | null
+}
+
+const isPinned = word('pinned = 1', 'pinned')
+
 function opening(owner: string, idOrName: string) {
-  return sql`SELECT persona.*, coalesce(lore, 0) AS lore, coalesce(hash, '') AS learned FROM persona
+  return sql`SELECT persona.*, coalesce(lore, 0) AS lore, coalesce(hash, '') AS learned, lines AS profile,
+      CASE WHEN EXISTS (SELECT 1 FROM memory WHERE memory.scope_id = memory_scope.scope_id AND ${isPinned})
+        THEN CAST(revision AS text) END AS pinned
+    FROM persona
     LEFT JOIN memory_scope ON memory_scope.persona_id = persona.id AND memory_scope.user_id = persona.user_id
     LEFT JOIN persona_state ON persona_state.persona_id = persona.id
+    LEFT JOIN persona_profile ON persona_profile.persona_id = persona.id
+    LEFT JOIN persona_revision ON persona_revision.persona_id = persona.id
     WHERE (persona.id = ${idOrName} AND persona.user_id NOT LIKE '~%')
       OR (persona.user_id = ${owner} AND name = ${idOrName})
     ORDER BY created_at, id`

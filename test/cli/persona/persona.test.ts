@@ -40,6 +40,8 @@ test('create, list, show, update and remove print ids and rows, and with --json 
       extract: 'off',
       extract_min_confidence: 0.8,
       placement: 'end',
+      profile_tokens: 400,
+      forget: 'ask',
     }
     assert.equal(after.memory_settings, memory)
     assert.equal(after.mutation_settings, { enabled: true, sensitivity: 'high', auto_adapt: true })

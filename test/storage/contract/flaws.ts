@@ -31,6 +31,7 @@ export const flaws: readonly Flaw[] = [
   flaw('responses', 'scopes', ({ responses }) => ({
     find: ({ owner }, id, since) => responses.find({ owner }, id, since),
   })),
+  flaw('profiles', 'scopes', ({ profiles }) => ({ read: (scope) => profiles.read({ ...scope, userId: 'ada' }) })),
   flaw('proposals', 'scopes', ({ proposals }) => ({
     list: (scope, options) => proposals.list({ ...scope, userId: 'ada' }, options),
   })),
@@ -332,6 +333,12 @@ export const flaws: readonly Flaw[] = [
     async finish(...end) {
       await responses.finish(...end)
       return true
+    },
+  })),
+  flaw('profiles', 'concurrency', ({ profiles }) => ({
+    async change(scope, change) {
+      const before = await profiles.read(scope)
+      return profiles.change(scope, () => change(before))
     },
   })),
   flaw('proposals', 'concurrency', ({ proposals }) => ({

@@ -40,8 +40,10 @@ export const personaRules: readonly Rule[] = [
       const { personas } = await place.open()
       const [one, other] = [persona('p', 'ada', { name: 'Nova' }), persona('q', 'ada', { name: 'nova' })]
       for (const each of [one, other, persona('r', 'eve', { name: 'Nova' })]) await personas.save(each)
-      assert.equal(await personas.open('ada', 'Nova'), [{ persona: one, lore: 0, learned: '' }])
-      assert.equal(await personas.open('ada', 'q'), [{ persona: other, lore: 0, learned: '' }])
+      assert.equal(await personas.open('ada', 'Nova'), [
+        { persona: one, lore: 0, learned: '', profile: [], pinned: '' },
+      ])
+      assert.equal(await personas.open('ada', 'q'), [{ persona: other, lore: 0, learned: '', profile: [], pinned: '' }])
       assert.equal(
         (await personas.open('ada', 'r')).map(({ persona: { user_id } }) => user_id),
         ['eve'],

@@ -17,6 +17,7 @@ import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
 import { priceRules } from './prices.ts'
+import { profileRules } from './profiles.ts'
 import { proposalRules } from './proposals.ts'
 import { responseRules } from './responses.ts'
 import type { Rule } from './rule.ts'
@@ -31,6 +32,7 @@ export const rules: readonly Rule[] = [
   ...memoryEditRules,
   ...memoryEmbeddingRules,
   ...memoryTextRules,
+  ...profileRules,
   ...proposalRules,
   ...conversationRules,
   ...responseRules,

@@ -12,6 +12,7 @@ const test = suite('the version of the schema')
 const digests: Readonly<Record<string, string>> = {
   'schema-1': '9614efbf8cee8328',
   'schema-2': 'aad6484ea1702fec',
+  'schema-3': '2e6a4cec5c7f0331',
 }
 
 test('is raised with every change of the tables, indexes and triggers', () => {

@@ -1,5 +1,6 @@
 import type { Message } from '../../../chat/chat.ts'
 import type { Cli } from '../../terminal/cli.ts'
+import type { Recall } from '../answer.ts'
 import type { Attached } from '../files/attachment.ts'
 import type { ConversationRecord, KeptMessage } from './record.ts'
 import type { Totals } from './totals.ts'
@@ -42,6 +43,8 @@ export interface Talk {
   /** Keeps the session. Throws `usage` with --no-log. */
   keep(): void
   readonly totals: Totals
+  /** What the persona's memory had to do with the last answer. */
+  recall?: Recall | undefined
   /** True after a command that ends the conversation. */
   ended: boolean
   /** Asks a question, prints the answer and keeps both; `taken` is put back where no word of an answer came. */

@@ -6,6 +6,7 @@ import { copyCommand, retryCommand, speakCommand, undoCommand } from './answers.
 import { modelCommand, personaCommand, setCommand, systemCommand } from './choices.ts'
 import { fileCommand, toolsCommand } from './files.ts'
 import { clearCommand, compactCommand, infoCommand, saveCommand, sessionsCommand } from './keeping.ts'
+import { whyCommand } from './why.ts'
 
 const helpCommand: TalkCommand = {
   name: 'help',
@@ -40,6 +41,7 @@ const commands: readonly TalkCommand[] = [
   toolsCommand,
   retryCommand,
   undoCommand,
+  whyCommand,
   saveCommand,
   sessionsCommand,
   compactCommand,

@@ -8,6 +8,7 @@ import { FoundMemories } from './found-memories.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { MemoryDialog } from './memory-dialog.tsx'
 import { MemoryRow } from './memory-row.tsx'
+import { Profile } from './profile.tsx'
 import { Proposals } from './proposals.tsx'
 import { useMemories } from './use-memories.ts'
 
@@ -22,6 +23,7 @@ export function Memories({ persona }: { readonly persona: Persona }) {
   const close = () => setDialog(undefined)
   return (
     <>
+      <Profile persona={persona} />
       <Proposals persona={persona} onAccepted={memories.reload} />
       <div class="row search">
         <input

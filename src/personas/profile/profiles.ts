@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { isLore } from '../memory/lore.ts'
+import type { ChangedBackups, Forgotten, MemoryEntry, MemoryStore } from '../memory/memory.ts'
+import { categoryOf } from '../memory/memory.ts'
+import { memorySettingsOf, type OpenedPersona, type Persona, scopeOf } from '../persona.ts'
+import {
+  lineOf,
+  lineText,
+  memoryDigest,
+  type Profile,
+  type ProfileLine,
+  type ProfileSlot,
+  type ProfileStore,
+  profilePrompt,
+  withEdited,
+  withLine,
+  withoutLines,
+} from './profile.ts'
+import { linesIn, type Person, peopleIn } from './rules.ts'
+import { ownSentences } from './sentences.ts'
+
+/** A fact about a user that a model found in a memory, for the profile. */
+export interface ProfileFact {
+  readonly slot: ProfileSlot
+  readonly content: string
+  readonly memory_id: string
+}
+
+/** The profiles of personas: what always holds for their users. */
+export interface Profiles {
+  read(persona: Persona): Promise<Profile>
+  /** Adds a line by hand, in the slot that the rules find for its text, or `note`. Throws `invalid` beyond the bounds. */
+  add(persona: Persona, line: { readonly slot?: ProfileSlot; readonly text: string }): Promise<ProfileLine>
+  /** Changes a line; the earlier text goes to the history. Throws `not_found`, and `invalid` beyond the bounds. */
+  edit(
+    persona: Persona,
+    id: string,
+    change: { readonly slot?: ProfileSlot; readonly text?: string },
+  ): Promise<ProfileLine>
+  /** Removes lines for good, from the history and the persona's backups too. Throws `not_found`. */
+  remove(persona: Persona, ids: readonly string[]): Promise<ChangedBackups>
+  /** The profile as a part of the prompt; '' for none. Reads nothing for a persona without a pinned memory. */
+  prompt(opened: OpenedPersona, withPinned: boolean): Promise<string>
+  /** Takes the lines from a user's message by the rules; `memories` are those that were stored of it. */
+  said(opened: OpenedPersona, message: string, memories: readonly MemoryEntry[]): Promise<void>
+  /** Takes facts that a model found in these memories. */
+  found(persona: Persona, facts: readonly ProfileFact[], memories: readonly MemoryEntry[]): Promise<void>
+  /** Removes the lines that come from memories which are about to go. */
+  forget(persona: Persona, what: Forgotten): Promise<void>
+  /** Lets the lines of a memory follow its edited text: those that it does not say any more go to the history. */
+  follow(persona: Persona, before: Pick<MemoryEntry, 'id' | 'content'>, content: string): Promise<void>
+}
+
+export interface ProfilesParts {
+  readonly store: ProfileStore
+  readonly memories: Pick<MemoryStore, 'get' | 'list'>
+  /** Takes lines out of the persona's backups, and runs `remove`: see `Backups.forget`. */
+  readonly forgetting: <T>(
+    persona: Persona,
+    what: Forgotten,
+    remove: () => Promise<T>,
+  ) => Promise<{ readonly result: T; readonly backups: ChangedBackups }>
+  readonly clock: () => number
+}
+
+/** Pinned memories that a prompt may hold. */
+const mostPinned = 50
+
+/** Personas whose pinned memories are kept in memory: those that are talked to. */
+const mostKept = 16
+
+/** Slots that a model may fill: wishes about its own answers come from the user's words alone. */
+const slotsOfModels: ReadonlySet<ProfileSlot> = new Set(['address', 'allergy', 'diet', 'faith', 'health', 'people'])
+
+export function createProfiles({ store, memories, forgetting, clock }: ProfilesParts): Profiles {
+  /** By persona, the one that was asked last at the end. */
+  const pinned = new Map<string, { readonly mark: string; readonly texts: readonly string[] }>()
+
+  return {
+    read: (persona) => store.read(scopeOf(persona)),
+    async add(persona, { slot, text }) {
+      const checked = lineText(text)
+      const line = (profile: Profile): ProfileLine => {
+        const found = linesIn(checked, peopleOf(profile.lines)).filter(
+          (each) => slot === undefined || each.slot === slot,
+        )
+        const by = { by: 'hand', id, created_at: clock() } as const
+        return { ...by, slot: slot ?? found[0]?.slot ?? 'note', about: found[0]?.about ?? '', text: checked }
+      }
+      const id = randomUUID()
+      const after = await change(persona, (profile) => withLine(profile, line(profile)))
+      // A line that says the same was there.
+      return (
+        after.lines.find((each) => each.id === id) ?? after.lines.find((each) => each.text === checked) ?? line(after)
+      )
+    },
+    async edit(persona, id, { slot, text }) {
+      const fields = { ...(slot && { slot }), ...(text !== undefined && { text: lineText(text) }) }
+      return lineOf(await change(persona, (profile) => withEdited(profile, id, fields, clock())), id)
+    },
+    async remove(persona, ids) {
+      const profile = await store.read(scopeOf(persona))
+      const going = ids.map((id) => lineOf(profile, id))
+      const isGoing = ({ id }: ProfileLine) => ids.includes(id)
+      const { backups } = await forgetting(persona, { ids: [], lines: going.map(({ text }) => text) }, () =>
+        change(persona, (now) => withoutLines(now, isGoing)),
+      )
+      return backups
+    },
+    async prompt(opened, withPinned) {
+      const tokens = memorySettingsOf(opened.persona).profile_tokens
+      if (tokens === 0) return ''
+      const texts = withPinned && opened.pinned !== '' ? await pinnedOf(opened) : []
+      return profilePrompt(opened.profile, texts, tokens)
+    },
+    async said({ persona, profile: known }, message, stored) {
+      const memoryOf = (sentence: string) => stored.find(({ content }) => content.includes(sentence))
+      const lines = linesIn(message, peopleOf(known))
+      if (lines.length === 0) return
+      await take(
+        persona,
+        lines.map(({ sentence, ...line }) => ({ ...line, by: 'rule' as const, ...sourceOf(memoryOf(sentence)) })),
+      )
+    },
+    async found(persona, facts, stored) {
+      const lines = facts.flatMap(({ slot, content, memory_id }) => {
+        const source = stored.find(({ id }) => id === memory_id)
+        if (!source || !slotsOfModels.has(slot) || ownSentences(source.content).length === 0) return []
+        const about = linesIn(source.content, []).find((line) => line.slot === slot)?.about ?? ''
+        return [{ slot, about, text: content, by: 'model' as const, ...sourceOf(source) }]
+      })
+      if (lines.length > 0) await take(persona, lines)
+    },
+    async forget(persona, what) {
+      const profile = await store.read(scopeOf(persona))
+      const all = [...profile.lines, ...profile.history]
+      if (all.length === 0) return
+      const isGoing = await goingOf(persona, what, all)
+      if (all.some(isGoing)) await change(persona, (now) => withoutLines(now, isGoing))
+    },
+    async follow(persona, { id, content: before }, content) {
+      if (before === content) return
+      const isOf = ({ memory_id }: ProfileLine) => memory_id === id
+      if (!(await store.read(scopeOf(persona))).lines.some(isOf)) return
+      const source = { memory_id: id, memory_digest: memoryDigest(content) }
+      await change(persona, (profile) => {
+        const fresh = linesIn(content, peopleOf(profile.lines))
+        let after = profile
+        for (const line of profile.lines.filter(isOf)) {
+          const now = fresh.find(({ slot, about }) => slot === line.slot && about === line.about)
+          after = now
+            ? {
+                ...after,
+                lines: after.lines.map((each) => (each === line ? { ...line, ...source, text: now.text } : each)),
+              }
+            : withoutLines(after, (each) => each === line)
+        }
+        return after
+      })
+    },
+  }
+
+  /** Throws `not_found` where the persona was removed meanwhile. */
+  async function change(persona: Persona, by: (profile: Profile) => Profile): Promise<Profile> {
+    const after = await store.change(scopeOf(persona), by)
+    if (after) return after
+    throw new AppError('not_found', `Persona "${persona.id}" not found: it was removed meanwhile`)
+  }
+
+  /** Adds lines from a chat, as far as there is room: a full profile fails no answer. */
+  async function take(persona: Persona, lines: readonly Omit<ProfileLine, 'id' | 'created_at'>[]): Promise<void> {
+    await store.change(scopeOf(persona), (profile) => {
+      let after = profile
+      for (const line of lines)
+        try {
+          after = withLine(after, { ...line, text: lineText(line.text), id: randomUUID(), created_at: clock() })
+        } catch (reason) {
+          if (!(reason instanceof AppError)) throw reason
+        }
+      return after
+    })
+  }
+
+  async function pinnedOf({ persona, pinned: mark }: OpenedPersona): Promise<readonly string[]> {
+    const known = pinned.get(persona.id)
+    pinned.delete(persona.id)
+    const texts = known?.mark === mark ? known.texts : await readPinned(persona)
+    pinned.set(persona.id, { mark, texts })
+    for (const id of pinned.keys()) {
+      if (pinned.size <= mostKept) break
+      pinned.delete(id)
+    }
+    return texts
+  }
+
+  async function readPinned(persona: Persona): Promise<readonly string[]> {
+    const { entries } = await memories.list(scopeOf(persona), { pinned: true, limit: mostPinned, offset: 0 })
+    return entries.filter(({ metadata }) => !isLore(metadata)).map(({ content }) => content)
+  }
+
+  /** Tells which lines come from memories that go. */
+  async function goingOf(persona: Persona, what: Forgotten, lines: readonly ProfileLine[]) {
+    if ('ids' in what) {
+      const digests = new Set<string | undefined>()
+      for (const id of what.ids) {
+        const entry = await memories.get(scopeOf(persona), id)
+        if (entry) digests.add(memoryDigest(entry.content))
+      }
+      return ({ memory_id = '', memory_digest, text }: ProfileLine) =>
+        what.ids.includes(memory_id) ||
+        (memory_digest !== undefined && digests.has(memory_digest)) ||
+        what.lines?.includes(text) === true
+    }
+    const { category, before } = what.filter
+    const going = new Set<ProfileLine>()
+    for (const line of lines) {
+      if (line.memory_digest === undefined || (before !== undefined && line.created_at >= before)) continue
+      const source = line.memory_id === undefined ? undefined : await memories.get(scopeOf(persona), line.memory_id)
+      if (category === undefined || (source && categoryOf(source.metadata) === category)) going.add(line)
+    }
+    const ids = new Set([...going].map(({ id }) => id))
+    return ({ id }: ProfileLine) => ids.has(id)
+  }
+}
+
+function sourceOf(memory: MemoryEntry | undefined): Pick<ProfileLine, 'memory_id' | 'memory_digest'> {
+  return memory ? { memory_id: memory.id, memory_digest: memoryDigest(memory.content) } : {}
+}
+
+/** The people that lines of a profile name. */
+function peopleOf(lines: readonly ProfileLine[]): readonly Person[] {
+  return lines.flatMap(({ slot, text }) => (slot === 'people' ? peopleIn(text).map(({ person }) => person) : []))
+}

@@ -1,0 +1,336 @@
+import { languageOf, wordsIn } from '../memory/language-words.ts'
+import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
+import { type ProfileSlot, profileLimits, subjectOf } from './profile.ts'
+import {
+  addresses,
+  allergies,
+  answerVerbs,
+  answerVerbsAtEnd,
+  conditions,
+  diets,
+  faiths,
+  foods,
+  kin,
+  languages,
+  manners,
+  noAllergy,
+  subjects,
+  unspaced,
+  wishes,
+} from './rule-words.ts'
+import { ownSentences } from './sentences.ts'
+
+/** A line that a message gives, and the sentence that it comes from. */
+export interface FoundLine {
+  readonly slot: ProfileSlot
+  readonly about: string
+  readonly text: string
+  readonly sentence: string
+}
+
+/** Somebody whom the profile knows. */
+export interface Person {
+  readonly name: string
+  readonly kin: string
+}
+
+/** Lines of one message; a text with more is no talk. */
+const mostFound = 10
+
+/**
+ * The lines that a user's message gives by the rules: how to address them, in which language and manner to answer, what they or
+ * their family must not eat, believe or suffer from, and who is who. Only sentences of the author's own count, and only those
+ * about the author, close kin, and people whom the profile knows.
+ */
+export function linesIn(message: string, known: readonly Person[]): readonly FoundLine[] {
+  const found: FoundLine[] = []
+  const people = [...known]
+  for (const sentence of ownSentences(message)) {
+    const folded = sentence.toLowerCase().replace(/[’‘ʼ`]/g, "'")
+    for (const { person, text } of peopleIn(sentence)) {
+      people.push(person)
+      found.push({ slot: 'people', about: `${person.kin}:${person.name.toLowerCase()}`, text, sentence })
+    }
+    for (const rule of [address, language, manner, allergy, diet, health, faith]) {
+      const line = rule(folded, people)
+      if (line) found.push({ ...line, text: sentence, sentence })
+    }
+  }
+  return found.slice(0, mostFound).map((line) => ({ ...line, about: line.about.slice(0, profileLimits.about) }))
+}
+
+type Rule = (sentence: string, people: readonly Person[]) => Pick<FoundLine, 'slot' | 'about'> | undefined
+
+/** Texts that do not part their words by spaces. */
+const isUnspaced = (text: string) => /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)
+
+/** A pattern of whole words, and the same for languages without spaces between them; each made at its first use. */
+function wordPattern(source: string): (text: string) => RegExpExecArray | null {
+  const made = new Map<boolean, RegExp>()
+  return (text) => {
+    const isLoose = isUnspaced(text)
+    let pattern = made.get(isLoose)
+    if (!pattern) {
+      pattern = new RegExp(isLoose ? `(?:${source})` : `(?<![\\p{L}\\p{M}])(?:${source})(?![\\p{L}\\p{M}])`, 'iu')
+      made.set(isLoose, pattern)
+    }
+    return pattern.exec(text)
+  }
+}
+
+type Search = ReturnType<typeof wordPattern>
+
+function searchesOf(table: Readonly<Record<string, string>>): readonly (readonly [topic: string, search: Search])[] {
+  return Object.entries(table).map(([topic, source]) => [topic, wordPattern(source)])
+}
+
+const foodSearches = searchesOf(foods)
+const dietSearches = searchesOf(diets)
+const conditionSearches = searchesOf(conditions)
+const mannerSearches = searchesOf(manners)
+const kinSearches = searchesOf(kin)
+const allergySearch = wordPattern(allergies)
+const noAllergySearch = wordPattern(noAllergy)
+const faithSearch = wordPattern(faiths)
+const languageSearch = wordPattern(languages)
+
+function topicIn(searches: readonly (readonly [string, Search])[], text: string): string | undefined {
+  return searches.find(([, search]) => search(text))?.[0]
+}
+
+/** Words of a language between a subject and what is said of it, and behind it where the verb is last. */
+const between = String.raw`(?:[ ,'’-]+[\p{L}\p{M}\p{N}'’-]+){0,4}?[ ,'’-]*`
+
+const all = Object.values(subjects)
+const amPattern = new RegExp(`(?<![\\p{L}\\p{M}])(?:${all.map(({ am }) => am).join('|')})${between}$`, 'iu')
+const isPattern = new RegExp(`^(?:${between})(?:${all.map(({ is }) => is).join('|')})?(?:${between})$`, 'iu')
+const avoidSearch = wordPattern([...all.map(({ avoid }) => avoid), unspaced.avoid].join('|'))
+const avoidsSearch = wordPattern([...all.map(({ avoids }) => avoids), unspaced.avoid].join('|'))
+const againSearch = wordPattern([...all.map(({ again }) => again), unspaced.again].join('|'))
+const otherSearch = new RegExp(`^.{0,12}(?:${unspaced.others})`, 'u')
+/** The author by the ending of a verb or noun, in Turkish. */
+const turkishSelf = /(?:[ıiuü]m|y[ıiuü]m) (?:var|yok)|(?:yen|gan|man|stas[ıi]y|[ıi]k|ım|tik|budist)[ıiuü]m(?![\p{L}])/iu
+/** A statement that begins with what is so: "Allergic to penicillin". */
+const bare = /^(?:severely |very |highly |stark |schwer |très |muy |molto |muito |zeer |silnie |сильная |сильно )?$/iu
+
+/** Whom a statement is about: '' for the author; undefined where that is nobody whom the profile may speak of. */
+function personOf(sentence: string, at: number, people: readonly Person[]): string | undefined {
+  const before = sentence.slice(0, at)
+  const other = otherIn(before, people)
+  if (other && (isUnspaced(sentence) || isPattern.test(before.slice(other.end)))) return other.person
+  if (isUnspaced(sentence)) return otherSearch.test(sentence) || mentionsOf(before) ? undefined : ''
+  if (amPattern.test(before) || bare.test(before)) return ''
+  return turkishSelf.test(sentence) ? '' : undefined
+}
+
+/** Somebody else's family or a title before what is said, in a language without spaces. */
+function mentionsOf(before: string): boolean {
+  return /さん|先生|の(?:同僚|友達|友人|上司)/u.test(before)
+}
+
+/** The last of close kin and of known people that a text names. */
+function otherIn(
+  text: string,
+  people: readonly Person[],
+): { readonly person: string; readonly end: number } | undefined {
+  const found = [
+    ...kinSearches.flatMap(([name, search]) => {
+      const match = search(text)
+      if (!match) return []
+      const ofKin = people.filter((each) => each.kin === name)
+      const person = ofKin.length === 1 ? ofKin[0]!.name.toLowerCase() : name
+      return [{ person, end: match.index + match[0].length }]
+    }),
+    ...people.flatMap(({ name }) => {
+      const at = text.indexOf(name.toLowerCase())
+      return at < 0 ? [] : [{ person: name.toLowerCase(), end: at + name.length }]
+    }),
+  ]
+  return found.sort((left, right) => right.end - left.end)[0]
+}
+
+const address: Rule = (sentence) => {
+  const match = addressPattern.exec(sentence)
+  if (!match) return undefined
+  const name = groupIn(match)
+  return name === undefined || noName.test(name) ? undefined : { slot: 'address', about: 'name' }
+}
+
+/** The text of the one named group that took part in a match. */
+function groupIn({ groups = {} }: RegExpExecArray): string | undefined {
+  return Object.values(groups).find((value): value is string => typeof value === 'string' && value !== '')
+}
+
+const oneName = String.raw`[\p{L}\p{M}][\p{L}\p{M}\p{N}.'-]*(?: [\p{L}\p{M}][\p{L}\p{M}.'-]*){0,2}?`
+const nameEnd = String.raw`(?=[ ,.!、。！،।]*$|[,.!、。！，،] ?|(?:です|だ|といいます|と|って)|(?: (?:from now on|please|instead|for short|and|ab jetzt|bitte|und|désormais|et|a partir de ahora|por favor|y|d'ora in poi|per favore|e|vanaf nu|alsjeblieft|en|od teraz|proszę|i|теперь|пожалуйста|и|відтепер|будь ласка|і|de|deyin|diye|diyebilirsin|कहो|कहें|कहिए|बुलाओ|बुलाएँ|बुलाइए|कहकर|के|है|nennen|noemen))(?![\p{L}\p{M}]))`
+const addressPattern = new RegExp(
+  `^(?:${addresses
+    .map((source, at) => {
+      let count = 0
+      const bounded = source.replace(/ N\?/g, ' N')
+      return bounded.replace(/(?<![A-Za-z])N(?![A-Za-z])/g, () => `(?<name${at}x${count++}>${oneName})${nameEnd}`)
+    })
+    .join('|')})`,
+  'iu',
+)
+
+/** Words behind "call me" that are no name. */
+const noName =
+  /^(?:back|later|tomorrow|today|tonight|soon|now|when|if|at|on|in|a|an|the|crazy|old|maybe|again|an?other|whatever|anything|not|paranoid|morgen|später|zurück|an|plus tard|demain|mañana|luego|domani|più tardi|amanhã|depois|later|jutro|завтра|позже|пізніше|yarın|غدا|明天|什么|何)(?![\p{L}\p{M}])/iu
+
+const verbFirst = new RegExp(`^${answerVerbs}`, 'iu')
+const verbLast = new RegExp(`(?:${answerVerbsAtEnd})(?:[^\\p{L}]*|吧|。)$`, 'iu')
+const unspacedVerb =
+  /(?:请|請)?(?:用|以).{1,12}(?:回答|回复|回覆|说话|交流)|(?:回答|返答|返信|返事)(?:は|を|时|時|请|請|要)/u
+
+/** Whether a sentence asks for answers of a kind, and not for one text. */
+function asksForAnswers(sentence: string): boolean {
+  return verbFirst.test(sentence) || verbLast.test(sentence) || unspacedVerb.test(sentence)
+}
+
+/** A thing to be written, in whose language or form the wish then is. */
+const oneText =
+  /(?<![\p{L}])(?:this|that|the (?:following|question)|poem|letter|essay|diese[nrs]?|folgende\p{L}*|ceci|este|questa|questo|dit|deze|это(?:т|му)?)(?![\p{L}])/iu
+
+const language: Rule = (sentence) =>
+  asksForAnswers(sentence) && !oneText.test(sentence) && languageSearch(sentence)
+    ? { slot: 'language', about: 'language' }
+    : undefined
+
+const wishSearches = wishes.map(
+  ([topic, source]) => [topic, new RegExp(`^(?:${source})(?![\\p{L}\\p{M}])|^(?:${source})$`, 'iu')] as const,
+)
+
+const manner: Rule = (sentence) => {
+  const wish = wishSearches.find(([, pattern]) => pattern.test(sentence))
+  if (wish) return { slot: 'manner', about: wish[0] }
+  if (!asksForAnswers(sentence) || oneText.test(sentence)) return undefined
+  const behind = verbFirst.exec(sentence)
+  const topic = topicIn(mannerSearches, behind ? sentence.slice(behind[0].length) : sentence)
+  return topic === undefined ? undefined : { slot: 'manner', about: topic }
+}
+
+const allergy: Rule = (sentence, people) => {
+  const none = noAllergySearch(sentence)
+  if (none) return { slot: 'allergy', about: subjectOf(substanceIn(sentence) ?? '', otherPerson(sentence, people)) }
+  const match = allergySearch(sentence)
+  const person = match ? personOf(sentence, match.index, people) : undefined
+  if (!match || person === undefined || jokes.test(sentence.slice(match.index))) return undefined
+  // "A peanut allergy", "Erdnussallergie", "fıstığa alerjim var".
+  const compound = /^(\p{L}{3,}?)-?aller/iu.exec(match[0])?.[1] ?? ''
+  const substance =
+    substanceIn(`${compound} ${sentence.slice(match.index + match[0].length)}`) ??
+    substanceIn(sentence.slice(otherIn(sentence.slice(0, match.index), people)?.end ?? 0, match.index))
+  return { slot: 'allergy', about: subjectOf(substance ?? 'allergy', person) }
+}
+
+/** What people say they are allergic to without being so. */
+const jokes =
+  /(?<![\p{L}])to (?:work|working|mondays?|mornings?|meetings?|people|nonsense|bullshit|stupidity|exercise)(?![\p{L}])/iu
+
+function otherPerson(sentence: string, people: readonly Person[]): string {
+  return otherIn(sentence, people)?.person ?? ''
+}
+
+const allergyWords = new RegExp(allergies, 'giu')
+
+/** The food or the first telling word that a text names. */
+function substanceIn(sentence: string): string | undefined {
+  const text = sentence.replace(allergyWords, ' ')
+  const food = topicIn(foodSearches, text)
+  if (food !== undefined) return food
+  const words = wordsOf(text).map(plain)
+  const { functions } = wordsIn(languageOf(text, words))
+  return termsOf(text).find((term) => term.length > 2 && !functions.has(term) && !fillers.has(term))
+}
+
+/** Words of such sentences that name no substance, as `termsOf` gives them. */
+const fillers: ReadonlySet<string> = new Set(
+  termsOf(
+    `severely severe very highly bad strong really longer anymore still also since test says said result after all found out turns
+     doctor stark schwer nicht mehr grave muy mucho molto muito erg zeer heel silną silna сильная сильно очень дуже çok شديدة
+     من على ضد gegen contra contro contre voor tegen на до karşı karsi mam have habe tengo tengo ho tenho heb benim bende meine`,
+  ),
+)
+
+const diet: Rule = (sentence, people) => {
+  const named = dietSearches.flatMap(([topic, search]) => {
+    const match = search(sentence)
+    const person = match ? personOf(sentence, match.index, people) : undefined
+    return person === undefined ? [] : [subjectOf(topic, person)]
+  })[0]
+  if (named !== undefined) return { slot: 'diet', about: named }
+  const own = avoidSearch(sentence) ?? againSearch(sentence)
+  const of = own ? otherIn(sentence.slice(0, own.index + own[0].length), people) : undefined
+  const others = otherIn(sentence, people)
+  const isOfOther = others && avoidsSearch(sentence.slice(others.end))
+  const person = isUnspaced(sentence) ? of?.person : isOfOther ? others.person : own ? '' : undefined
+  if (isUnspaced(sentence) && !of && (!own || otherSearch.test(sentence))) return undefined
+  const food = topicIn(foodSearches, sentence)
+  if (food === undefined || (person === undefined && !own)) return undefined
+  return { slot: 'diet', about: subjectOf(food, person ?? '') }
+}
+
+const health: Rule = (sentence, people) => {
+  for (const [topic, search] of conditionSearches) {
+    const match = search(sentence)
+    const person = match ? personOf(sentence, match.index, people) : undefined
+    if (person !== undefined) return { slot: 'health', about: subjectOf(topic, person) }
+  }
+  return undefined
+}
+
+const faith: Rule = (sentence, people) => {
+  const match = faithSearch(sentence)
+  const person = match ? personOf(sentence, match.index, people) : undefined
+  return person === undefined ? undefined : { slot: 'faith', about: subjectOf('faith', person) }
+}
+
+const name = String.raw`\p{Lu}[\p{L}\p{M}'’-]+`
+/** Names in scripts without capitals are told by what stands around them. */
+const smallName = String.raw`[\p{L}\p{M}]{2,12}?`
+
+interface KinPattern {
+  readonly kin: string
+  readonly pattern: RegExp
+}
+
+/** The patterns of "my son Ilyas" and "Ilyas is my son" by class of kin. */
+const kinPatterns: readonly KinPattern[] = Object.entries(kin).map(([kinName, source]) => {
+  // Capitals tell names, so the words of kin are spelled in both cases, and German ones with a capital.
+  const words = source.replace(/(^|\||\(\?:)([a-zа-яіїєґ])/gu, (_all, start: string, letter: string) => {
+    return `${start}[${letter.toUpperCase()}${letter}]`
+  })
+  const eitherCase = words.replace(
+    /(?<=[a-z)?] (?:\(\?:)?)[a-z](?=[a-zäöü]{3})/gu,
+    (letter) => `[${letter.toUpperCase()}${letter}]`,
+  )
+  const called = String.raw`(?:['’]s name is| is called| is named| called| named|,| heißt| namens| s['’]appelle| se llama| si chiama| se chama| heet| ma na imię| imieniem|(?: по имени)? зовут| звати|ın adı|in adı)?`
+  return {
+    kin: kinName,
+    pattern: new RegExp(
+      [
+        String.raw`(?<![\p{L}\p{M}])(?:${eitherCase})${called} (?<a>${name})(?![\p{L}\p{M}])`,
+        String.raw`(?<![\p{L}\p{M}])(?<b>${name})(?: is| ist| est| es| è| é| is| to|,| —| -) (?:${eitherCase})(?![\p{L}\p{M}])`,
+        String.raw`(?:${source})の(?<c>[\p{Script=Han}\p{Script=Katakana}\p{Script=Hiragana}ー]{2,8}?)(?=[はがにをも、])|(?:${source})(?:の名前)?は(?<d>[\p{Script=Katakana}\p{Script=Han}ー]{2,8})(?:です|という|と言い)`,
+        String.raw`(?:${source})(?:的名字)?(?:叫|名叫)(?<e>\p{Script=Han}{2,4}?)(?=[，,。！]|$|在|是|今|明|要|不|对|對)`,
+        String.raw`(?:${source})(?: का नाम| की नाम)? (?<f>${smallName})(?= है| को| की)`,
+        String.raw`(?:${source}) (?:اسمه|اسمها) (?<g>${smallName})(?![\p{L}\p{M}])`,
+      ].join('|'),
+      'u',
+    ),
+  }
+})
+
+/** The people of one's family whom a text names, with the words that say so. */
+export function peopleIn(text: string): readonly { readonly person: Person; readonly text: string }[] {
+  return kinPatterns.flatMap(({ kin: kinName, pattern }) => {
+    const match = pattern.exec(text)
+    const found = match && groupIn(match)
+    if (!match || !found || notNames.test(found)) return []
+    return [{ person: { name: found, kin: kinName }, text: match[0].trim() }]
+  })
+}
+
+/** Capitals that begin no name. */
+const notNames = /^(?:I|And|But|Ich|Und|Der|Die|Das|Er|Sie|It|He|She|This|That|[Нн]о|[Ии]|को|का|की|बहुत)$/u
