@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Operation } from '../operations/operations.ts'
 import { buildProgram } from './program.ts'
+import { erasingBusyLine, hasBusyLine } from './terminal/busy-line.ts'
 import type { Backend, Cli, Globals } from './terminal/cli.ts'
 import { report, signalExit, UsageError } from './terminal/failure.ts'
 import type { Io } from './terminal/io.ts'
@@ -38,7 +39,8 @@ function unlessShown(thrown: unknown): void {
 }
 
 /** The context of a command line; settings and backend are opened at their first use. */
-function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
+function openCli(outer: Io): { readonly cli: Cli; close(): Promise<void> } {
+  const io = erasingBusyLine(outer)
   let globals: () => Globals = () => ({ color: 'auto', input: true })
   let settings: ReturnType<Cli['settings']> | undefined
   let backend: Promise<Backend> | undefined
@@ -61,14 +63,15 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
       backend ??= import('./remote/backend.ts').then(({ openBackend }) => openBackend(cli))
       return backend
     },
-    async ask(operation, input, signal = cli.signal()) {
-      const asked = async () => (await cli.backend()).ask(operation, input, signal)
-      if (!io.stderrIsTerminal) return asked()
+    async ask(operation, input, signal = cli.signal(), watch) {
+      const asked = async () => (await cli.backend()).ask(operation, input, signal, watch)
+      // The line of a chat says more.
+      if (!io.stderrIsTerminal || hasBusyLine(io)) return asked()
       const { withProgress } = await import('./terminal/progress.ts')
       return withProgress(cli, commandPath(cli.running), asked)
     },
-    async askStream(operation, input, signal = cli.signal()) {
-      return (await cli.backend()).askStream(operation as Operation, input, signal)
+    async askStream(operation, input, signal = cli.signal(), watch) {
+      return (await cli.backend()).askStream(operation as Operation, input, signal, watch)
     },
     signal() {
       const { timeout } = globals()

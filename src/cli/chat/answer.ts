@@ -7,6 +7,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import type { ChatQuestion } from './question.ts'
+import type { Waiting } from './waiting.ts'
 
 /** The outcome of a question. */
 export interface Answer {
@@ -66,6 +67,12 @@ interface Report {
   readonly unsaved?: FailureCode
 }
 
+/** How a question is asked: until when, and what tells of it meanwhile. */
+export interface Asking {
+  readonly signal: AbortSignal
+  readonly waiting: Waiting
+}
+
 interface WholeChoice {
   readonly message?: Message
   readonly finish_reason?: string | null
@@ -79,22 +86,23 @@ export async function answerQuestion(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
-  signal: AbortSignal,
+  asking: Asking,
   makesCalls = false,
 ): Promise<void> {
   answer.message = undefined
-  if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, signal, makesCalls)
-  else await wholeAnswer(cli, question, answer, signal, makesCalls)
+  if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, asking, makesCalls)
+  else await wholeAnswer(cli, question, answer, asking, makesCalls)
 }
 
 async function wholeAnswer(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
-  signal: AbortSignal,
+  { signal, waiting }: Asking,
   makesCalls: boolean,
 ): Promise<void> {
-  const reply = await cli.ask(chat, { ...question, stream: false }, signal)
+  const reply = await cli.ask(chat, { ...question, stream: false }, signal, waiting.watch)
+  waiting.rest()
   const { message, finish_reason: finish } = (reply.choices[0] ?? {}) as WholeChoice
   const [content, refusal] = [textOf(message?.content), message?.refusal ?? '']
   answer.text = [content, refusal].filter(Boolean).join('\n')
@@ -131,32 +139,31 @@ async function streamAnswer(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
-  signal: AbortSignal,
+  asking: Asking,
   makesCalls: boolean,
 ): Promise<void> {
   const printer = answer.held ? silentPrinter : await openAnswerPrinter(cli, answer)
   try {
-    await streamTo(printer, cli, { question, answer, signal, makesCalls })
+    await streamTo(printer, cli, { question, answer, ...asking, makesCalls })
   } finally {
     await printer.end()
   }
 }
 
-interface Asked {
+interface Asked extends Asking {
   readonly question: ChatQuestion
   readonly answer: Answer
-  readonly signal: AbortSignal
   readonly makesCalls: boolean
 }
 
 async function streamTo(
   printer: AnswerPrinter,
   cli: Cli,
-  { question, answer, signal, makesCalls }: Asked,
+  { question, answer, signal, waiting, makesCalls }: Asked,
 ): Promise<void> {
   let report: Report | undefined
   const chunks: ChatChunk[] = []
-  for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal)) {
+  for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal, waiting.watch)) {
     const chunk = piece as {
       choices?: {
         delta?: { content?: string | null; refusal?: string | null; tool_calls?: unknown[] }
@@ -172,6 +179,7 @@ async function streamTo(
       await printer.aside(() => {
         for (const warning of warnings) note(cli, `aichat: ${warning}`)
       })
+    if (!report && chunk.aichat) waiting.step('thinking', addressOf(chunk.aichat))
     report ??= chunk.aichat
     if (report) answer.by = addressOf(report)
     countTokens(answer, chunk.usage)
@@ -183,6 +191,7 @@ async function streamTo(
     const text = (delta?.content ?? '') + (delta?.refusal ?? '')
     answer.refused ||= Boolean(delta?.refusal)
     if (text === '') continue
+    if (!answer.held) waiting.rest()
     answer.text += text
     await printer.write(text)
     if (cli.io.outClosed) return

@@ -180,8 +180,8 @@ function conversing(cli: Cli, settings: Settings, signal: () => AbortSignal): Cl
     ...cli,
     settings: async () => ({ ...settings, persona: undefined }),
     signal,
-    ask: (operation, input, own = signal()) => cli.ask(operation, input, own),
-    askStream: (operation, input, own = signal()) => cli.askStream(operation, input, own),
+    ask: (operation, input, own = signal(), watch) => cli.ask(operation, input, own, watch),
+    askStream: (operation, input, own = signal(), watch) => cli.askStream(operation, input, own, watch),
   }
 }
 
