@@ -18,7 +18,8 @@ import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
+import { timeText } from '../terminal/times.ts'
 import { compactionText, printSession, transcript } from './transcript.ts'
 
 export { search } from './search.ts'
@@ -35,7 +36,7 @@ export async function list(cli: Cli): Promise<void> {
         ...(cli.globals().plain ? [['ID', (row: Row) => row.id] as const] : []),
         ['NAME', (row) => row.name],
         ['MESSAGES', (row) => String(row.message_count)],
-        ['LAST', (row) => timeText(row.updated_at)],
+        ['LAST', (row) => timeText(cli, row.updated_at)],
         ['SUMMARY', (row) => row.summary ?? ''],
       ],
       'no conversations yet; start one: aichat chat',

@@ -1,19 +1,20 @@
 import { AppError } from '../../errors.ts'
 import { searchSessions } from '../../operations/operations.ts'
-import { timeForms, timeFromText } from '../../personas/personas.ts'
+import { timeForms } from '../../personas/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { coloured } from '../terminal/colour.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
-import { timeText } from '../terminal/table.ts'
+import { localTimeFromText } from '../terminal/read-time.ts'
+import { timeText } from '../terminal/times.ts'
 
 /** Prints the messages that hold all words, the last saved first: the session, and the words in their place. */
 export async function search(cli: Cli, words: readonly string[], { since: from }: { since?: string }): Promise<void> {
   // The shell has taken the quotes: an argument of several words is words in a row.
   const q = words.map((word) => (/\s/.test(word) && !word.includes('"') ? `"${word}"` : word)).join(' ')
   if (q.trim() === '') throw new AppError('usage', 'Name the words to search for')
-  const since = from === undefined ? undefined : timeFromText(from, Date.now())
+  const since = from === undefined ? undefined : localTimeFromText(from)
   if (from !== undefined && since === undefined)
     throw new AppError('usage', `Invalid time "${from.slice(0, 40)}" for --since: use ${timeForms}`)
   const found = await cli.ask(searchSessions, {
@@ -26,9 +27,9 @@ export async function search(cli: Cli, words: readonly string[], { since: from }
     hits
       .map(({ session, role, timestamp, snippet, marks }) => {
         const name = oneLine(session.name)
-        if (plain) return `${[session.id, name, timeText(timestamp), role, oneLine(snippet)].join('\t')}\n`
+        if (plain) return `${[session.id, name, timeText(cli, timestamp), role, oneLine(snippet)].join('\t')}\n`
         const head = coloured(cli, 'stdout', 'bold', name)
-        return `${head}  ${timeText(timestamp)}  ${role}\n  ${marked(cli, snippet, marks)}\n`
+        return `${head}  ${timeText(cli, timestamp)}  ${role}\n  ${marked(cli, snippet, marks)}\n`
       })
       .join(''),
   )

@@ -149,11 +149,11 @@ test('session search, undo and remove do what they say', () =>
     const found = await run(['session', 'search', 'train'])
     assert.match(
       found.stdout,
-      /^A day train {2}\d{4}-\S+ \S+ {2}assistant\n {2}1: A day train\nA day train {2}.* {2}user\n/,
+      /^A day train {2}(?:today|yesterday) \d+:\d\d {2}assistant\n {2}1: A day train\nA day train {2}.* {2}user\n/,
     )
     assert.match(
       (await run(['session', 'search', 'night train', '--plain'])).stdout,
-      /^\S+\tTrip\t\S+ \S+\tassistant\t1: /,
+      /^\S+\tTrip\t\S+T\S+\tassistant\t1: /,
     )
     const { hits, more } = JSON.parse((await run(['session', 'search', 'train', '-n', '1', '--json'])).stdout)
     assert.equal([hits.length, more, hits[0].marks], [1, true, [[9, 14]]])

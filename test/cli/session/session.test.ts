@@ -66,7 +66,7 @@ test('list, show, rename and remove print rows and ids, and with --json the REST
     const list = await run(['session', 'list'])
     assert.match(
       list.stdout,
-      /^NAME +MESSAGES +LAST +SUMMARY\nWork +2 +\d{4}-.*\nTrip +2 +\d{4}-.* \d{4}-\d\d-\d\d, 1 turn\n$/,
+      /^NAME +MESSAGES +LAST +SUMMARY\nWork +2 +\w+day \d+:\d\d\nTrip +2 +\w+day \d+:\d\d +\d{4}-\d\d-\d\d, 1 turn\n$/,
     )
     assert.match((await run(['session', 'list', '--plain'])).stdout, `${id}\tTrip\t2\t`)
     const ended = await run(['session', 'end', 'Work'])

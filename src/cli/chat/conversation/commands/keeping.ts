@@ -5,7 +5,8 @@ import { usdOf } from '../../../../usage/usage.ts'
 import { compactionText } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
 import { given } from '../../../terminal/parsers.ts'
-import { labelled, timeText } from '../../../terminal/table.ts'
+import { labelled } from '../../../terminal/table.ts'
+import { timeText } from '../../../terminal/times.ts'
 import { type TalkCommand, wordsOfKind } from '../command.ts'
 import { say, sayList } from '../say.ts'
 import type { Talk } from '../talk.ts'
@@ -43,7 +44,7 @@ export const sessionsCommand: TalkCommand = {
       talk.cli,
       shown.map(
         ({ id, name, message_count: count, updated_at: at }) =>
-          `${id === talk.record.session ? '* ' : '  '}${name}  ${timeText(at)}, ${counted(count, 'message')}`,
+          `${id === talk.record.session ? '* ' : '  '}${name}  ${timeText(talk.cli, at)}, ${counted(count, 'message')}`,
       ),
       '',
     )
