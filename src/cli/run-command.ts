@@ -15,7 +15,7 @@ import { firstOf } from './terminal/stop-signal.ts'
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const { cli, close } = openCli(io)
   try {
-    const words = withPrompt(argv, io)
+    const words = withChoice(withPrompt(argv, io), io)
     const program = buildProgram(cli, words[commandAt(words)])
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
@@ -110,6 +110,13 @@ function withPrompt(argv: readonly string[], io: Io): readonly string[] {
       ? io.stdinIsPiped() && !asksForHelp
       : word === '--' || word === '-' || chatOptions.test(word) || /\s/.test(word)
   return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : argv
+}
+
+/** `aichat session` alone asks at a terminal which conversation is meant; elsewhere it needs a command. */
+function withChoice(argv: readonly string[], { stdinIsTerminal, stderrIsTerminal, environment }: Io): readonly string[] {
+  const isAlone = argv.at(-1) === 'session' && commandAt(argv) === argv.length - 1
+  const asks = stdinIsTerminal && stderrIsTerminal && environment['TERM'] !== 'dumb' && !argv.includes('--no-input')
+  return isAlone && asks ? [...argv, 'choose'] : argv
 }
 
 /** The place of the first argument that is no global option and no value of one. */

@@ -44,10 +44,19 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
     if (words.join('') !== '' || check || options.dryRun || !(await canAsk(cli)))
       throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')
     const { converse } = await import('./conversation.ts')
-    await converse(cli, chosen)
+    await converse(cli, await withPicked(cli, chosen))
   } finally {
     check?.close()
   }
+}
+
+/** The options with the conversation that the user picks, where -c names none. */
+async function withPicked(cli: Cli, options: ChatOptions): Promise<ChatOptions> {
+  const { canPick } = await import('../terminal/picker.ts')
+  if (!options.continue || options.session !== undefined || !(await canPick(cli))) return options
+  const { pickSession } = await import('../session/pick.ts')
+  const { continue: _continue, ...others } = options
+  return { ...others, session: await pickSession(cli) }
 }
 
 async function askOnce(

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { searchSessions } from '../../operations/operations.ts'
 import { timeForms } from '../../personas/personas.ts'
@@ -8,6 +9,8 @@ import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import { localTimeFromText } from '../terminal/read-time.ts'
 import { timeText } from '../terminal/times.ts'
+
+type Hit = z.output<typeof searchSessions.output>['hits'][number]
 
 /** Prints the messages that hold all words, the last saved first: the session, and the words in their place. */
 export async function search(cli: Cli, words: readonly string[], { since: from }: { since?: string }): Promise<void> {
@@ -24,7 +27,7 @@ export async function search(cli: Cli, words: readonly string[], { since: from }
   })
   const { plain } = cli.globals()
   await print(cli, found, ({ hits }) =>
-    hits
+    (plain ? hits : exchangesOf(hits))
       .map(({ session, role, timestamp, snippet, marks }) => {
         const name = oneLine(session.name)
         if (plain) return `${[session.id, name, timeText(cli, timestamp), role, oneLine(snippet)].join('\t')}\n`
@@ -36,6 +39,12 @@ export async function search(cli: Cli, words: readonly string[], { since: from }
   if (cli.globals().json || plain) return
   if (found.hits.length === 0) note(cli, 'aichat: no message holds all of these words; word* finds words that begin so')
   else if (found.more) note(cli, `aichat: there are more; -n ${found.hits.length * 2} shows them`)
+}
+
+/** The hits without the answers to questions that were found as well: an exchange is listed once. */
+function exchangesOf(hits: readonly Hit[]): readonly Hit[] {
+  const questions = new Set(hits.flatMap(({ role, session, number }) => (role === 'user' ? [`${session.id} ${number}`] : [])))
+  return hits.filter(({ role, session, number }) => role !== 'assistant' || !questions.has(`${session.id} ${number - 1}`))
 }
 
 /** The snippet with its found words in another style. */

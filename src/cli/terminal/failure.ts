@@ -140,7 +140,7 @@ function questionIn(argv: readonly string[], unknown: string): string {
 }
 
 /** In double quotes, as shells read them. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `"${text.replace(/["\\$`]/g, '\\$&')}"`
 }
 

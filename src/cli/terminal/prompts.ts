@@ -23,10 +23,12 @@ export async function confirm(cli: Cli, question: string): Promise<void> {
 
 /** A question of inquirer (https://github.com/SBoudrias/Inquirer.js), without its name. */
 interface Question {
-  readonly type: 'confirm' | 'input' | 'password' | 'checkbox'
+  readonly type: 'confirm' | 'input' | 'password' | 'checkbox' | 'search'
   readonly message: string
   readonly default?: unknown
   readonly choices?: readonly object[]
+  readonly source?: (typed: string | undefined) => Promise<readonly object[]>
+  readonly pageSize?: number
 }
 
 /** Asks on stderr and restores the terminal in every case. Ctrl-C throws `Interrupted`; a signal ends the question too. */

@@ -150,7 +150,8 @@ test('a conversation at a terminal is saved, and goes on later', () =>
     assert.equal([talk.code, talk.stdout], [0, '1: one\n3: two\n'], talk.shown)
     const [session] = (await rest('/api/sessions')).sessions
     assert.is(session.message_count, 4)
-    assert.match(talk.shown, `saved as "${session.name}"`)
+    assert.is(session.name, 'one')
+    assert.match(talk.shown, /\naichat: one · 2 turns(?: · [\d,]+ tokens)? · go on: aichat chat -s one\s/)
     assert.is((await run(['chat', '--continue', 'three'])).stdout, '5: three\n')
     assert.is(sent()[0]!.content, 'one')
   }))
@@ -163,7 +164,7 @@ test('a conversation in which nothing was answered is not kept', () =>
     ] as const
     const talk = await converseHere(home, ['chat'], answers, environment)
     assert.equal([talk.code, talk.stdout], [0, ''], talk.shown)
-    assert.not.match(talk.shown, 'saved as')
+    assert.not.match(talk.shown, 'go on: ')
     assert.equal((await rest('/api/sessions')).sessions, [])
     assert.is((await converseHere(home, ['chat', '--dry-run'], [], environment)).code, 64, 'a dry run sends nothing')
   }))

@@ -56,4 +56,6 @@ export interface Talk {
   begin(options: TalkOptions, session?: string): Promise<void>
   tools(): Promise<readonly OfferedTool[]>
   clearWindow(): void
+  /** Hands the terminal to a question. */
+  lend<T>(ask: () => Promise<T>): Promise<T>
 }

@@ -5,6 +5,7 @@ import { usdOf } from '../../../../usage/usage.ts'
 import { compactionText } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
 import { given } from '../../../terminal/parsers.ts'
+import { canPick } from '../../../terminal/picker.ts'
 import { labelled } from '../../../terminal/table.ts'
 import { timeText } from '../../../terminal/times.ts'
 import { type TalkCommand, wordsOfKind } from '../command.ts'
@@ -33,10 +34,15 @@ const mostListed = 20
 export const sessionsCommand: TalkCommand = {
   name: 'sessions',
   usage: '[NAME]',
-  what: 'list the saved conversations, or go on with one',
+  what: 'choose a saved conversation to go on with, or name it',
   async run(talk, rest) {
     const name = rest.trim()
     if (name !== '') return talk.begin({ ...talk.options, persona: undefined }, name)
+    if (await canPick(talk.cli)) {
+      const { pickSession } = await import('../../../session/pick.ts')
+      const picked = await talk.lend(() => pickSession(talk.cli, talk.record.session))
+      return talk.begin({ ...talk.options, persona: undefined }, picked)
+    }
     const { sessions, total } = await talk.cli.ask(listSessions, { limit: mostListed })
     const shown = sessions.filter(({ message_count: count }) => count > 0)
     if (shown.length === 0) return say(talk.cli, 'aichat: no saved conversations yet')
