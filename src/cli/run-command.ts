@@ -95,7 +95,7 @@ function commandPath(command: Command | null | undefined): string {
 /** Global options with a value: the word behind one is no command. */
 const valued = new Set(['--server', '--as', '--color', '--timeout'])
 const chatOptions =
-  /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|again|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
+  /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|again|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|thinking|dry-run))(?:=|$)/
 
 /**
  * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, which no command's name
@@ -113,7 +113,10 @@ function withPrompt(argv: readonly string[], io: Io): readonly string[] {
 }
 
 /** `aichat session` alone asks at a terminal which conversation is meant; elsewhere it needs a command. */
-function withChoice(argv: readonly string[], { stdinIsTerminal, stderrIsTerminal, environment }: Io): readonly string[] {
+function withChoice(
+  argv: readonly string[],
+  { stdinIsTerminal, stderrIsTerminal, environment }: Io,
+): readonly string[] {
   const isAlone = argv.at(-1) === 'session' && commandAt(argv) === argv.length - 1
   const asks = stdinIsTerminal && stderrIsTerminal && environment['TERM'] !== 'dumb' && !argv.includes('--no-input')
   return isAlone && asks ? [...argv, 'choose'] : argv

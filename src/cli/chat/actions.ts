@@ -9,7 +9,7 @@ import { isLocalOnly, requireLocalServer } from '../terminal/local-only.ts'
 import { note, printJson } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { canAsk } from '../terminal/prompts.ts'
-import { emptyAnswer, finishAnswer } from './answer.ts'
+import { type Answer, emptyAnswer, finishAnswer } from './answer.ts'
 import { askWith, withTools } from './asking.ts'
 import { type Attached, nothingAttached } from './files/attachment.ts'
 import { askedBefore, keepOf, requireLog, titleOf } from './keeping.ts'
@@ -74,7 +74,7 @@ async function askOnce(
   if (options.file) await tell(cli, attached, options)
   await withTools(cli, options, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, attached)
-    if (!(await ask(cli, question, toolbox, check))) cli.exit = 1
+    if (!(await ask(cli, question, toolbox, { check, showsThinking: options.thinking }))) cli.exit = 1
   })
 }
 
@@ -98,7 +98,7 @@ async function askAgain(
   }
   await withTools(cli, rest, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, nothingAttached)
-    if (!(await ask(cli, question, toolbox, check))) cli.exit = 1
+    if (!(await ask(cli, question, toolbox, { check, showsThinking: options.thinking }))) cli.exit = 1
   })
 }
 
@@ -128,9 +128,9 @@ async function ask(
   cli: Cli,
   question: ChatQuestion,
   toolbox: Toolbox | undefined,
-  check: AnswerCheck | undefined,
+  { check, showsThinking = false }: { check: AnswerCheck | undefined; showsThinking: boolean | undefined },
 ): Promise<boolean> {
-  const answer = { ...emptyAnswer(), held: check !== undefined }
+  const answer: Answer = { ...emptyAnswer(), held: check !== undefined, showsThinking }
   const asking = (each: ChatQuestion) => askWith(cli, each, answer, cli.signal(), toolbox)
   try {
     await asking(question)

@@ -4,6 +4,7 @@ import { chat } from '../../operations/operations.ts'
 import { usdOf } from '../../usage/usage.ts'
 import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer, silentPrinter } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { coloured } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import type { ChatQuestion } from './question.ts'
@@ -23,16 +24,25 @@ export interface Answer {
   cost: number | undefined
   /** Whether the text is kept back until it is checked. */
   held?: boolean
+  /** Whether what the model thinks is shown before its answer. */
+  showsThinking?: boolean
   /** Why the exchange is not in its session; undefined where it is. */
   unsaved?: FailureCode | undefined
   /** Tokens of the requests and of the answer; undefined where the provider reported none. */
-  tokens: { readonly asked: number; readonly answered: number } | undefined
+  tokens: Tokens | undefined
   /** Tokens of the last of these requests and its answer: what the conversation takes of the window. */
   size?: number
   /** The plugin or local runner that answered, and its model; undefined before the answer begins. */
   by: string | undefined
   /** Whether stdout stands within a line. */
   lineOpen: boolean
+}
+
+/** Tokens of requests and of answers; `thought` of the latter were thinking. */
+export interface Tokens {
+  readonly asked: number
+  readonly answered: number
+  readonly thought: number
 }
 
 export function emptyAnswer(): Answer {
@@ -103,6 +113,7 @@ async function wholeAnswer(
 ): Promise<void> {
   const reply = await cli.ask(chat, { ...question, stream: false }, signal, waiting.watch)
   waiting.rest()
+  tellThought(cli, answer, (reply.choices[0] as WholeChoice | undefined)?.message?.reasoning_content)
   const { message, finish_reason: finish } = (reply.choices[0] ?? {}) as WholeChoice
   const [content, refusal] = [textOf(message?.content), message?.refusal ?? '']
   answer.text = [content, refusal].filter(Boolean).join('\n')
@@ -126,9 +137,13 @@ async function wholeAnswer(
 /** Adds the tokens of a request, of which an answer with tools has several. */
 function countTokens(answer: Answer, usage: Usage | null | undefined): void {
   if (!usage) return
-  const { asked = 0, answered = 0 } = answer.tokens ?? {}
+  const { asked = 0, answered = 0, thought = 0 } = answer.tokens ?? {}
   answer.size = usage.prompt_tokens + usage.completion_tokens
-  answer.tokens = { asked: asked + usage.prompt_tokens, answered: answered + usage.completion_tokens }
+  answer.tokens = {
+    asked: asked + usage.prompt_tokens,
+    answered: answered + usage.completion_tokens,
+    thought: thought + (usage.completion_tokens_details?.reasoning_tokens ?? 0),
+  }
 }
 
 function addressOf({ plugin, runner, model }: Report): string {
@@ -163,10 +178,16 @@ async function streamTo(
 ): Promise<void> {
   let report: Report | undefined
   const chunks: ChatChunk[] = []
+  let thought = ''
   for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal, waiting.watch)) {
     const chunk = piece as {
       choices?: {
-        delta?: { content?: string | null; refusal?: string | null; tool_calls?: unknown[] }
+        delta?: {
+          content?: string | null
+          refusal?: string | null
+          reasoning_content?: string | null
+          tool_calls?: unknown[]
+        }
         finish_reason?: string | null
       }[]
       aichat?: Report
@@ -190,8 +211,12 @@ async function streamTo(
     answer.finish = finish ?? answer.finish
     const text = (delta?.content ?? '') + (delta?.refusal ?? '')
     answer.refused ||= Boolean(delta?.refusal)
+    thought += delta?.reasoning_content ?? ''
+    if (delta?.reasoning_content) waiting.thinks(delta.reasoning_content)
     if (text === '') continue
     if (!answer.held) waiting.rest()
+    if (!waiting.watch) tellThought(cli, answer, thought)
+    thought = ''
     answer.text += text
     await printer.write(text)
     if (cli.io.outClosed) return
@@ -202,6 +227,12 @@ async function streamTo(
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
   await endLine(cli, answer)
   if (report) remark(cli, report, answer.cost)
+}
+
+/** Prints on stderr what the model thought, where that is wished and no line has shown it as it came. */
+function tellThought(cli: Cli, { showsThinking }: Answer, text: string | undefined): void {
+  if (!showsThinking || !text || cli.globals().json || cli.globals().quiet) return
+  cli.io.err(coloured(cli, 'stderr', 'dim', stripControls(text.trimEnd())))
 }
 
 /** The message that chunks make up. */

@@ -46,7 +46,7 @@ export async function askWith(
   signal: AbortSignal,
   tools: Toolbox | undefined,
 ): Promise<void> {
-  const waiting = openWaiting(cli, question.model ?? question.persona)
+  const waiting = openWaiting(cli, question.model ?? question.persona, answer.showsThinking)
   try {
     if (!tools) return await answerQuestion(cli, question, answer, { signal, waiting })
     const { answerWithTools } = await import('./tool-rounds.ts')

@@ -26,6 +26,8 @@ export interface ChatOptions {
   /** Other parameters of the model. */
   readonly option?: Parameters
   readonly stream: boolean
+  /** Shows what the model thinks before its answer. */
+  readonly thinking?: boolean
   readonly fallback: boolean
   /** Nothing may leave this machine. */
   readonly localOnly?: boolean

@@ -112,7 +112,8 @@ function usage({ thrown, command }: UsageError, argv: readonly string[]): AppErr
   const path = pathOf(command)
   const seeHelp = `See: aichat ${['help', ...path].join(' ')}`
   if (thrown.code === 'commander.help') {
-    const names = command.commands.map((sub) => sub.name()).join(', ')
+    const visible = command.createHelp().visibleCommands(command)
+    const names = visible.map((sub) => sub.name()).join(', ')
     return new AppError('usage', `aichat ${path.join(' ')} needs a command: ${names}`, { details: [seeHelp] })
   }
   const [problem = '', suggestion] = thrown.message.replace(/^error: /, '').split(/\n(?=\(Did you mean )/)

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
 import { hasPseudoTerminal } from '../../helpers/program/pseudo-terminal.ts'
 import { openFastHome } from '../../helpers/program/terminal.ts'
@@ -52,6 +53,59 @@ test('a provider that is asked again, and one that answers instead, are named', 
     { refuses: true },
   ))
 
+for (const size of sizes)
+  test(`--thinking shows the last lines of the thinking in ${size.join('×')}, and folds them away`, () =>
+    waits(
+      async ({ ask, release }) => {
+        const shown = await ask(['--thinking', 'Hi'], { size })
+        await shown.until(/^seventh, .*\n\S \d+ s · thinking · /m)
+        const lines = await shown.screen()
+        assert.ok(lines.length <= 5, lines.join('\n'))
+        assert.not.match(lines.join('\n'), 'first, ')
+        assert.match(shown.shown(), '\x1b[2mseventh, ')
+        release()
+        await shown.ended()
+        const [thought, answer, ...rest] = await shown.screen()
+        assert.match(thought!, /^thought for \d+ s$/)
+        assert.equal([answer, rest], ['Hello', []])
+      },
+      { thinks: true },
+    ))
+
+test('without --thinking it is not shown, and in a pipe --thinking writes it to stderr', () =>
+  waits(
+    async ({ ask, release, home }) => {
+      const shown = await ask(['Hi'])
+      await shown.until(/ · thinking · /)
+      release()
+      await shown.ended()
+      assert.equal(await shown.screen(), ['Hello'])
+      const piped = await home.aichat(['chat', '--thinking', 'Hi'])
+      assert.equal([piped.code, piped.stdout], [0, 'Hello\n'])
+      assert.match(piped.stderr, /^first, [\s\S]*seventh, \S+\n$/)
+    },
+    { thinks: true },
+  ))
+
+test('/thinking shows and hides it, and /info counts its tokens', () =>
+  waits(
+    async ({ ask, release }) => {
+      const shown = await ask([], { begun: /> $/ })
+      shown.type('/thinking show\r')
+      await shown.until(/thinking is shown from now on\n> $/)
+      shown.type('Hi\r')
+      await shown.until(/^seventh, .*\n\S \d+ s · thinking · /m)
+      release()
+      await shown.until(/thought for \d+ s\nHello\n\n?> $/)
+      shown.type('/info\r')
+      await shown.until(/received \(20 of them thinking\), in 1\s+answer[\s\S]*> $/)
+      shown.type('/thinking hide\r')
+      await shown.until(/hidden from now on\n> $/)
+      await shown.leave()
+    },
+    { thinks: true },
+  ))
+
 for (const words of [['--quiet'], ['--json'], ['--plain']])
   test(`there is none with ${words.join(' ')}`, () =>
     waits(async ({ ask, release, begun }) => {
@@ -66,7 +120,7 @@ for (const words of [['--quiet'], ['--json'], ['--plain']])
 const atTerminal = hasPseudoTerminal ? test : test.skip
 atTerminal('Ctrl-C at a terminal of the system ends one question without a trace', () =>
   waits(async ({ ask }) => {
-    const shown = await ask(['Hi'], true)
+    const shown = await ask(['Hi'], { isProcess: true })
     await shown.until(/ · thinking · custom:custom-model/)
     shown.type('\x03')
     assert.is((await shown.ended()).code, 130)
@@ -74,10 +128,18 @@ atTerminal('Ctrl-C at a terminal of the system ends one question without a trace
   }),
 )
 
+/** A chunk without its choices. */
+const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'custom-model' }
+const thoughts = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'].map((word) => `${word}, 雪`)
+
 test.run()
 
 interface Scene {
-  ask(words: readonly string[], isProcess?: boolean): ReturnType<typeof openShown>
+  readonly home: Home
+  ask(
+    words: readonly string[],
+    options?: { readonly size?: readonly [number, number]; readonly isProcess?: boolean; readonly begun?: RegExp },
+  ): ReturnType<typeof openShown>
   /** Lets the provider answer. */
   release(): void
   /** Resolves with the first request. */
@@ -85,7 +147,7 @@ interface Scene {
 }
 
 /** A provider that begins to answer at once and says nothing until it is released; `refuses` puts one before it that is busy. */
-async function waits(work: (scene: Scene) => Promise<void>, { refuses = false } = {}): Promise<void> {
+async function waits(work: (scene: Scene) => Promise<void>, { refuses = false, thinks = false } = {}): Promise<void> {
   let release = () => {}
   let begin = () => {}
   const released = new Promise<void>((resolve) => {
@@ -96,9 +158,11 @@ async function waits(work: (scene: Scene) => Promise<void>, { refuses = false } 
   })
   const provider = await openStandIn(async (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    const [first, ...events] = completionEvents(['Hello'])
+    response.write(`${first}${thinks ? thinkingEvent() : ''}`)
     begin()
     await released
-    response.end(completionEvents(['Hello']).join(''))
+    response.end(thinks ? withUsage(events) : events.join(''))
   })
   const busy = await openStandIn((_request, response) => {
     response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/json' })
@@ -115,7 +179,12 @@ async function waits(work: (scene: Scene) => Promise<void>, { refuses = false } 
       await install(pluginAt(busy.url, { ...facts, id: 'first', fallback: ['second'] }), '--activate')
     } else await install(pluginAt(provider.url, facts), '--activate')
     await work({
-      ask: (words, isProcess = false) => openShown(home.folder, ['chat', ...words], environment, sizes[0]!, isProcess),
+      home,
+      async ask(words, { size = sizes[0]!, isProcess = false, begun: pattern = /^/ } = {}) {
+        const shown = await openShown(home.folder, ['chat', ...words], environment, size, isProcess)
+        await shown.until(pattern)
+        return shown
+      },
       release,
       begun,
     })
@@ -125,4 +194,21 @@ async function waits(work: (scene: Scene) => Promise<void>, { refuses = false } 
     await busy.close()
     home.remove()
   }
+}
+
+function thinkingEvent(): string {
+  const choices = [{ index: 0, delta: { reasoning_content: thoughts.join('\n') }, finish_reason: null }]
+  return `data: ${JSON.stringify({ ...chunk, choices })}\n\n`
+}
+
+/** The events with the counts of tokens before the last one. */
+function withUsage(events: readonly string[]): string {
+  const usage = {
+    prompt_tokens: 7,
+    completion_tokens: 23,
+    total_tokens: 30,
+    completion_tokens_details: { reasoning_tokens: 20 },
+  }
+  const counts = `data: ${JSON.stringify({ ...chunk, choices: [], usage })}\n\n`
+  return [...events.slice(0, -1), counts, ...events.slice(-1)].join('')
 }

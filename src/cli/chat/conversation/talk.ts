@@ -15,6 +15,8 @@ export interface TalkOptions {
   readonly memory: boolean
   readonly fallback: boolean
   readonly stream: boolean
+  /** Shows what the model thinks before its answer. */
+  readonly thinking?: boolean | undefined
 }
 
 /** The outcome of a question. */

@@ -4,6 +4,7 @@ import { usdOf } from '../../../usage/usage.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { quoted } from '../../terminal/failure.ts'
 import { note } from '../../terminal/output.ts'
+import type { Tokens } from '../answer.ts'
 
 /** The consumption of the answers since the beginning. */
 export interface Totals {
@@ -11,6 +12,8 @@ export interface Totals {
   /** Tokens of requests and of answers; undefined while no provider reported any. */
   asked: number | undefined
   answered: number | undefined
+  /** Tokens of the answers that were thinking. */
+  thought: number
   /** Nano-USD. */
   cost: number
   /** Answers without a known cost. */
@@ -21,13 +24,13 @@ export interface Totals {
 
 /** An answer's report about itself. */
 interface AnswerCounts {
-  readonly tokens: { readonly asked: number; readonly answered: number } | undefined
+  readonly tokens: Tokens | undefined
   readonly cost: number | undefined
   readonly by: string | undefined
 }
 
 export function noTotals(): Totals {
-  return { answers: 0, asked: undefined, answered: undefined, cost: 0, unpriced: 0, by: undefined }
+  return { answers: 0, asked: undefined, answered: undefined, thought: 0, cost: 0, unpriced: 0, by: undefined }
 }
 
 /** Adds an answer to the totals; one without a cost counts as unpriced. */
@@ -36,6 +39,7 @@ export function addTo(totals: Totals, { tokens, cost, by }: AnswerCounts): void 
   if (tokens) {
     totals.asked = (totals.asked ?? 0) + tokens.asked
     totals.answered = (totals.answered ?? 0) + tokens.answered
+    totals.thought += tokens.thought
   }
   totals.cost += cost ?? 0
   if (cost === undefined) totals.unpriced += 1
@@ -53,7 +57,8 @@ export async function sayGoodbye(cli: Cli, totals: Totals, session: string | und
   const { answers, asked, answered, cost } = totals
   if (answers === 0) return
   const found =
-    session && (await cli.ask(showSession, { id: session, brief: true }, AbortSignal.timeout(nameMs)).catch(() => undefined))
+    session &&
+    (await cli.ask(showSession, { id: session, brief: true }, AbortSignal.timeout(nameMs)).catch(() => undefined))
   const tokens = (asked ?? 0) + (answered ?? 0)
   const parts = [
     found ? found.name : 'not saved',

@@ -54,7 +54,13 @@ export const personaCommand: TalkCommand = {
   async run(talk, rest) {
     const { cli, options, signal } = talk
     const { personas } = rest.trim() === '' ? await cli.ask(listPersonas, {}, signal) : { personas: [] }
-    const name = rest.trim() || (await chosen(talk, 'Which persona?', personas.map((persona) => persona.name)))
+    const name =
+      rest.trim() ||
+      (await chosen(
+        talk,
+        'Which persona?',
+        personas.map((persona) => persona.name),
+      ))
     if (name === undefined) {
       if (personas.length === 0) return say(cli, 'aichat: no personas yet; see aichat persona create')
       return sayList(
@@ -96,6 +102,20 @@ export const systemCommand: TalkCommand = {
     talk.options = { ...talk.options, prompt: text === nothing ? undefined : text }
     note(talk.cli, text === nothing ? 'aichat: no system prompt from now on' : 'aichat: the system prompt is set')
   },
+}
+
+export const thinkingCommand: TalkCommand = {
+  name: 'thinking',
+  usage: 'show|hide',
+  what: 'show what the model thinks before its answers, or hide it',
+  run(talk, rest) {
+    const word = rest.trim()
+    if (word === '') return say(talk.cli, `aichat: thinking is ${talk.options.thinking ? 'shown' : 'hidden'}`)
+    if (word !== 'show' && word !== 'hide') throw new AppError('usage', '/thinking takes show or hide')
+    talk.options = { ...talk.options, thinking: word === 'show' }
+    note(talk.cli, `aichat: thinking is ${word === 'show' ? 'shown' : 'hidden'} from now on`)
+  },
+  complete: async (_cli, rest) => beginningWith(['show', 'hide'], rest),
 }
 
 /** Options of a conversation that are on or off. */

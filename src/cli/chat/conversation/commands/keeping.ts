@@ -111,10 +111,10 @@ function settingsText({ options }: Talk): string {
     .join(' ')
 }
 
-function tokensText({ totals: { asked, answered, answers } }: Talk): string {
+function tokensText({ totals: { asked, answered, thought, answers } }: Talk): string {
   if (answers === 0) return 'none yet'
   if (asked === undefined || answered === undefined) return 'the provider tells none'
-  return `${asked} sent, ${answered} received, in ${counted(answers, 'answer')}`
+  return `${asked} sent, ${answered} received${thought > 0 ? ` (${thought} of them thinking)` : ''}, in ${counted(answers, 'answer')}`
 }
 
 function costText(
