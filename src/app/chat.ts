@@ -189,7 +189,9 @@ function advice(
   failed: ReadonlySet<string>,
   pulled: readonly string[],
 ): readonly string[] {
-  const others = plugins.list().filter((plugin) => chats(plugin) && !plugin.active && !failed.has(plugin.id))
+  const left = plugins.list().filter((plugin) => chats(plugin) && !failed.has(plugin.id))
+  const active = left.find((plugin) => plugin.active && plugin.state === 'ready')
+  const others = left.filter((plugin) => !plugin.active)
   const ready = others.find(({ state }) => state === 'ready')
   const closed = others.find(({ id, state }) => state === 'key_missing' && id === 'openai') ?? others.find(isClosed)
   const provider = ready
@@ -198,6 +200,7 @@ function advice(
       ? [`Use a provider: set its key, such as ${closed.auth.key_env}, and run aichat plugin activate ${closed.id}`]
       : []
   const lines = [
+    ...(active ? [`Ask ${active.id}, which is active and ready: name a model of it, or none`] : []),
     ...provider,
     ...(pulled.length > 0
       ? []

@@ -10,6 +10,8 @@ export interface Circuits {
   refusal(name: string, identity: unknown): Refusal | undefined
   succeeded(name: string): void
   failed(name: string, identity: unknown, failure: Failure): void
+  /** Closes the circuits whose name begins so. */
+  close(prefix: string): void
   /** The states by name, for status pages. */
   states(): ReadonlyMap<string, CircuitState>
 }
@@ -83,6 +85,9 @@ export function createCircuits(now: () => number): Circuits {
       circuits.delete(name)
       circuits.set(name, circuit)
       if (circuits.size > most) circuits.delete(circuits.keys().next().value!)
+    },
+    close(prefix) {
+      for (const name of circuits.keys()) if (name.startsWith(prefix)) circuits.delete(name)
     },
     states: () => new Map([...circuits].map(([name, circuit]) => [name, stateOf(circuit, now())])),
   }

@@ -33,6 +33,8 @@ export interface Health {
   circuits(): readonly TargetCircuit[]
   counts(): readonly AttemptCount[]
   of(plugin: string): PluginHealth
+  /** Forgets the failures of a plugin in this process: someone has mended it, such as by another key. */
+  mended(plugin: string): void
   observe(attempt: Attempt): void
 }
 
@@ -48,6 +50,10 @@ export function createHealth(circuits: Circuits, clock: () => number): Health {
       const circuit = states.includes('open') ? 'open' : states.includes('half-open') ? 'half-open' : 'closed'
       const { last_error = null, last_used_at = null } = seen.get(plugin) ?? {}
       return { last_error, last_used_at, circuit }
+    },
+    mended(plugin) {
+      circuits.close(`${plugin}|`)
+      seen.delete(plugin)
     },
     circuits: () =>
       [...circuits.states()].map(([name, { state }]) => {

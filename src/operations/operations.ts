@@ -56,6 +56,7 @@ export {
 } from './personas.ts'
 export { plainOrder } from './plain-order.ts'
 export { validatePlugin } from './plugin-check.ts'
+export { setPluginKey } from './plugin-keys.ts'
 export {
   activatePlugin,
   currentPlugin,

@@ -14,6 +14,7 @@ import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
 import { personaOperations } from './personas.ts'
 import { pluginCheckOperations } from './plugin-check.ts'
+import { pluginKeyOperations } from './plugin-keys.ts'
 import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
 import { pulledModelOperations } from './pulled-models.ts'
@@ -29,6 +30,7 @@ import { userOperations } from './users.ts'
 /** All operations: the routes, the OpenAPI document and the exhaustive tests are derived from this list. */
 export const operations: readonly Operation[] = [
   ...pluginOperations,
+  ...pluginKeyOperations,
   ...pluginCheckOperations,
   ...modelOperations,
   ...modelDetailOperations,

@@ -158,6 +158,16 @@ function placesOf({ call, persona, admin: { token } }: Furnished): readonly Plac
         await page.getByText('What happened').waitFor()
       },
     },
+    {
+      name: 'chat',
+      place: 'chat',
+      heading: 'Chat',
+      async prepare({ page }) {
+        await page.getByLabel('Message').fill('How do I make tea?')
+        await page.keyboard.press('Enter')
+        await page.getByText('The answer is complete').waitFor({ state: 'attached' })
+      },
+    },
     { name: 'personas', place: 'personas', heading: 'Personas' },
     {
       name: 'memories',

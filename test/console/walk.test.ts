@@ -20,7 +20,8 @@ test.alone('from first-time setup to a voice that is heard, without a complaint 
     await page.getByRole('alert').getByText('digit').waitFor()
     await page.getByLabel('Password').fill(goodPassword)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Now' }).waitFor()
+    await page.getByRole('heading', { name: 'Chat', exact: true }).waitFor()
+    await goTo(visit, 'now', 'Now')
     assert.is(await page.evaluate('document.cookie + JSON.stringify(localStorage)'), '{}')
 
     // Logout and login; the login outlives a reload, and a second tab is logged in, too.

@@ -36,6 +36,8 @@ export async function undo(cli: Cli, name: string): Promise<void> {
     kept: [...kept],
   }))
   await print(cli, { client: name, files, key_revoked: revoked }, () => files.map(({ path }) => path).join('\n'))
+  if (known.some(({ id }) => id === shellNameOf(name)))
+    note(cli, 'aichat: a shell that was pointed here still is: unset its variables, or close it')
   const rest = others.length > 0 ? `, and still is by ${others.join(', ')}` : ''
   note(cli, `aichat: ${clients[name]!.name} is no longer pointed here${rest}`)
   for (const { path, kept } of files)

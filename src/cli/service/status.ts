@@ -52,7 +52,11 @@ export async function showStatus(cli: Cli): Promise<void> {
   if (near.length > mostBudgets)
     note(cli, `aichat: and ${near.length - mostBudgets} more budgets; \`aichat limit list\` shows all`)
   if (status.active_plugin?.state === 'key_missing')
-    note(cli, 'aichat: chats fall back until its key is set; `aichat plugin status` names the variable')
+    note(
+      cli,
+      'aichat: the key of the active plugin is not set here: until it is, chats go to its fallback or to a model of this ' +
+        'machine; `aichat plugin status` names the variable',
+    )
   if (status.active_plugin || status.local_runner.reachable) return
   const { models } = await cli.ask(listModels, { installed: true })
   if (models.some(({ type }) => type === 'chat')) return

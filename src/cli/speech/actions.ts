@@ -98,7 +98,7 @@ export async function health(cli: Cli): Promise<void> {
       ['ENGINE', (row) => row.engine],
       ['MODEL', (row) => `${row.model}${row.model_loaded ? '' : ' (not loaded)'}`],
       ['DEVICE', (row) => row.device],
-      ['PACE', (row) => (row.pace === undefined ? '' : `${row.pace} × real time`)],
+      ['PACE', (row) => (row.pace === undefined ? '' : `${row.pace} s of speech a second`)],
     ]),
   )
 }

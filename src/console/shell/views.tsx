@@ -19,6 +19,12 @@ export const firstView = 'now'
 const views: readonly ViewEntry[] = [
   { name: 'now', title: 'Now', icon: 'now', View: lazy(async () => (await import('../views/now/now.tsx')).Now) },
   {
+    name: 'chat',
+    title: 'Chat',
+    icon: 'send',
+    View: lazy(async () => (await import('../views/chat/chat-view.tsx')).ChatView),
+  },
+  {
     name: 'personas',
     title: 'Personas',
     icon: 'persona',

@@ -20,6 +20,7 @@ import type {
   removeMemory,
   searchMemories,
   serviceStatus,
+  setPluginKey,
   showAudit,
   showLoad,
   showSession,
@@ -55,6 +56,7 @@ export type WholeSession = OutputOf<typeof showSession>
 export type ChatModel = OutputOf<typeof listChatModels>['models'][number]
 export type Plugin = OutputOf<typeof listPlugins>['plugins'][number]
 export type PluginTest = OutputOf<typeof testPlugin>
+export type StoredKey = OutputOf<typeof setPluginKey>
 export type PluginCheck = OutputOf<typeof validatePlugin>
 export type Refreshed = OutputOf<typeof refreshModels>['plugins'][number]
 export type FollowedRequest = OutputOf<typeof listRequests>['requests'][number]

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Form } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
+import { goTo } from '../../page/route.ts'
 import { register, setUp } from '../../wire/account.ts'
 import { Refused } from '../../wire/client.ts'
 import type { SystemInfo } from '../../wire/types.ts'
@@ -28,6 +29,8 @@ export function NewAccount({ isFirst, policy, onEntered }: NewAccountProps) {
       if (isFirst && reason instanceof Refused && reason.status === 403) setNeedsToken(true)
       throw reason
     }
+    // The way to a first answer begins there.
+    if (isFirst) goTo('chat')
     onEntered()
   })
   return (

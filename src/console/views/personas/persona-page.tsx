@@ -8,7 +8,7 @@ import { goTo, linkTo } from '../../page/route.ts'
 import { ask, path } from '../../wire/client.ts'
 import type { Persona } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
-import { Chat } from './chat/chat.tsx'
+import { Chat } from '../chat/chat.tsx'
 import { Keeping } from './keeping.tsx'
 import { Learned } from './learned.tsx'
 import { Memories } from './memories/memories.tsx'
@@ -52,7 +52,9 @@ export function PersonaPage({ id, part, detail }: PersonaPageProps) {
         label="Parts of the persona"
         tabs={parts.map(([name, title]) => [linkTo('personas', id, name), title, name === part])}
       />
-      {persona && part === 'chat' && <Chat persona={persona} sessionId={detail} />}
+      {persona && part === 'chat' && (
+        <Chat partner={{ name: persona.name, persona, place: ['personas', id, 'chat'] }} sessionId={detail} />
+      )}
       {persona && part === 'memories' && <Memories persona={persona} />}
       {persona && part === 'learned' && <Learned persona={persona} />}
       {persona && part === 'keeping' && <Keeping persona={persona} onRestored={data.reload} />}

@@ -14,6 +14,7 @@ import type { Plugin } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
 import { useData } from '../../wire/use-data.ts'
 import { DocumentDialog } from './document-dialog.tsx'
+import { PluginKeyPart } from './plugin-key.tsx'
 import { PluginState } from './plugin-state.tsx'
 import { PluginTestPart } from './plugin-test.tsx'
 import { RefreshDialog } from './refresh-dialog.tsx'
@@ -63,6 +64,7 @@ export function PluginPage({ id }: { readonly id: string }) {
     >
       <Problem of={data.problem ?? toggle.problem ?? download.problem} />
       {plugin && <Facts plugin={plugin} />}
+      {plugin && isAdmin && <PluginKeyPart plugin={plugin} onChanged={data.reload} />}
       {plugin && isAdmin && <PluginTestPart plugin={plugin} />}
       {plugin && (
         <Section

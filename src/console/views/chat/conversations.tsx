@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../../../components/button.tsx'
-import { Confirm } from '../../../components/confirm.tsx'
-import { Time } from '../../../components/time.tsx'
-import { goTo, linkTo } from '../../../page/route.ts'
-import { ask, path } from '../../../wire/client.ts'
-import type { Persona, SavedSession } from '../../../wire/types.ts'
-import { useData } from '../../../wire/use-data.ts'
+import { Button } from '../../components/button.tsx'
+import { Confirm } from '../../components/confirm.tsx'
+import { Time } from '../../components/time.tsx'
+import { goTo, linkTo } from '../../page/route.ts'
+import { ask, path } from '../../wire/client.ts'
+import type { SavedSession } from '../../wire/types.ts'
+import { useData } from '../../wire/use-data.ts'
+import type { Partner } from './chat-message.ts'
 
 interface ConversationsProps {
-  readonly persona: Persona
+  readonly partner: Partner
   /** The id of the one that is shown. */
   readonly current: string | undefined
   readonly onNew: () => void
@@ -20,20 +21,21 @@ const besideFrom = '(min-width: 1100px)'
 /** Conversations that are read at once. */
 const pageSize = 100
 
-function pageOf(persona: string, offset: number, signal: AbortSignal) {
+function pageOf(persona: string | undefined, offset: number, signal: AbortSignal) {
   return ask<{ sessions: readonly SavedSession[]; total: number }>('GET', '/api/sessions', {
-    query: { persona, limit: pageSize, offset },
+    query: { ...(persona !== undefined && { persona }), limit: pageSize, offset },
     signal,
   })
 }
 
-/** The earlier conversations with a persona, and the way to a new one: next to the chat, folded up on a narrow screen. */
-export function Conversations({ persona, current, onNew }: ConversationsProps) {
+/** The earlier conversations with a persona, or all of them, and the way to a new one: next to the chat, folded up on a narrow screen. */
+export function Conversations({ partner, current, onNew }: ConversationsProps) {
+  const persona = partner.persona?.id
   const [removed, setRemoved] = useState<SavedSession>()
   const [pages, setPages] = useState(1)
   const { value, reload } = useData(
-    (signal) => Promise.all(Array.from({ length: pages }, (_, at) => pageOf(persona.id, at * pageSize, signal))),
-    [persona.id, current, pages],
+    (signal) => Promise.all(Array.from({ length: pages }, (_, at) => pageOf(persona, at * pageSize, signal))),
+    [persona, current, pages],
   )
   const own = value?.flatMap(({ sessions }) => sessions) ?? []
   const total = value?.[0]?.total ?? 0
@@ -49,7 +51,7 @@ export function Conversations({ persona, current, onNew }: ConversationsProps) {
           {own.map((session) => (
             <li key={session.id} class={session.id === current ? 'current' : ''}>
               <a
-                href={linkTo('personas', persona.id, 'chat', session.id)}
+                href={linkTo(...placeOf(session), session.id)}
                 aria-current={session.id === current ? 'true' : undefined}
               >
                 <span class="line">{session.name.slice(0, 80)}</span>
@@ -81,7 +83,7 @@ export function Conversations({ persona, current, onNew }: ConversationsProps) {
             reload()
             if (removed.id !== current) return
             onNew()
-            goTo('personas', persona.id, 'chat')
+            goTo(...partner.place)
           }}
           onClose={() => setRemoved(undefined)}
         >
@@ -90,4 +92,9 @@ export function Conversations({ persona, current, onNew }: ConversationsProps) {
       )}
     </div>
   )
+}
+
+/** Where a conversation is shown: with its persona, or among the chats without one. */
+function placeOf({ persona_id }: SavedSession): readonly string[] {
+  return persona_id == null ? ['chat'] : ['personas', persona_id, 'chat']
 }

@@ -1,10 +1,10 @@
-import { Problem } from '../../../components/notice.tsx'
-import { Time } from '../../../components/time.tsx'
-import { percent } from '../../../page/format.ts'
-import { ask, path, Refused } from '../../../wire/client.ts'
-import type { Memory, Persona } from '../../../wire/types.ts'
-import { useData } from '../../../wire/use-data.ts'
-import { isPinned } from '../memories/memory-row.tsx'
+import { Problem } from '../../components/notice.tsx'
+import { Time } from '../../components/time.tsx'
+import { percent } from '../../page/format.ts'
+import { ask, path, Refused } from '../../wire/client.ts'
+import type { Memory, Persona } from '../../wire/types.ts'
+import { useData } from '../../wire/use-data.ts'
+import { isPinned } from '../personas/memories/memory-row.tsx'
 
 interface UsedMemoriesProps {
   readonly persona: Persona

@@ -1,14 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { Empty, Problem } from '../../../components/notice.tsx'
-import type { Persona } from '../../../wire/types.ts'
-import { flawOf } from './chat-message.ts'
+import { Empty, Problem } from '../../components/notice.tsx'
+import { flawOf, type Partner } from './chat-message.ts'
 import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
 import { MessageView } from './message.tsx'
 import { useChat } from './use-chat.ts'
 
 interface ChatProps {
-  readonly persona: Persona
+  readonly partner: Partner
   /** The saved conversation to go on with. */
   readonly sessionId: string | undefined
 }
@@ -16,9 +15,10 @@ interface ChatProps {
 /** Pixels from the end of the page within which it follows a growing answer. */
 const nearEnd = 160
 
-/** A conversation with a persona. */
-export function Chat({ persona, sessionId }: ChatProps) {
-  const chat = useChat(persona, sessionId)
+/** A conversation with a persona or a model. */
+export function Chat({ partner, sessionId }: ChatProps) {
+  const chat = useChat(partner, sessionId)
+  const description = partner.persona?.description
   const end = useRef<HTMLDivElement>(null)
   const last = chat.messages.at(-1)
   const follows = useRef(true)
@@ -35,19 +35,19 @@ export function Chat({ persona, sessionId }: ChatProps) {
   }, [last?.text, last?.isWriting])
   return (
     <div class="chat-page">
-      <Conversations persona={persona} current={chat.session} onNew={chat.startAnew} />
+      <Conversations partner={partner} current={chat.session} onNew={chat.startAnew} />
       <div class="chat">
         <Problem of={chat.loadProblem} />
         {chat.messages.length === 0 && !chat.isLoading && (
-          <Empty title={`Say something to ${persona.name}`}>
-            {persona.description && <p class="text">{persona.description.slice(0, 400)}</p>}
+          <Empty title={partner.persona ? `Say something to ${partner.name}` : 'Ask something'}>
+            {description && <p class="text">{description.slice(0, 400)}</p>}
           </Empty>
         )}
         <ol class="messages" aria-label="Conversation">
           {chat.messages.map((message) => (
             <MessageView
               key={message.id}
-              persona={persona}
+              partner={partner}
               message={message}
               onRetry={message === last ? chat.retry : undefined}
             />

@@ -1,31 +1,31 @@
 import { useState } from 'preact/hooks'
-import { Badge } from '../../../components/badge.tsx'
-import { Button } from '../../../components/button.tsx'
-import { Copy } from '../../../components/copy.tsx'
-import { Markdown } from '../../../components/markdown.tsx'
-import { Problem } from '../../../components/notice.tsx'
-import { PlainText } from '../../../components/plain-text.tsx'
-import { count, dollars } from '../../../page/format.ts'
-import type { Persona } from '../../../wire/types.ts'
-import { type ChatMessage, canAskAgain, flawOf, type Report } from './chat-message.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
+import { Copy } from '../../components/copy.tsx'
+import { Markdown } from '../../components/markdown.tsx'
+import { Problem } from '../../components/notice.tsx'
+import { PlainText } from '../../components/plain-text.tsx'
+import { count, dollars } from '../../page/format.ts'
+import type { Persona } from '../../wire/types.ts'
+import { type ChatMessage, canAskAgain, flawOf, type Partner, type Report } from './chat-message.ts'
 import { UsedMemories } from './used-memories.tsx'
 
 interface MessageProps {
-  readonly persona: Persona
+  readonly partner: Partner
   readonly message: ChatMessage
   /** Asks the question again; absent where that cannot be. */
   readonly onRetry: (() => void) | undefined
 }
 
 /** A message of a conversation; an answer with its report. */
-export function MessageView({ persona, message, onRetry }: MessageProps) {
+export function MessageView({ partner, message, onRetry }: MessageProps) {
   const { role, text, pictures = [], thinking, refusal, isWriting, isStopped, isUnanswered, problem, report } = message
   const isAnswer = role === 'assistant'
   const flaw = !problem && flawOf(message)
   const isOpen = problem || (isStopped && text.trim() === '') || (isUnanswered && canAskAgain(message))
   return (
     <li class={`message ${role}`}>
-      <p class="unseen">{isAnswer ? persona.name : 'You'}:</p>
+      <p class="unseen">{isAnswer ? partner.name : 'You'}:</p>
       {pictures.map(({ name, address }) => (
         <img key={address} src={address} alt={name} />
       ))}
@@ -54,7 +54,7 @@ export function MessageView({ persona, message, onRetry }: MessageProps) {
           Try again
         </Button>
       )}
-      {isAnswer && !isWriting && <Foot persona={persona} text={text} report={report} />}
+      {isAnswer && !isWriting && <Foot persona={partner.persona} text={text} report={report} />}
     </li>
   )
 }
@@ -79,7 +79,7 @@ function Foot({
   text,
   report = {},
 }: {
-  readonly persona: Persona
+  readonly persona: Persona | undefined
   readonly text: string
   readonly report: Report | undefined
 }) {
@@ -119,7 +119,7 @@ function Foot({
           {warning}
         </p>
       ))}
-      {showsMemories && <UsedMemories persona={persona} used={memories} />}
+      {persona && showsMemories && <UsedMemories persona={persona} used={memories} />}
     </>
   )
 }

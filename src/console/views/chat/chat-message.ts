@@ -1,5 +1,15 @@
-import type { Refused } from '../../../wire/client.ts'
-import type { WholeSession } from '../../../wire/types.ts'
+import type { Refused } from '../../wire/client.ts'
+import type { Persona, WholeSession } from '../../wire/types.ts'
+
+/** Who answers in a chat: a persona, or a model alone. */
+export interface Partner {
+  readonly name: string
+  readonly persona?: Persona
+  /** Of a chat without a persona: `PLUGIN:MODEL`, or '' for the default model of the active plugin. */
+  readonly model?: string
+  /** The parts of the address at which the chat is shown. */
+  readonly place: readonly string[]
+}
 
 /** A picture of a message: its bytes as a data URL for the API, and an address that this page may show. */
 export interface Picture {

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { Button } from '../../../components/button.tsx'
+import { Button } from '../../components/button.tsx'
 import type { Picture } from './chat-message.ts'
 import { readPicture } from './pictures.ts'
 

@@ -1,9 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { goTo, linkTo } from '../../../page/route.ts'
-import { ask, path, problemOf, type Refused } from '../../../wire/client.ts'
-import { events } from '../../../wire/events.ts'
-import type { Persona, SavedSession, WholeSession } from '../../../wire/types.ts'
-import { type ChatMessage, keptText, type Picture, type Report, savedMessages, textOf } from './chat-message.ts'
+import { goTo, linkTo } from '../../page/route.ts'
+import { ask, path, problemOf, type Refused } from '../../wire/client.ts'
+import { events } from '../../wire/events.ts'
+import type { SavedSession, WholeSession } from '../../wire/types.ts'
+import {
+  type ChatMessage,
+  keptText,
+  type Partner,
+  type Picture,
+  type Report,
+  savedMessages,
+  textOf,
+} from './chat-message.ts'
 
 export interface ChatState {
   readonly messages: readonly ChatMessage[]
@@ -40,8 +48,9 @@ let lastId = 0
 /** Pauses in which the server is asked where it has kept a question that was left: milliseconds. */
 const pauses = [100, 400, 1500]
 
-/** A conversation with a persona, kept as a session by the server; only the newest message is sent. */
-export function useChat(persona: Persona, sessionId: string | undefined): ChatState {
+/** A conversation, kept as a session by the server; only the newest message is sent. */
+export function useChat(partner: Partner, sessionId: string | undefined): ChatState {
+  const persona = partner.persona?.id
   const [messages, setMessages] = useState<readonly ChatMessage[]>([])
   const [session, showSession] = useState(sessionId)
   const place = useRef(sessionId)
@@ -69,7 +78,7 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
     place.current = id
     lost.current = undefined
     showSession(id)
-    history.replaceState(history.state, '', linkTo('personas', persona.id, 'chat', id))
+    history.replaceState(history.state, '', linkTo(...partner.place, id))
   }
 
   useEffect(() => {
@@ -87,14 +96,14 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
       controller.abort()
       running.current?.abort()
     }
-  }, [sessionId, persona.id])
+  }, [sessionId, persona])
 
   const change = (id: number, next: (message: ChatMessage) => ChatMessage) =>
     setMessages((all) => all.map((message) => (message.id === id ? next(message) : message)))
 
   /** Looks for the place of the question that was left. */
   async function find(mine: number): Promise<void> {
-    const kept = lost.current && (await keptExchange(persona.id, lost.current, place.current))
+    const kept = lost.current && (await keptExchange(persona, lost.current, place.current))
     if (kept && talk.current === mine) settle(kept.id)
   }
 
@@ -126,7 +135,7 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
       await find(mine)
       if (isAgain) await takeBack(question)
       const body = {
-        persona: persona.id,
+        ...(persona === undefined ? partner.model !== '' && { model: partner.model } : { persona }),
         messages: [{ role: 'user', content: contentOf(question) }],
         stream: true,
         // The beginning of an answer is kept too, where the reader leaves.
@@ -162,7 +171,7 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
 
   /** Takes the beginning of an answer back, with its question, where the server has kept them. */
   async function takeBack(question: ChatMessage): Promise<void> {
-    const kept = place.current === undefined ? undefined : await keptExchange(persona.id, question, place.current)
+    const kept = place.current === undefined ? undefined : await keptExchange(persona, question, place.current)
     if (!kept) return
     const body = { expected_messages: kept.message_count }
     await ask('POST', path`/api/sessions/${kept.id}/undo`, { body })
@@ -182,7 +191,7 @@ export function useChat(persona: Persona, sessionId: string | undefined): ChatSt
     stop: () => running.current?.abort(),
     startAnew() {
       begin(undefined)
-      goTo('personas', persona.id, 'chat')
+      goTo(...partner.place)
     },
     retry() {
       const question = messages.findLast(({ role }) => role === 'user')
@@ -199,13 +208,13 @@ interface Kept {
   readonly cut?: true
 }
 
-/** The conversation that ends with this question, or with it and a cut answer: the named one, or one of the newest with the persona. */
+/** The conversation that ends with this question, or with it and a cut answer: the named one, or one of the newest with the persona, or without one. */
 async function keptExchange(
-  persona: string,
+  persona: string | undefined,
   question: ChatMessage,
   session?: string,
 ): Promise<WholeSession | undefined> {
-  const query = { persona, limit: 3 }
+  const query = { ...(persona !== undefined && { persona }), limit: 3 }
   const ids =
     session === undefined
       ? (await ask<{ sessions: readonly SavedSession[] }>('GET', '/api/sessions', { query })).sessions.map(
