@@ -34,6 +34,8 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
   const { model } = found
   const options = model === undefined ? found : { ...found, model: resolveAlias(model, (await cli.settings()).paths) }
   const check = await answerCheckOf(cli, options)
+  if (options.jsonStream && (check || cli.globals().json))
+    throw new AppError('usage', 'Use --json-stream alone, without --json and --schema')
   try {
     if (options.again) return await askAgain(cli, words, options, check)
     const { text: typed, attached } = await readQuestion(cli, words.join(' '), options.file ?? [])
@@ -41,7 +43,8 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
     const chosen = withFormat({ ...options, ...given({ prompt }) }, check, text)
     const title = titleOf(words.join(' '), text, attached)
     if (text !== '' || attached.files.length > 0) return await askOnce(cli, { text, attached, title }, chosen, check)
-    if (words.join('') !== '' || check || options.dryRun || !(await canAsk(cli)))
+    const asksOnce = options.dryRun || options.count || options.jsonStream || options.maxCost !== undefined
+    if (words.join('') !== '' || check || asksOnce || !(await canAsk(cli)))
       throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')
     const { converse } = await import('./conversation.ts')
     await converse(cli, await withPicked(cli, chosen))
@@ -74,7 +77,7 @@ async function askOnce(
   if (options.file) await tell(cli, attached, options)
   await withTools(cli, options, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, attached)
-    if (!(await ask(cli, question, toolbox, { check, showsThinking: options.thinking }))) cli.exit = 1
+    await askOrCount(cli, question, toolbox, { check, options })
   })
 }
 
@@ -98,7 +101,7 @@ async function askAgain(
   }
   await withTools(cli, rest, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, nothingAttached)
-    if (!(await ask(cli, question, toolbox, { check, showsThinking: options.thinking }))) cli.exit = 1
+    await askOrCount(cli, question, toolbox, { check, options })
   })
 }
 
@@ -123,14 +126,48 @@ async function preview(
   await printJson(cli, { ...(await cli.ask(previewChat, offering(question, tools, []))), ...report })
 }
 
+/** The last events of an answer. */
+async function printEnd(cli: Cli, { tokens, finish, by, cost }: Answer): Promise<void> {
+  const { printEvent } = await import('./json-events.ts')
+  const { asked, answered, thought } = tokens ?? {}
+  if (asked !== undefined && answered !== undefined)
+    await printEvent(cli, {
+      type: 'usage',
+      input_tokens: asked,
+      output_tokens: answered,
+      thinking_tokens: thought ?? 0,
+    })
+  await printEvent(cli, { type: 'end', finish_reason: finish ?? null, by: by ?? null, cost_nano: cost ?? null })
+}
+
+interface Way {
+  readonly check: AnswerCheck | undefined
+  readonly options: ChatOptions
+}
+
+/** Asks within --max-cost, or with --count tells tokens and price; the exit code is 1 without an answer. */
+async function askOrCount(cli: Cli, question: ChatQuestion, toolbox: Toolbox | undefined, way: Way): Promise<void> {
+  const { count, maxCost } = way.options
+  if (count || maxCost !== undefined) {
+    const { printCount, requireAffordable } = await import('./estimate.ts')
+    if (count) return printCount(cli, question)
+    if (toolbox) throw new AppError('usage', '--max-cost bounds one request: a chat with tools makes several')
+    await requireAffordable(cli, question, maxCost!)
+  }
+  // Another provider may cost more.
+  const bounded = maxCost === undefined ? question : { ...question, fallback: false }
+  if (!(await ask(cli, bounded, toolbox, way))) cli.exit = 1
+}
+
 /** Asks and prints; asks again after a model was pulled. False without an answer. */
 async function ask(
   cli: Cli,
   question: ChatQuestion,
   toolbox: Toolbox | undefined,
-  { check, showsThinking = false }: { check: AnswerCheck | undefined; showsThinking: boolean | undefined },
+  { check, options }: Way,
 ): Promise<boolean> {
-  const answer: Answer = { ...emptyAnswer(), held: check !== undefined, showsThinking }
+  const { thinking: showsThinking = false, jsonStream: asEvents = false } = options
+  const answer: Answer = { ...emptyAnswer(), held: check !== undefined, showsThinking, asEvents }
   const asking = (each: ChatQuestion) => askWith(cli, each, answer, cli.signal(), toolbox)
   try {
     await asking(question)
@@ -143,6 +180,7 @@ async function ask(
   // The failure itself was printed as a remark.
   if (answer.unsaved && question.session !== undefined) cli.exit = exitOf(answer.unsaved)
   if (cli.io.outClosed) return true
+  if (asEvents) await printEnd(cli, answer)
   const isThere = finishAnswer(cli, answer)
   if (check && isThere) await finishChecked(check, answer)
   else if (check && answer.text !== '' && !cli.globals().json) await printAnswer(cli, answer.text)

@@ -24,6 +24,8 @@ export interface Answer {
   cost: number | undefined
   /** Whether the text is kept back until it is checked. */
   held?: boolean
+  /** Whether it is printed as events, one a line. */
+  asEvents?: boolean
   /** Whether what the model thinks is shown before its answer. */
   showsThinking?: boolean
   /** Why the exchange is not in its session; undefined where it is. */
@@ -100,7 +102,8 @@ export async function answerQuestion(
   makesCalls = false,
 ): Promise<void> {
   answer.message = undefined
-  if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, asking, makesCalls)
+  if (answer.asEvents || (question.stream && !cli.globals().json))
+    await streamAnswer(cli, question, answer, asking, makesCalls)
   else await wholeAnswer(cli, question, answer, asking, makesCalls)
 }
 
@@ -157,7 +160,11 @@ async function streamAnswer(
   asking: Asking,
   makesCalls: boolean,
 ): Promise<void> {
-  const printer = answer.held ? silentPrinter : await openAnswerPrinter(cli, answer)
+  const printer = answer.asEvents
+    ? (await import('./json-events.ts')).eventPrinter(cli)
+    : answer.held
+      ? silentPrinter
+      : await openAnswerPrinter(cli, answer)
   try {
     await streamTo(printer, cli, { question, answer, ...asking, makesCalls })
   } finally {
@@ -193,13 +200,15 @@ async function streamTo(
       aichat?: Report
       usage?: Usage | null
     }
-    if (makesCalls) chunks.push(piece as ChatChunk)
+    if (makesCalls || printer.event) chunks.push(piece as ChatChunk)
     // The first report names the target; a later one only adds warnings.
     const warnings = (report && chunk.aichat?.warnings) ?? []
     if (warnings.length > 0)
       await printer.aside(() => {
         for (const warning of warnings) note(cli, `aichat: ${warning}`)
       })
+    if (printer.event)
+      for (const message of chunk.aichat?.warnings ?? []) await printer.event({ type: 'warning', message })
     if (!report && chunk.aichat) waiting.step('thinking', addressOf(chunk.aichat))
     report ??= chunk.aichat
     if (report) answer.by = addressOf(report)
@@ -213,17 +222,22 @@ async function streamTo(
     answer.refused ||= Boolean(delta?.refusal)
     thought += delta?.reasoning_content ?? ''
     if (delta?.reasoning_content) waiting.thinks(delta.reasoning_content)
+    if (delta?.reasoning_content && printer.event)
+      await printer.event({ type: 'thinking', text: delta.reasoning_content })
     if (text === '') continue
     if (!answer.held) waiting.rest()
-    if (!waiting.watch) tellThought(cli, answer, thought)
+    if (!waiting.watch && !printer.event) tellThought(cli, answer, thought)
     thought = ''
     answer.text += text
     await printer.write(text)
     if (cli.io.outClosed) return
   }
-  if (makesCalls) answer.message = await messageOf(chunks)
+  if (makesCalls || printer.event) answer.message = await messageOf(chunks)
+  if (printer.event)
+    for (const { function: called } of answer.message?.tool_calls ?? [])
+      await printer.event({ type: 'tool', ...called })
   await printer.end()
-  if (answer.text === '' && answer.calls.length > 0 && !makesCalls)
+  if (answer.text === '' && answer.calls.length > 0 && !makesCalls && !printer.event)
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
   await endLine(cli, answer)
   if (report) remark(cli, report, answer.cost)

@@ -4,7 +4,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { type Answer, answerQuestion } from './answer.ts'
 import type { ChatOptions, ChatQuestion } from './question.ts'
 import type { Lend } from './tools.ts'
-import { openWaiting } from './waiting.ts'
+import { openWaiting, silentWaiting } from './waiting.ts'
 
 /** The tools of a command's chats; questions about them are asked through `lend`. */
 export type ChatTools = Toolbox & { lend(lend: Lend): void }
@@ -46,7 +46,9 @@ export async function askWith(
   signal: AbortSignal,
   tools: Toolbox | undefined,
 ): Promise<void> {
-  const waiting = openWaiting(cli, question.model ?? question.persona, answer.showsThinking)
+  const waiting = answer.asEvents
+    ? silentWaiting
+    : openWaiting(cli, question.model ?? question.persona, answer.showsThinking)
   try {
     if (!tools) return await answerQuestion(cli, question, answer, { signal, waiting })
     const { answerWithTools } = await import('./tool-rounds.ts')

@@ -32,6 +32,12 @@ export interface ChatOptions {
   /** Nothing may leave this machine. */
   readonly localOnly?: boolean
   readonly dryRun?: boolean
+  /** Prints the tokens and the price of the question, and sends nothing. */
+  readonly count?: boolean
+  /** The most that the question may cost: USD. */
+  readonly maxCost?: string
+  /** Prints the answer as events in JSON, one a line. */
+  readonly jsonStream?: boolean
   readonly schema?: string
   readonly schemaMulti?: string
   readonly jsonObject?: boolean

@@ -22,7 +22,8 @@ const frames = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']
 /** For terminals whose fonts have no Braille. */
 const plainFrames = [...'|/-\\']
 
-const silent: Waiting = { watch: undefined, step() {}, thinks() {}, rest() {}, end() {} }
+/** Tells nothing. */
+export const silentWaiting: Waiting = { watch: undefined, step() {}, thinks() {}, rest() {}, end() {} }
 
 /** Whether stdout and stderr are one terminal that can take a line back, for a person who reads along. */
 function canWait(cli: Cli): boolean {
@@ -38,7 +39,7 @@ const thoughtLength = 2_000
 
 /** Opens the line for a question to this model; silent in a pipe, in CI, and with --json, --plain and --quiet. */
 export function openWaiting(cli: Cli, asked: string | undefined, showsThinking = false): Waiting {
-  if (!canWait(cli)) return silent
+  if (!canWait(cli)) return silentWaiting
   const line = openBusyLine(cli.io)
   const spinner = cli.io.environment['TERM'] === 'linux' ? plainFrames : frames
   const begun = performance.now()

@@ -28,7 +28,7 @@ export async function report(thrown: unknown, cli: Cli, argv: readonly string[])
   const error = await explain(thrown, cli, argv)
   // commander has not read options that follow the mistake.
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
-  if (cli.globals().json || words.includes('--json'))
+  if (cli.globals().json || words.includes('--json') || words.includes('--json-stream'))
     cli.io.err(
       escapedJson(
         JSON.stringify({ error: error.message, details: error.details, code: error.shownCode, exit: error.exit }),
