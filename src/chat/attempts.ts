@@ -8,6 +8,7 @@ import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { RefusedReply, type Target } from './provider.ts'
 import { textLength } from './text-length.ts'
+import type { RequestWatch } from './watch.ts'
 
 /** One target's part in answering a request, for the reply's `aichat.attempts`. */
 export interface Attempt {
@@ -58,6 +59,8 @@ export interface Deadline {
   readonly user?: string | undefined
   /** The conversation or caller that keeps its key at a provider with several. */
   readonly asker?: string | undefined
+  /** Follows the tries of a target; see RequestWatch. */
+  readonly follows?: Pick<RequestWatch, 'accepted' | 'retries'> | undefined
   /** Headers of the target that is being asked: its trace context. */
   headers?: Readonly<Record<string, string>> | undefined
 }
@@ -209,6 +212,7 @@ export function createAttempts({
           !signal?.aborted
         if (!again) throw failed(failure)
         waited += wait
+        deadline.follows?.retries?.(target, wait)
         if (wait >= 1) await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {})
       }
     }
@@ -271,10 +275,11 @@ async function openStream(
   target: Target,
   request: ChatRequest,
   signal: AbortSignal | undefined,
-  { endsAt, user, headers }: Deadline,
+  { endsAt, user, headers, follows }: Deadline,
   key: string | undefined,
 ): Promise<AsyncIterable<ChatChunk>> {
   const iterator = (await target.stream(request, signal, endsAt, user, key, headers))[Symbol.asyncIterator]()
+  follows?.accepted?.()
   const held: ChatChunk[] = []
   for (;;) {
     const next = await iterator.next()

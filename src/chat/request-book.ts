@@ -111,6 +111,15 @@ class Followed implements FollowedRequest, RequestWatch {
     // A chat with tools asks again after it was answered.
     this.#endedAt = undefined
     this.#kept ??= this.#places.enter(this)
+    this.#watch?.asks?.(place)
+  }
+
+  accepted(): void {
+    this.#watch?.accepted?.()
+  }
+
+  retries(place: AskedPlace, waitMs: number): void {
+    this.#watch?.retries?.(place, waitMs)
   }
 
   attempted(attempt: ToldAttempt): void {

@@ -249,6 +249,7 @@ export function createRouter(parts: RouterParts): Router {
         triesLeft: mostTries,
         user: call.user,
         asker: call.session ?? call.user,
+        follows: call.watch,
       }
       let shorter: Shorter | undefined
       do {

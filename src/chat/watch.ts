@@ -21,6 +21,10 @@ export interface RequestWatch {
   readonly span?: Span | undefined
   /** Called before a place is asked. */
   asks?(place: AskedPlace): void
+  /** Called once the place that is asked begins to stream, before the first content. */
+  accepted?(): void
+  /** Called before a place that failed is asked again, in so many milliseconds. */
+  retries?(place: AskedPlace, waitMs: number): void
   /** Called with each target that was asked. */
   attempted(attempt: ToldAttempt): void
   /** Called at the first content of a stream. */

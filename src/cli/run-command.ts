@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Operation } from '../operations/operations.ts'
 import { buildProgram } from './program.ts'
+import { erasingBusyLine, hasBusyLine } from './terminal/busy-line.ts'
 import type { Backend, Cli, Globals } from './terminal/cli.ts'
 import { report, signalExit, UsageError } from './terminal/failure.ts'
 import type { Io } from './terminal/io.ts'
@@ -15,7 +16,7 @@ import { firstOf } from './terminal/stop-signal.ts'
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const { cli, close } = openCli(io)
   try {
-    const words = (await opensConversation(argv, cli)) ? [...argv, 'chat'] : withPrompt(argv, io)
+    const words = (await opensConversation(argv, cli)) ? [...argv, 'chat'] : withChoice(withPrompt(argv, io), io)
     const program = buildProgram(cli, words[commandAt(words)])
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
@@ -39,7 +40,8 @@ function unlessShown(thrown: unknown): void {
 }
 
 /** The context of a command line; settings and backend are opened at their first use. */
-function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
+function openCli(outer: Io): { readonly cli: Cli; close(): Promise<void> } {
+  const io = erasingBusyLine(outer)
   let globals: () => Globals = () => ({ color: 'auto', input: true })
   let settings: ReturnType<Cli['settings']> | undefined
   let backend: Promise<Backend> | undefined
@@ -62,14 +64,15 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
       backend ??= import('./remote/backend.ts').then(({ openBackend }) => openBackend(cli))
       return backend
     },
-    async ask(operation, input, signal = cli.signal()) {
-      const asked = async () => (await cli.backend()).ask(operation, input, signal)
-      if (!io.stderrIsTerminal) return asked()
+    async ask(operation, input, signal = cli.signal(), watch) {
+      const asked = async () => (await cli.backend()).ask(operation, input, signal, watch)
+      // The line of a chat says more.
+      if (!io.stderrIsTerminal || hasBusyLine(io)) return asked()
       const { withProgress } = await import('./terminal/progress.ts')
       return withProgress(cli, commandPath(cli.running), asked)
     },
-    async askStream(operation, input, signal = cli.signal()) {
-      return (await cli.backend()).askStream(operation as Operation, input, signal)
+    async askStream(operation, input, signal = cli.signal(), watch) {
+      return (await cli.backend()).askStream(operation as Operation, input, signal, watch)
     },
     signal() {
       const { timeout } = globals()
@@ -93,7 +96,7 @@ function commandPath(command: Command | null | undefined): string {
 /** Global options with a value: the word behind one is no command. */
 const valued = new Set(['--server', '--as', '--color', '--timeout'])
 const chatOptions =
-  /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|again|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
+  /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|again|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|thinking|json-stream|max-cost|count|dry-run))(?:=|$)/
 
 /**
  * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, which no command's name
@@ -115,6 +118,16 @@ async function opensConversation(argv: readonly string[], cli: Cli): Promise<boo
   const others = /^(?:-h|--help|-V|--version|--no-input|--json)$/
   if (!cli.io.stdoutIsTerminal || commandAt(argv) < argv.length || argv.some((word) => others.test(word))) return false
   return canAsk(cli)
+}
+
+/** `aichat session` alone asks at a terminal which conversation is meant; elsewhere it needs a command. */
+function withChoice(
+  argv: readonly string[],
+  { stdinIsTerminal, stderrIsTerminal, environment }: Io,
+): readonly string[] {
+  const isAlone = argv.at(-1) === 'session' && commandAt(argv) === argv.length - 1
+  const asks = stdinIsTerminal && stderrIsTerminal && environment['TERM'] !== 'dumb' && !argv.includes('--no-input')
+  return isAlone && asks ? [...argv, 'choose'] : argv
 }
 
 /** The place of the first argument that is no global option and no value of one. */

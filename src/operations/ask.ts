@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { App } from '../app/app.ts'
+import type { RequestWatch } from '../chat/chat.ts'
 import { AppError, mostDetails } from '../errors.ts'
 import { validate } from '../formats/formats.ts'
 import { authorise } from './access.ts'
@@ -50,16 +51,16 @@ export function askInProcess(
   principal: Caller | LocalCaller,
 ): { readonly ask: Ask; readonly askStream: AskStream } {
   return {
-    async ask(operation, raw, signal) {
-      const { call, located } = await open(operation, raw, signal)
+    async ask(operation, raw, signal, watch) {
+      const { call, located } = await open(operation, raw, signal, watch)
       const input = parseInput(operation, raw)
       const output: unknown = await operation.run(call, input, located)
       if (operation.access !== 'public')
         await recordDeed(operation as GuardedOperation, call, { input, output, located })
       return output as never
     },
-    async askStream(operation, raw, signal) {
-      const { call, located } = await open(operation, raw, signal)
+    async askStream(operation, raw, signal, watch) {
+      const { call, located } = await open(operation, raw, signal, watch)
       const input = parseInput(operation, raw)
       if (!operation.stream) throw new AppError('internal', `${operation.name} does not stream`)
       const { chunks } = await operation.stream.run(call, input)
@@ -74,6 +75,7 @@ export function askInProcess(
     >,
     raw: unknown,
     signal: AbortSignal | undefined,
+    watch: RequestWatch | undefined,
   ): Promise<{ readonly call: Call; readonly located: unknown }> {
     const caller = typeof principal === 'function' ? await principal(operation) : principal
     const texts = textsOf(raw)
@@ -84,7 +86,7 @@ export function askInProcess(
       // Without users, every caller is the owner of the data folder.
       isDefaultAdministrator: (id) => accounts?.isDefaultAdministrator(id) ?? true,
     })
-    const call: Call = { app, caller, signal }
+    const call: Call = { app, caller, signal, watch }
     if (caller.key?.personas) {
       const { requireListedPersona } = await import('./key-lists.ts')
       await requireListedPersona(call, operation, texts)

@@ -30,7 +30,7 @@ interface CallParts {
   readonly address?: string | undefined
   /** The id of the login, which logging out ends; undefined in process. */
   readonly session?: string | undefined
-  /** Follows the request, for its log line and its trace; undefined in process. */
+  /** Follows the request: for its log line and its trace, and in process for a terminal. */
   readonly watch?: RequestWatch | undefined
   /** Sets a header of the answer; undefined in process. */
   readonly header?: ((name: string, value: string) => void) | undefined
@@ -205,11 +205,12 @@ export function defineOperation(operation: Operation): Operation {
   return operation
 }
 
-/** Runs an operation: in this process, or over HTTP. */
+/** Runs an operation: in this process, or over HTTP, where `watch` hears nothing. */
 export type Ask = <I extends z.ZodType, O extends z.ZodType>(
   operation: Operation<I, O>,
   input: z.input<I>,
   signal?: AbortSignal,
+  watch?: RequestWatch,
 ) => Promise<z.output<O>>
 
 /** Runs an operation that streams. */
@@ -217,6 +218,7 @@ export type AskStream = <I extends z.ZodType>(
   operation: Operation<I>,
   input: z.input<I>,
   signal?: AbortSignal,
+  watch?: RequestWatch,
 ) => Promise<AsyncIterable<unknown>>
 
 /** The answer of an operation, for clients that are typed by the table. */

@@ -122,8 +122,12 @@ function run(lines: string, cwd: string, env: Record<string, string>): Promise<s
 }
 
 function masked(text: string): string {
-  return text
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
-    .replace(/\d{4}-\d\d-\d\d( \d\d:\d\d)?/g, 'TIME')
-    .replace(/(\d\.\d)\d+/g, '$1')
+  return (
+    text
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+      .replace(/\d{4}-\d\d-\d\d|today \d+:\d\d/g, 'TIME')
+      // An early hour makes the column narrower.
+      .replace(/TIME +/g, 'TIME  ')
+      .replace(/(\d\.\d)\d+/g, '$1')
+  )
 }

@@ -9,7 +9,8 @@ import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { askSecret, askTerminal, askText, canAsk, readSecrets } from '../terminal/prompts.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
+import { momentText } from '../terminal/times.ts'
 import { refuseBesideOtherDaemon } from './other-daemon.ts'
 
 export interface NewUserOptions {
@@ -63,7 +64,7 @@ export async function logIn(cli: Cli, url: string | undefined, options: LoginOpt
   const saved: SavedLogin = { server, username: user.username, expires_at: session?.expires_at ?? 0, storage }
   await logins.save(saved, token, true)
   await print(cli, { server, user, expires_at: saved.expires_at, storage }, () => '')
-  note(cli, `aichat: logged in to ${server} as ${user.username} until ${timeText(saved.expires_at)}`)
+  note(cli, `aichat: logged in to ${server} as ${user.username} until ${momentText(cli, saved.expires_at)}`)
   if (storage === 'file') note(cli, 'aichat: no keychain found; the token is in a file that only you can read')
   if (must_change_password) note(cli, 'aichat: choose your own password: aichat passwd')
 
@@ -166,7 +167,7 @@ export async function showLogins(cli: Cli): Promise<void> {
       await table(cli, status.logins, [
         ['SERVER', (row) => row.server],
         ['USER', (row) => row.username],
-        ['UNTIL', (row) => timeText(row.expires_at)],
+        ['UNTIL', (row) => momentText(cli, row.expires_at)],
         ['KEPT IN', (row) => row.storage],
         ['', (row) => (row.current ? 'current' : '')],
       ]),

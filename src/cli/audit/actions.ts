@@ -2,18 +2,20 @@ import { showAudit } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
+import { withLocalTimes } from '../terminal/read-time.ts'
 import { table } from '../terminal/table.ts'
+import { momentText } from '../terminal/times.ts'
 
 /** The entries of the audit, the newest first. */
 export async function list(cli: Cli): Promise<void> {
-  const fields = fieldsOf(cli, showAudit)
+  const fields = withLocalTimes(fieldsOf(cli, showAudit), ['since'])
   const page = await cli.ask(showAudit, fields)
   await print(cli, page, ({ entries }) =>
     table(
       cli,
       entries,
       [
-        ['TIME', ({ at }) => new Date(at).toISOString().slice(0, 19).replace('T', ' ')],
+        ['TIME', ({ at }) => momentText(cli, at, { seconds: true })],
         ['ACTOR', ({ actor, actor_name }) => actor_name ?? actor ?? ''],
         ['ACTION', ({ action }) => action],
         ['OUTCOME', ({ outcome }) => outcome],

@@ -12,7 +12,8 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, canAsk, confirm, readSecrets } from '../terminal/prompts.ts'
 import { recordHere } from '../terminal/record.ts'
-import { sizeText, table, timeText } from '../terminal/table.ts'
+import { sizeText, table } from '../terminal/table.ts'
+import { momentText, timeText } from '../terminal/times.ts'
 
 interface PassphraseOptions {
   readonly passphraseStdin?: boolean
@@ -49,7 +50,7 @@ export async function list(cli: Cli): Promise<void> {
       backups,
       [
         ['BACKUP', (row) => row.name],
-        ['TIME', (row) => timeText(row.created_at)],
+        ['TIME', (row) => timeText(cli, row.created_at)],
         ['SIZE', (row) => sizeText(row.bytes)],
         ['MADE BY', (row) => (row.scheduled ? 'schedule' : 'hand')],
         ['ENCRYPTED', (row) => (row.encrypted ? 'yes' : 'no')],
@@ -77,7 +78,7 @@ export async function verify(cli: Cli, backup: string | undefined, options: Pass
           })
         },
   )
-  await print(cli, found, textOf)
+  await print(cli, found, (backup) => textOf(cli, backup))
 }
 
 /** Replaces everything by a backup, on this machine alone and with no daemon on the data folder. */
@@ -109,7 +110,7 @@ export async function restore(
   await print(cli, restored, () => '')
   note(
     cli,
-    `aichat: restored the state of ${timeText(restored.created_at)} UTC with ${counted(restored.users, 'user')}`,
+    `aichat: restored the state of ${momentText(cli, restored.created_at)} with ${counted(restored.users, 'user')}`,
   )
   if (restored.before !== undefined)
     note(
@@ -222,10 +223,10 @@ async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
   return askSecret(cli, 'Passphrase', '--passphrase-stdin', { twice: true })
 }
 
-function textOf({ name, created_at, program, schema, users, files, bytes, keys }: VerifiedBackup): string {
+function textOf(cli: Cli, { name, created_at, program, schema, users, files, bytes, keys }: VerifiedBackup): string {
   return [
     `valid   ${name}`,
-    `  made     ${timeText(created_at)} UTC by ${program}, schema ${schema}`,
+    `  made     ${momentText(cli, created_at)} by ${program}, schema ${schema}`,
     `  holds    ${counted(users, 'user')}, ${counted(files, 'file')}, ${sizeText(bytes)} unpacked`,
     ...(keys.length > 0 ? [`  keys set ${keys.join(', ')} (their values are in no backup)`] : []),
   ].join('\n')

@@ -8,7 +8,7 @@ import { isLocalOnly, requireLocalServer } from '../terminal/local-only.ts'
 import { note, printJson } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { canAsk } from '../terminal/prompts.ts'
-import { emptyAnswer, finishAnswer } from './answer.ts'
+import { type Answer, emptyAnswer, finishAnswer } from './answer.ts'
 import { askWith, withTools } from './asking.ts'
 import { type Attached, nothingAttached } from './files/attachment.ts'
 import { askedBefore, keepOf, requireLog, titleOf } from './keeping.ts'
@@ -33,6 +33,8 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
   const { model } = found
   const options = model === undefined ? found : { ...found, model: resolveAlias(model, (await cli.settings()).paths) }
   const check = await answerCheckOf(cli, options)
+  if (options.jsonStream && (check || cli.globals().json))
+    throw new AppError('usage', 'Use --json-stream alone, without --json and --schema')
   try {
     if (options.again) return await askAgain(cli, words, options, check)
     const { text: typed, attached } = await readQuestion(cli, words.join(' '), options.file ?? [])
@@ -40,16 +42,27 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
     const chosen = withFormat({ ...options, ...given({ prompt }) }, check, text)
     const title = titleOf(words.join(' '), text, attached)
     if (text !== '' || attached.files.length > 0) return await askOnce(cli, { text, attached, title }, chosen, check)
-    if (words.join('') !== '' || check || options.dryRun || !(await canAsk(cli)))
+    const asksOnce = options.dryRun || options.count || options.jsonStream || options.maxCost !== undefined
+    if (words.join('') !== '' || check || asksOnce || !(await canAsk(cli)))
       throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')
     const [{ setUpConversation }, { converse }] = await Promise.all([
       import('../setup/offer.ts'),
       import('./conversation.ts'),
     ])
-    await converse(cli, { ...chosen, ...(await setUpConversation(cli, chosen)) })
+    const picked = await withPicked(cli, chosen)
+    await converse(cli, { ...picked, ...(await setUpConversation(cli, picked)) })
   } finally {
     check?.close()
   }
+}
+
+/** The options with the conversation that the user picks, where -c names none. */
+async function withPicked(cli: Cli, options: ChatOptions): Promise<ChatOptions> {
+  const { canPick } = await import('../terminal/picker.ts')
+  if (!options.continue || options.session !== undefined || !(await canPick(cli))) return options
+  const { pickSession } = await import('../session/pick.ts')
+  const { continue: _continue, ...others } = options
+  return { ...others, session: await pickSession(cli) }
 }
 
 async function askOnce(
@@ -67,7 +80,7 @@ async function askOnce(
   if (options.file) await tell(cli, attached, options)
   await withTools(cli, options, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, attached)
-    if (!(await ask(cli, question, toolbox, check))) cli.exit = 1
+    await askOrCount(cli, question, toolbox, { check, options })
   })
 }
 
@@ -91,7 +104,7 @@ async function askAgain(
   }
   await withTools(cli, rest, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, nothingAttached)
-    if (!(await ask(cli, question, toolbox, check))) cli.exit = 1
+    await askOrCount(cli, question, toolbox, { check, options })
   })
 }
 
@@ -124,14 +137,48 @@ async function offered(cli: Cli, reason: unknown, question: ChatQuestion): Promi
   return change && { ...question, ...change }
 }
 
+/** The last events of an answer. */
+async function printEnd(cli: Cli, { tokens, finish, by, cost }: Answer): Promise<void> {
+  const { printEvent } = await import('./json-events.ts')
+  const { asked, answered, thought } = tokens ?? {}
+  if (asked !== undefined && answered !== undefined)
+    await printEvent(cli, {
+      type: 'usage',
+      input_tokens: asked,
+      output_tokens: answered,
+      thinking_tokens: thought ?? 0,
+    })
+  await printEvent(cli, { type: 'end', finish_reason: finish ?? null, by: by ?? null, cost_nano: cost ?? null })
+}
+
+interface Way {
+  readonly check: AnswerCheck | undefined
+  readonly options: ChatOptions
+}
+
+/** Asks within --max-cost, or with --count tells tokens and price; the exit code is 1 without an answer. */
+async function askOrCount(cli: Cli, question: ChatQuestion, toolbox: Toolbox | undefined, way: Way): Promise<void> {
+  const { count, maxCost } = way.options
+  if (count || maxCost !== undefined) {
+    const { printCount, requireAffordable } = await import('./estimate.ts')
+    if (count) return printCount(cli, question)
+    if (toolbox) throw new AppError('usage', '--max-cost bounds one request: a chat with tools makes several')
+    await requireAffordable(cli, question, maxCost!)
+  }
+  // Another provider may cost more.
+  const bounded = maxCost === undefined ? question : { ...question, fallback: false }
+  if (!(await ask(cli, bounded, toolbox, way))) cli.exit = 1
+}
+
 /** Asks and prints; asks again after a set-up. False without an answer. */
 async function ask(
   cli: Cli,
   question: ChatQuestion,
   toolbox: Toolbox | undefined,
-  check: AnswerCheck | undefined,
+  { check, options }: Way,
 ): Promise<boolean> {
-  const answer = { ...emptyAnswer(), held: check !== undefined }
+  const { thinking: showsThinking = false, jsonStream: asEvents = false } = options
+  const answer: Answer = { ...emptyAnswer(), held: check !== undefined, showsThinking, asEvents }
   const asking = (each: ChatQuestion) => askWith(cli, each, answer, cli.signal(), toolbox)
   try {
     await asking(question)
@@ -145,6 +192,7 @@ async function ask(
   // The failure itself was printed as a remark.
   if (answer.unsaved && question.session !== undefined) cli.exit = exitOf(answer.unsaved)
   if (cli.io.outClosed) return true
+  if (asEvents) await printEnd(cli, answer)
   const isThere = finishAnswer(cli, answer)
   if (answer.recall && answer.recall.forget.length > 0) {
     const { offerForgetting } = await import('./forgetting.ts')

@@ -5,9 +5,11 @@ import { chat } from '../../operations/operations.ts'
 import { usdOf } from '../../usage/usage.ts'
 import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer, silentPrinter } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { coloured } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import type { ChatQuestion } from './question.ts'
+import type { Waiting } from './waiting.ts'
 
 /** The outcome of a question. */
 export interface Answer {
@@ -23,10 +25,14 @@ export interface Answer {
   cost: number | undefined
   /** Whether the text is kept back until it is checked. */
   held?: boolean
+  /** Whether it is printed as events, one a line. */
+  asEvents?: boolean
+  /** Whether what the model thinks is shown before its answer. */
+  showsThinking?: boolean
   /** Why the exchange is not in its session; undefined where it is. */
   unsaved?: FailureCode | undefined
   /** Tokens of the requests and of the answer; undefined where the provider reported none. */
-  tokens: { readonly asked: number; readonly answered: number } | undefined
+  tokens: Tokens | undefined
   /** Tokens of the last of these requests and its answer: what the conversation takes of the window. */
   size?: number
   /** The plugin or local runner that answered, and its model; undefined before the answer begins. */
@@ -46,6 +52,13 @@ export interface Recall {
   readonly kept: number
   /** The memories that a wish to forget may mean, and that wait for a yes. */
   readonly forget: readonly string[]
+}
+
+/** Tokens of requests and of answers; `thought` of the latter were thinking. */
+export interface Tokens {
+  readonly asked: number
+  readonly answered: number
+  readonly thought: number
 }
 
 export function emptyAnswer(): Answer {
@@ -97,6 +110,12 @@ export function recallText({ memories, kept }: Pick<Recall, 'memories' | 'kept'>
   return parts.join(', ')
 }
 
+/** How a question is asked: until when, and what tells of it meanwhile. */
+export interface Asking {
+  readonly signal: AbortSignal
+  readonly waiting: Waiting
+}
+
 interface WholeChoice {
   readonly message?: Message
   readonly finish_reason?: string | null
@@ -110,22 +129,25 @@ export async function answerQuestion(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
-  signal: AbortSignal,
+  asking: Asking,
   makesCalls = false,
 ): Promise<void> {
   answer.message = undefined
-  if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, signal, makesCalls)
-  else await wholeAnswer(cli, question, answer, signal, makesCalls)
+  if (answer.asEvents || (question.stream && !cli.globals().json))
+    await streamAnswer(cli, question, answer, asking, makesCalls)
+  else await wholeAnswer(cli, question, answer, asking, makesCalls)
 }
 
 async function wholeAnswer(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
-  signal: AbortSignal,
+  { signal, waiting }: Asking,
   makesCalls: boolean,
 ): Promise<void> {
-  const reply = await cli.ask(chat, { ...question, stream: false }, signal)
+  const reply = await cli.ask(chat, { ...question, stream: false }, signal, waiting.watch)
+  waiting.rest()
+  tellThought(cli, answer, (reply.choices[0] as WholeChoice | undefined)?.message?.reasoning_content)
   const { message, finish_reason: finish } = (reply.choices[0] ?? {}) as WholeChoice
   const [content, refusal] = [textOf(message?.content), message?.refusal ?? '']
   answer.text = [content, refusal].filter(Boolean).join('\n')
@@ -150,9 +172,13 @@ async function wholeAnswer(
 /** Adds the tokens of a request, of which an answer with tools has several. */
 function countTokens(answer: Answer, usage: Usage | null | undefined): void {
   if (!usage) return
-  const { asked = 0, answered = 0 } = answer.tokens ?? {}
+  const { asked = 0, answered = 0, thought = 0 } = answer.tokens ?? {}
   answer.size = usage.prompt_tokens + usage.completion_tokens
-  answer.tokens = { asked: asked + usage.prompt_tokens, answered: answered + usage.completion_tokens }
+  answer.tokens = {
+    asked: asked + usage.prompt_tokens,
+    answered: answered + usage.completion_tokens,
+    thought: thought + (usage.completion_tokens_details?.reasoning_tokens ?? 0),
+  }
 }
 
 function addressOf({ plugin, runner, model }: Report): string {
@@ -163,47 +189,59 @@ async function streamAnswer(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
-  signal: AbortSignal,
+  asking: Asking,
   makesCalls: boolean,
 ): Promise<void> {
-  const printer = answer.held ? silentPrinter : await openAnswerPrinter(cli, answer)
+  const printer = answer.asEvents
+    ? (await import('./json-events.ts')).eventPrinter(cli)
+    : answer.held
+      ? silentPrinter
+      : await openAnswerPrinter(cli, answer)
   try {
-    await streamTo(printer, cli, { question, answer, signal, makesCalls })
+    await streamTo(printer, cli, { question, answer, ...asking, makesCalls })
   } finally {
     await printer.end()
   }
 }
 
-interface Asked {
+interface Asked extends Asking {
   readonly question: ChatQuestion
   readonly answer: Answer
-  readonly signal: AbortSignal
   readonly makesCalls: boolean
 }
 
 async function streamTo(
   printer: AnswerPrinter,
   cli: Cli,
-  { question, answer, signal, makesCalls }: Asked,
+  { question, answer, signal, waiting, makesCalls }: Asked,
 ): Promise<void> {
   let report: Report | undefined
   const chunks: ChatChunk[] = []
-  for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal)) {
+  let thought = ''
+  for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal, waiting.watch)) {
     const chunk = piece as {
       choices?: {
-        delta?: { content?: string | null; refusal?: string | null; tool_calls?: unknown[] }
+        delta?: {
+          content?: string | null
+          refusal?: string | null
+          reasoning_content?: string | null
+          tool_calls?: unknown[]
+        }
         finish_reason?: string | null
       }[]
       aichat?: Report
       usage?: Usage | null
     }
-    if (makesCalls) chunks.push(piece as ChatChunk)
+    if (makesCalls || printer.event) chunks.push(piece as ChatChunk)
     // The first report names the target; a later one only adds warnings.
     const warnings = (report && chunk.aichat?.warnings) ?? []
     if (warnings.length > 0)
       await printer.aside(() => {
         for (const warning of warnings) note(cli, `aichat: ${warning}`)
       })
+    if (printer.event)
+      for (const message of chunk.aichat?.warnings ?? []) await printer.event({ type: 'warning', message })
+    if (!report && chunk.aichat) waiting.step('thinking', addressOf(chunk.aichat))
     report ??= chunk.aichat
     if (report) {
       answer.by = addressOf(report)
@@ -217,17 +255,33 @@ async function streamTo(
     answer.finish = finish ?? answer.finish
     const text = (delta?.content ?? '') + (delta?.refusal ?? '')
     answer.refused ||= Boolean(delta?.refusal)
+    thought += delta?.reasoning_content ?? ''
+    if (delta?.reasoning_content) waiting.thinks(delta.reasoning_content)
+    if (delta?.reasoning_content && printer.event)
+      await printer.event({ type: 'thinking', text: delta.reasoning_content })
     if (text === '') continue
+    if (!answer.held) waiting.rest()
+    if (!waiting.watch && !printer.event) tellThought(cli, answer, thought)
+    thought = ''
     answer.text += text
     await printer.write(text)
     if (cli.io.outClosed) return
   }
-  if (makesCalls) answer.message = await messageOf(chunks)
+  if (makesCalls || printer.event) answer.message = await messageOf(chunks)
+  if (printer.event)
+    for (const { function: called } of answer.message?.tool_calls ?? [])
+      await printer.event({ type: 'tool', ...called })
   await printer.end()
-  if (answer.text === '' && answer.calls.length > 0 && !makesCalls)
+  if (answer.text === '' && answer.calls.length > 0 && !makesCalls && !printer.event)
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
   await endLine(cli, answer)
   if (report) remark(cli, report, answer.cost)
+}
+
+/** Prints on stderr what the model thought, where that is wished and no line has shown it as it came. */
+function tellThought(cli: Cli, { showsThinking }: Answer, text: string | undefined): void {
+  if (!showsThinking || !text || cli.globals().json || cli.globals().quiet) return
+  cli.io.err(coloured(cli, 'stderr', 'dim', stripControls(text.trimEnd())))
 }
 
 /** The message that chunks make up. */

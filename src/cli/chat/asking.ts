@@ -4,6 +4,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { type Answer, answerQuestion } from './answer.ts'
 import type { ChatOptions, ChatQuestion } from './question.ts'
 import type { Lend } from './tools.ts'
+import { openWaiting, silentWaiting } from './waiting.ts'
 
 /** The tools of a command's chats; questions about them are asked through `lend`. */
 export type ChatTools = Toolbox & { lend(lend: Lend): void }
@@ -45,7 +46,14 @@ export async function askWith(
   signal: AbortSignal,
   tools: Toolbox | undefined,
 ): Promise<void> {
-  if (!tools) return answerQuestion(cli, question, answer, signal)
-  const { answerWithTools } = await import('./tool-rounds.ts')
-  await answerWithTools(cli, question, answer, signal, tools)
+  const waiting = answer.asEvents
+    ? silentWaiting
+    : openWaiting(cli, question.model ?? question.persona, answer.showsThinking)
+  try {
+    if (!tools) return await answerQuestion(cli, question, answer, { signal, waiting })
+    const { answerWithTools } = await import('./tool-rounds.ts')
+    await answerWithTools(cli, question, answer, { signal, waiting }, tools)
+  } finally {
+    waiting.end()
+  }
 }

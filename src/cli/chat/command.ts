@@ -42,6 +42,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('--json-object', 'have the model answer with one JSON object')
     .option('-t, --template <name>', 'ask with a template, see aichat template create')
     .option('--var <name=value>', 'the value of a variable of the template (repeatable)', parseVariable)
+    .option('--thinking', 'show what the model thinks before its answer, dimmed, by its last lines as it comes')
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
     .option('--local-only', 'never leave this machine: no provider, page, tool server or embedding elsewhere')
@@ -50,6 +51,12 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'let the model call the tools of this server, see aichat mcp add (repeatable)',
       (name: string, before: readonly string[] = []) => [...before, name],
     )
+    .option(
+      '--json-stream',
+      'print events as they come, one line of JSON each: text, thinking, tool, warning, usage, end',
+    )
+    .option('--max-cost <usd>', 'send nothing where it can cost more than this, such as 0.05; asks one provider')
+    .option('--count', 'print the tokens and the price of the question, and send nothing')
     .option('--dry-run', 'print the request that would be sent, with sizes and tokens of files, and send nothing')
     .example(
       'aichat chat "Explain this" -f notes.md',
@@ -63,6 +70,8 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'git diff | aichat chat -t review --var lang=de',
       'aichat chat --mcp files "Which of these notes mention Ada?"',
       'aichat chat --local-only -f diary.md "What did I promise?"',
+      'git diff | aichat chat --count "Review this"',
+      'aichat chat --max-cost 0.05 --max-tokens 500 "Explain monads"',
       'aichat chat --plain "Write a table of the planets in Markdown"',
     )
     .action(run((chat) => chat.runChat))

@@ -3,7 +3,6 @@ import type { Message } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import { previewChat, showSession } from '../../operations/operations.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { usdOf } from '../../usage/usage.ts'
 import { withoutFence } from '../line/multi-line.ts'
 import { openPromptLine } from '../line/prompt-line.ts'
 import { printAnswer } from '../markdown/printer.ts'
@@ -20,7 +19,7 @@ import { commandOf } from './conversation/commands/all.ts'
 import { completer } from './conversation/commands/complete.ts'
 import { type KeptMessage, savedRecord } from './conversation/record.ts'
 import type { Outcome, Talk, TalkOptions } from './conversation/talk.ts'
-import { addTo, noTotals } from './conversation/totals.ts'
+import { addTo, noTotals, sayGoodbye } from './conversation/totals.ts'
 import { typedHistory } from './conversation/typed-history.ts'
 import { nothingAttached } from './files/attachment.ts'
 import { isToBeSummarised } from './fullness.ts'
@@ -78,6 +77,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
       return offered.map(({ function: { name, description = '' } }) => ({ name, description }))
     },
     clearWindow: prompt.clear,
+    lend: prompt.lend,
   }
   try {
     while (!current.ended) {
@@ -88,7 +88,8 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   } finally {
     prompt.close()
     cli.io.err('')
-    if (current.totals.cost > 0) note(cli, `aichat: the answers cost $${usdOf(current.totals.cost)}`)
+    const kept = current.isKept ? current.record.session : undefined
+    await sayGoodbye(cli, current.totals, kept)
     await saved.end()
   }
 
@@ -125,7 +126,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   }
 
   async function ask(question: Message, taken?: readonly KeptMessage[]): Promise<void> {
-    const answer = emptyAnswer()
+    const answer = { ...emptyAnswer(), showsThinking: current.options.thinking === true }
     const settle = async (outcome: Outcome) => {
       const unfinished = { question, answer, outcome, taken }
       const isKept = outcome === 'answered' || (await keepUnfinished(cli, current.record, unfinished))
@@ -192,8 +193,8 @@ function conversing(cli: Cli, settings: Settings, signal: () => AbortSignal): Cl
     ...cli,
     settings: async () => ({ ...settings, persona: undefined }),
     signal,
-    ask: (operation, input, own = signal()) => cli.ask(operation, input, own),
-    askStream: (operation, input, own = signal()) => cli.askStream(operation, input, own),
+    ask: (operation, input, own = signal(), watch) => cli.ask(operation, input, own, watch),
+    askStream: (operation, input, own = signal(), watch) => cli.askStream(operation, input, own, watch),
   }
 }
 

@@ -26,10 +26,18 @@ export interface ChatOptions {
   /** Other parameters of the model. */
   readonly option?: Parameters
   readonly stream: boolean
+  /** Shows what the model thinks before its answer. */
+  readonly thinking?: boolean
   readonly fallback: boolean
   /** Nothing may leave this machine. */
   readonly localOnly?: boolean
   readonly dryRun?: boolean
+  /** Prints the tokens and the price of the question, and sends nothing. */
+  readonly count?: boolean
+  /** The most that the question may cost: USD. */
+  readonly maxCost?: string
+  /** Prints the answer as events in JSON, one a line. */
+  readonly jsonStream?: boolean
   readonly schema?: string
   readonly schemaMulti?: string
   readonly jsonObject?: boolean

@@ -35,7 +35,7 @@ export interface TerminalSession {
   readonly session: string
   /** The persona's first words in a new conversation; undefined for none. */
   readonly greeting?: string
-  /** Called after each answer; the first one prints the name of the conversation. */
+  /** Called after each answer. */
   answered(): void
   /** Whether it is there after the conversation. */
   readonly isKept: boolean
@@ -67,7 +67,7 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
     session: created.id,
     ...(greeting !== undefined && { greeting }),
     answered() {
-      if (answers++ === 0 && keeps) note(cli, `aichat: saved as "${created.name}"; continue it later with --continue`)
+      answers++
     },
     get isKept() {
       return keeps

@@ -1,7 +1,7 @@
 import { type Message, mostRounds, type Tool, type Toolbox } from '../../chat/chat.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
-import { type Answer, answerQuestion } from './answer.ts'
+import { type Answer, type Asking, answerQuestion } from './answer.ts'
 import type { ChatQuestion } from './question.ts'
 
 /** The fields of a request that offers tools; after the last round the model has to answer without. */
@@ -22,7 +22,7 @@ export async function answerWithTools(
   cli: Cli,
   question: ChatQuestion,
   answer: Answer,
-  signal: AbortSignal,
+  asking: Asking,
   toolbox: Toolbox,
 ): Promise<void> {
   const { tools, warnings } = await toolbox.offer()
@@ -34,7 +34,7 @@ export async function answerWithTools(
     if (isLast) note(cli, `aichat: the model called tools ${mostRounds} times; now it has to answer`)
     answer.calls.length = 0
     answer.cost = undefined
-    await answerQuestion(cli, offering(question, tools, messages, isLast), answer, signal, true)
+    await answerQuestion(cli, offering(question, tools, messages, isLast), answer, asking, true)
     cost = answer.cost === undefined ? cost : (cost ?? 0) + answer.cost
     answer.cost = cost
     const { message } = answer
@@ -42,7 +42,10 @@ export async function answerWithTools(
     // Calls that nobody makes any more are no answer.
     if (isLast) answer.calls.length = 0
     if (!message || calls.length === 0 || isLast || cli.io.outClosed) return
-    messages.push(message, ...(await toolbox.run(calls, signal)))
+    const names = new Set(calls.map(({ function: { name } }) => name))
+    asking.waiting.step(`tool ${[...names].join(', ')}`)
+    messages.push(message, ...(await toolbox.run(calls, asking.signal)))
+    asking.waiting.step('connecting')
   }
 }
 

@@ -17,6 +17,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { sizeText, table } from '../terminal/table.ts'
+import { timeText } from '../terminal/times.ts'
 
 /** Shows the database and its content. */
 export async function status(cli: Cli): Promise<void> {
@@ -30,7 +31,7 @@ export async function check(cli: Cli): Promise<void> {
   const settings = await cli.settings()
   const checked = await withProgress(cli, (control) => checkDatabase(settings, control))
   if (checked.problems.length > 0) cli.exit = 1
-  await print(cli, checked, checkedText)
+  await print(cli, checked, (found) => checkedText(cli, found))
 }
 
 /** Moves everything to PostgreSQL, or back. */
@@ -107,8 +108,8 @@ async function refuseServer(cli: Cli): Promise<void> {
     })
 }
 
-function checkedText({ database, personas, sealed_since, problems }: DatabaseCheck): string {
-  const seals = sealed_since === null ? '' : `, sealed since ${new Date(sealed_since).toISOString().slice(0, 10)}`
+function checkedText(cli: Cli, { database, personas, sealed_since, problems }: DatabaseCheck): string {
+  const seals = sealed_since === null ? '' : `, sealed since ${timeText(cli, sealed_since)}`
   return [
     `${problems.length === 0 ? 'whole  ' : 'PROBLEM'} ${database}`,
     `        ${counted(personas, 'persona')} verified${seals}`,

@@ -15,7 +15,8 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { labelled, table, timeText } from '../terminal/table.ts'
+import { labelled, table } from '../terminal/table.ts'
+import { momentText, timeText } from '../terminal/times.ts'
 import { idOf } from '../users/actions.ts'
 
 type Key = z.output<typeof keyView>
@@ -35,7 +36,10 @@ export async function create(
     }),
   })
   await print(cli, answer, ({ secret }) => secret)
-  note(cli, `aichat: ${answer.name} is ${answer.id}, ${endOf(answer)}; this is the only time that its secret is shown`)
+  note(
+    cli,
+    `aichat: ${answer.name} is ${answer.id}, ${endOf(cli, answer)}; this is the only time that its secret is shown`,
+  )
 }
 
 export async function list(cli: Cli, { all, user }: { all?: true; user?: string }): Promise<void> {
@@ -52,8 +56,8 @@ export async function list(cli: Cli, { all, user }: { all?: true; user?: string 
         ['OWNER', (key) => key.username ?? 'gone'],
         ['STATE', (key) => key.state],
         ['SECRET', (key) => `…${key.last4}`],
-        ['EXPIRES', (key) => (key.expires_at === null ? 'never' : timeText(key.expires_at))],
-        ['LAST USE', (key) => (key.last_used_at === null ? 'never' : timeText(key.last_used_at))],
+        ['EXPIRES', (key) => (key.expires_at === null ? 'never' : timeText(cli, key.expires_at))],
+        ['LAST USE', (key) => (key.last_used_at === null ? 'never' : timeText(cli, key.last_used_at))],
       ],
       'no API keys; make one: aichat key create NAME',
     ),
@@ -63,7 +67,7 @@ export async function list(cli: Cli, { all, user }: { all?: true; user?: string 
 }
 
 export async function show(cli: Cli, key: string): Promise<void> {
-  await print(cli, await cli.ask(showKey, { id: await keyIdOf(cli, key) }), keyText)
+  await print(cli, await cli.ask(showKey, { id: await keyIdOf(cli, key) }), (found) => keyText(cli, found))
 }
 
 export async function update(cli: Cli, key: string): Promise<void> {
@@ -88,15 +92,15 @@ export async function rotate(cli: Cli, key: string): Promise<void> {
   await print(cli, answer, ({ secret }) => secret)
   const before = answer.secrets[1]
   if (before && before.valid_until !== null)
-    note(cli, `aichat: the old secret …${before.last4} works until ${timeText(before.valid_until)} UTC`)
+    note(cli, `aichat: the old secret …${before.last4} works until ${momentText(cli, before.valid_until)}`)
 }
 
-function endOf({ expires_at }: Key): string {
-  return expires_at === null ? 'valid until it is revoked' : `valid until ${timeText(expires_at)} UTC`
+function endOf(cli: Cli, { expires_at }: Key): string {
+  return expires_at === null ? 'valid until it is revoked' : `valid until ${momentText(cli, expires_at)}`
 }
 
-function keyText(key: Key): string {
-  const time = (at: number | null) => (at === null ? 'never' : timeText(at))
+function keyText(cli: Cli, key: Key): string {
+  const time = (at: number | null) => (at === null ? 'never' : momentText(cli, at))
   return labelled([
     ['id', key.id],
     ['name', key.name],
@@ -106,13 +110,13 @@ function keyText(key: Key): string {
     ['models', key.models?.join(', ') ?? 'all'],
     ['plugins', key.plugins?.join(', ') ?? 'all'],
     ['personas', key.personas?.join(', ') ?? (key.scopes.includes('personas') ? 'all' : 'none')],
-    ['created', timeText(key.created_at)],
+    ['created', momentText(cli, key.created_at)],
     ['expires', time(key.expires_at)],
-    ['revoked', key.revoked_at === null ? undefined : timeText(key.revoked_at)],
+    ['revoked', key.revoked_at === null ? undefined : momentText(cli, key.revoked_at)],
     ['last use', time(key.last_used_at)],
     ...key.secrets.map(({ last4, valid_until, last_used_at }, at): [string, string] => [
       at === 0 ? 'secret' : 'old secret',
-      `…${last4}, last use ${time(last_used_at)}${valid_until === null ? '' : `, until ${timeText(valid_until)}`}`,
+      `…${last4}, last use ${time(last_used_at)}${valid_until === null ? '' : `, until ${momentText(cli, valid_until)}`}`,
     ]),
   ])
 }

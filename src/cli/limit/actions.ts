@@ -14,7 +14,8 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { labelled, table, timeText } from '../terminal/table.ts'
+import { labelled, table } from '../terminal/table.ts'
+import { momentText } from '../terminal/times.ts'
 
 type LimitView = z.output<typeof showLimit.output>
 type BudgetView = LimitView['budgets'][number]
@@ -54,7 +55,7 @@ export async function set(cli: Cli, named: string, { budget }: { readonly budget
   if (!budgets && Object.keys(ofBudgets).length > 0 && !(await hasBudgets(cli, subject))) throw needsBudget()
   if (budgets?.length) await warnOfPrices(cli, subject)
   const change = { ...rates, ...(budgets ? { budgets } : ofBudgets) }
-  await print(cli, await cli.ask(changeLimit, { ...change, subject }), viewText)
+  await print(cli, await cli.ask(changeLimit, { ...change, subject }), (view) => viewText(cli, view))
 }
 
 /** Says which models a new budget stops. */
@@ -80,7 +81,7 @@ export async function remove(cli: Cli, subjects: readonly string[]): Promise<voi
 
 /** Begins the spend of a subject's budgets anew, and prints its limits. */
 export async function reset(cli: Cli, named: string): Promise<void> {
-  await print(cli, await cli.ask(resetLimit, { subject: await subjectOf(cli, named) }), viewText)
+  await print(cli, await cli.ask(resetLimit, { subject: await subjectOf(cli, named) }), (view) => viewText(cli, view))
 }
 
 /** `12.5 of 20 USD a month`, with the percentage. */
@@ -136,14 +137,14 @@ function readBudget(text: string): BudgetInput {
   return { amount_usd: amount, period: period as BudgetInput['period'] }
 }
 
-function viewText(view: LimitView): string {
+function viewText(cli: Cli, view: LimitView): string {
   return labelled(
     [
       ['subject', view.subject],
       ...rates.map((name) => [name, view[name] === undefined ? undefined : String(view[name])] as const),
       ['limits', isUnlimited(view) ? 'none' : undefined],
       ...view.budgets.map(
-        (budget) => ['budget', `${budgetText(budget)}, anew ${timeText(budget.resets_at)} UTC`] as const,
+        (budget) => ['budget', `${budgetText(budget)}, anew ${momentText(cli, budget.resets_at)}`] as const,
       ),
     ],
     10,

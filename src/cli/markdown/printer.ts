@@ -1,3 +1,4 @@
+import type { ChatEvent } from '../chat/json-events.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { rendersMarkdown } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
@@ -13,6 +14,8 @@ export interface AnswerPrinter {
   write(text: string): Promise<void>
   /** Prints something else between pieces of the answer. */
   aside(print: () => void): Promise<void>
+  /** Writes what else happens, where the answer is written as events. */
+  event?(event: ChatEvent): Promise<void>
   /** Writes the remaining text. May be called twice, and after a failure. */
   end(): Promise<void>
 }

@@ -2,7 +2,8 @@ import { runningModels, showModel } from '../../operations/operations.ts'
 import { resolveAlias } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { labelled, sizeText, table, timeText } from '../terminal/table.ts'
+import { labelled, sizeText, table } from '../terminal/table.ts'
+import { momentText } from '../terminal/times.ts'
 
 /** Prints the facts of a model. */
 export async function show(cli: Cli, model: string): Promise<void> {
@@ -60,7 +61,7 @@ export async function ps(cli: Cli): Promise<void> {
         ['SIZE', ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes))],
         ['ON THE GPU', ({ graphics_bytes: graphics, bytes }) => shareText(graphics, bytes)],
         ['CONTEXT', ({ context_window: context }) => String(context ?? '')],
-        ['UNTIL', ({ expires_at: end }) => (end === undefined ? '' : timeText(end))],
+        ['UNTIL', ({ expires_at: end }) => (end === undefined ? '' : momentText(cli, end))],
       ],
       'no model is in the memory of the local runner',
     ),

@@ -4,7 +4,8 @@ import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { readStdinText } from '../terminal/stdin.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
+import { timeText } from '../terminal/times.ts'
 
 export async function state(cli: Cli, id: string, { log }: { log?: boolean }): Promise<void> {
   if (!log) return print(cli, await cli.ask(showState, { id }), stateText)
@@ -14,7 +15,7 @@ export async function state(cli: Cli, id: string, { log }: { log?: boolean }): P
       records,
       [
         ['RECORD', (record) => record.id],
-        ['TIME', (record) => timeText(record.timestamp)],
+        ['TIME', (record) => timeText(cli, record.timestamp)],
         ['TYPE', (record) => record.adaptation_type],
         ['TRIGGER', (record) => record.trigger_event],
         ['', (record) => (record.undone_by ? 'undone' : record['status'] === 'proposed' ? 'proposed' : '')],

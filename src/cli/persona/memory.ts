@@ -12,15 +12,17 @@ import {
   showMemory,
   wipeMemories,
 } from '../../operations/operations.ts'
-import { timeForms, timeFromText } from '../../personas/personas.ts'
+import { timeForms } from '../../personas/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { editText } from '../terminal/editor.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { askTerminal, canAsk, confirm } from '../terminal/prompts.ts'
+import { localTimeFromText } from '../terminal/read-time.ts'
 import { emptyInput, readStdinText } from '../terminal/stdin.ts'
-import { labelled, table, timeText } from '../terminal/table.ts'
+import { labelled, table } from '../terminal/table.ts'
+import { momentText, timeText } from '../terminal/times.ts'
 
 /** The most evicted memories that are named one by one; further ones are counted. */
 const mostNotes = 5
@@ -42,12 +44,12 @@ export async function show(cli: Cli, id: string, beginning: string): Promise<voi
   const found = await cli.ask(showMemory, { id, memory_id: await memoryIdOf(cli, id, beginning) })
   const { category, pinned, speaker, conversation, valid_from, valid_to, ...others } = found.metadata
   const text = (value: unknown) => (value === undefined ? undefined : String(value))
-  const when = (value: unknown) => (typeof value === 'number' ? timeText(value) : text(value))
+  const when = (value: unknown) => (typeof value === 'number' ? momentText(cli, value) : text(value))
   await print(cli, found, () =>
     [
       labelled([
         ['id', found.id],
-        ['time', timeText(found.timestamp)],
+        ['time', momentText(cli, found.timestamp)],
         ['importance', String(found.importance_score)],
         ['category', text(category)],
         ['pinned', pinned === true ? 'yes' : undefined],
@@ -202,7 +204,7 @@ type Time = number | string
 
 function timeOf(option: string, text: Time | undefined): number | undefined {
   if (text === undefined || typeof text === 'number') return text
-  const time = timeFromText(text, Date.now())
+  const time = localTimeFromText(text)
   if (time !== undefined) return time
   throw new AppError('usage', `Invalid time "${text.slice(0, 40)}" for ${option}: use ${timeForms}`)
 }
@@ -217,7 +219,7 @@ export async function list(cli: Cli, id: string): Promise<void> {
       memories,
       [
         ['ID', (row) => row.id],
-        ['TIME', (row) => timeText(row.timestamp)],
+        ['TIME', (row) => timeText(cli, row.timestamp)],
         ['WEIGHT', (row) => String(row.importance_score)],
         ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
         ['CONTENT', (row) => row.content],
@@ -243,7 +245,7 @@ export async function search(cli: Cli, id: string, words: readonly string[]): Pr
         ['SCORE', (row) => row.score.toFixed(3)],
         ['WORDS', (row) => row.parts.lexical.toFixed(2)],
         ['MEANING', (row) => row.parts.vector.toFixed(2)],
-        ['TIME', (row) => timeText(row.timestamp)],
+        ['TIME', (row) => timeText(cli, row.timestamp)],
         ['CONTENT', (row) => row.content],
       ],
       'no memory matches',

@@ -22,7 +22,8 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, readSecrets } from '../terminal/prompts.ts'
 import { streamStdin } from '../terminal/stdin.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
+import { timeText } from '../terminal/times.ts'
 import { askPassphrase } from './verify.ts'
 
 interface ExportOptions {
@@ -46,7 +47,7 @@ export async function backup(cli: Cli, id: string, { list }: { list?: boolean })
       backups,
       [
         ['BACKUP', (row) => row.backup_id],
-        ['TIME', (row) => timeText(row.created_at)],
+        ['TIME', (row) => timeText(cli, row.created_at)],
         ['MEMORIES', (row) => String(row.memories)],
         ['BYTES', (row) => String(row.bytes)],
         ['WHY', (row) => row.reason.replace('_', ' ')],

@@ -3,7 +3,8 @@ import { acceptProposal, listProposals, rejectProposal } from '../../operations/
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
+import { timeText } from '../terminal/times.ts'
 
 export async function list(cli: Cli, id: string, { status }: { status: string }): Promise<void> {
   const found = await cli.ask(listProposals, { ...fieldsOf(cli, listProposals), id })
@@ -14,7 +15,7 @@ export async function list(cli: Cli, id: string, { status }: { status: string })
       [
         ['ID', (row) => row.id],
         ['SURE', (row) => row.confidence.toFixed(2)],
-        ['TIME', (row) => timeText(row.created_at)],
+        ['TIME', (row) => timeText(cli, row.created_at)],
         ['MODEL', (row) => row.model],
         ['SOURCE', (row) => row.memory_id.slice(0, 8)],
         ['FACT', (row) => row.content],

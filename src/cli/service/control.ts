@@ -5,7 +5,8 @@ import { readSettings, type Settings } from '../../settings/settings.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
-import { labelled, timeText } from '../terminal/table.ts'
+import { labelled } from '../terminal/table.ts'
+import { momentText } from '../terminal/times.ts'
 import { localServices, reloadBySignal, reloadUnit, type UnitState, unitName, unitState } from './local-service.ts'
 
 /**
@@ -17,7 +18,7 @@ export async function showService(cli: Cli): Promise<void> {
   if (services.length === 0 && unit?.active !== 'active') throw noService(unit)
   if (services.length > 0 && !services.some(({ phase }) => phase === 'ready')) cli.exit = 75
   await print(cli, { services, unit: unit ?? null }, () =>
-    [...services.map(serviceText), ...(unit ? [unitText(unit)] : [])].join('\n\n'),
+    [...services.map((service) => serviceText(cli, service)), ...(unit ? [unitText(unit)] : [])].join('\n\n'),
   )
 }
 
@@ -83,23 +84,18 @@ async function findServices(cli: Cli): Promise<{ services: readonly ServiceRecor
   return services.length > 0 ? { services } : { services, unit: await unitState(settings) }
 }
 
-function serviceText({
-  pid,
-  version,
-  phase,
-  started_at: since,
-  servers,
-  workers,
-  last_reload: last,
-}: ServiceRecord): string {
+function serviceText(
+  cli: Cli,
+  { pid, version, phase, started_at: since, servers, workers, last_reload: last }: ServiceRecord,
+): string {
   return labelled(
     [
       ['pid', `${pid}, aichat ${version}`],
       ['phase', phase],
-      ['since', `${timeText(since)} UTC`],
+      ['since', momentText(cli, since)],
       ...servers.map(({ name, url }) => [name, url] as const),
       ['workers', workers?.map(({ pid }) => `pid ${pid}`).join(', ')],
-      ['last reload', last ? `${timeText(last.at)} UTC: ${last.outcome}` : undefined],
+      ['last reload', last ? `${momentText(cli, last.at)}: ${last.outcome}` : undefined],
       ...(last?.details ?? []).map((line) => [' ', line] as const),
     ],
     14,

@@ -6,6 +6,7 @@ import { counted, printableLine } from '../../formats/formats.ts'
 import { type Settings, xdgFolder } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
+import { fullTime } from '../terminal/times.ts'
 
 /** A finding of `aichat doctor`. */
 interface Finding {
@@ -155,7 +156,7 @@ async function unusedKeys(app: App, findings: Finding[]): Promise<{ detail: stri
     findings.push({
       check: 'API keys',
       status: 'warning',
-      detail: `${printableLine(name)} of ${username} was ${last_used_at === null ? 'never used' : `last used on ${new Date(last_used_at).toISOString().slice(0, 10)}`}`,
+      detail: `${printableLine(name)} of ${username} was ${last_used_at === null ? 'never used' : `last used on ${fullTime(last_used_at).slice(0, 10)}`}`,
       fix: `if nothing needs it: aichat key revoke ${id}`,
     })
   return keys.length === 0

@@ -18,15 +18,20 @@ import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
+import { timeText } from '../terminal/times.ts'
 import { compactionText, printSession, transcript } from './transcript.ts'
 
 export { search } from './search.ts'
 
 type Row = z.output<typeof listSessions.output>['sessions'][number]
 
+/** The most that one request lists. */
+const mostAtOnce = 1_000
+
 export async function list(cli: Cli): Promise<void> {
-  await print(cli, await cli.ask(listSessions, fieldsOf(cli, listSessions)), ({ sessions }) =>
+  const found = await cli.ask(listSessions, fieldsOf(cli, listSessions))
+  await print(cli, found, ({ sessions }) =>
     table(
       cli,
       sessions,
@@ -35,12 +40,23 @@ export async function list(cli: Cli): Promise<void> {
         ...(cli.globals().plain ? [['ID', (row: Row) => row.id] as const] : []),
         ['NAME', (row) => row.name],
         ['MESSAGES', (row) => String(row.message_count)],
-        ['LAST', (row) => timeText(row.updated_at)],
+        ['LAST', (row) => timeText(cli, row.updated_at)],
         ['SUMMARY', (row) => row.summary ?? ''],
       ],
       'no conversations yet; start one: aichat chat',
     ),
   )
+  const more = found.total - found.sessions.length
+  if (more > 0 && !cli.globals().json)
+    note(cli, `aichat: and ${more} more; -n ${Math.min(found.total, mostAtOnce)} shows them`)
+}
+
+/** Goes on with the conversation that the user picks. */
+export async function choose(cli: Cli): Promise<void> {
+  const { pickSession } = await import('./pick.ts')
+  const { runChat } = await import('../chat/actions.ts')
+  const session = await pickSession(cli)
+  await runChat(cli, [], { session, log: true, memory: true, stream: true, fallback: true })
 }
 
 export async function show(cli: Cli, named: string | undefined): Promise<void> {

@@ -17,6 +17,8 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
     .example('aichat session list -n 5')
     .action(run((sessions) => sessions.list))
 
+  session.command('choose', { hidden: true }).action(run((sessions) => sessions.choose))
+
   session
     .command('show [id]')
     .description('show a conversation, by its id or its name; without one the latest')

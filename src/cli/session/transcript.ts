@@ -14,7 +14,7 @@ import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { coloured, rendersMarkdown } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
-import { timeText } from '../terminal/table.ts'
+import { fullTime, momentText } from '../terminal/times.ts'
 
 /** What a compaction did, in a sentence. */
 export function compactionText(done: z.output<typeof compactSession.output>): string {
@@ -32,7 +32,7 @@ export function transcript(messages: readonly Message[]): string {
   return messages
     .map((message) => {
       const about = aboutLine(message)
-      const parts = [`**${message.role}** (${timeText(message.timestamp)})`, textIn(message)]
+      const parts = [`**${message.role}** (${fullTime(message.timestamp)})`, textIn(message)]
       return [...parts, ...(about === '' ? [] : [`*${about}*`])].join('\n\n')
     })
     .join('\n\n')
@@ -55,7 +55,7 @@ export async function printSession(cli: Cli, { summary, messages }: Session): Pr
 }
 
 async function printQuestion(cli: Cli, message: Message): Promise<void> {
-  const time = coloured(cli, 'stdout', 'dim', `(${timeText(message.timestamp)})`)
+  const time = coloured(cli, 'stdout', 'dim', `(${momentText(cli, message.timestamp)})`)
   const text = stripControls(folded(textIn(message))).trimEnd()
   await cli.io.out(`${coloured(cli, 'stdout', 'bold', `> ${text}`)} ${time}\n`)
 }

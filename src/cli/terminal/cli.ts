@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { RequestWatch } from '../../chat/chat.ts'
 import type { Ask, AskStream, Operation } from '../../operations/operations.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { CliCommand } from './command.ts'
@@ -42,11 +43,13 @@ export interface Cli {
     operation: Operation<I, O>,
     input: z.input<I>,
     signal?: AbortSignal,
+    watch?: RequestWatch,
   ): Promise<z.output<O>>
   askStream<I extends z.ZodType>(
     operation: Operation<I>,
     input: z.input<I>,
     signal?: AbortSignal,
+    watch?: RequestWatch,
   ): Promise<AsyncIterable<unknown>>
   /** Aborted by Ctrl-C, SIGTERM and --timeout; the default signal of `ask`. */
   signal(): AbortSignal

@@ -28,7 +28,7 @@ export async function report(thrown: unknown, cli: Cli, argv: readonly string[])
   const error = await explain(thrown, cli, argv)
   // commander has not read options that follow the mistake.
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
-  if (cli.globals().json || words.includes('--json'))
+  if (cli.globals().json || words.includes('--json') || words.includes('--json-stream'))
     cli.io.err(
       escapedJson(
         JSON.stringify({ error: error.message, details: error.details, code: error.shownCode, exit: error.exit }),
@@ -112,7 +112,8 @@ function usage({ thrown, command }: UsageError, argv: readonly string[]): AppErr
   const path = pathOf(command)
   const seeHelp = `See: aichat ${['help', ...path].join(' ')}`
   if (thrown.code === 'commander.help') {
-    const names = command.commands.map((sub) => sub.name()).join(', ')
+    const visible = command.createHelp().visibleCommands(command)
+    const names = visible.map((sub) => sub.name()).join(', ')
     return new AppError('usage', `aichat ${path.join(' ')} needs a command: ${names}`, { details: [seeHelp] })
   }
   const [problem = '', suggestion] = thrown.message.replace(/^error: /, '').split(/\n(?=\(Did you mean )/)
@@ -140,7 +141,7 @@ function questionIn(argv: readonly string[], unknown: string): string {
 }
 
 /** In double quotes, as shells read them. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `"${text.replace(/["\\$`]/g, '\\$&')}"`
 }
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { AppError } from '../../errors.ts'
-import { isoTime } from '../../formats/formats.ts'
+import { localIsoTime } from './times.ts'
 
 /** The longest delay of a timer, about 24 days: milliseconds. */
 const longestTimer = 2 ** 31 - 1
@@ -21,9 +21,9 @@ export function parseNumber(text: string): number {
   return value
 }
 
-/** An option's time in milliseconds since 1970 UTC: an ISO 8601 day or time, or that number. Throws as `parseNumber`. */
+/** An option's time in milliseconds since 1970 UTC: a local day or time in ISO 8601, or that number. Throws as `parseNumber`. */
 export function parseTime(text: string): number {
-  const value = isoTime(text.trim()) ?? Number(text.trim() || Number.NaN)
+  const value = localIsoTime(text.trim()) ?? Number(text.trim() || Number.NaN)
   if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('Use a time such as 2024-05-08 or 2024-05-08T17:30')
   return value
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { holdBusyLine } from './busy-line.ts'
 import type { Cli } from './cli.ts'
 import { stripControls } from './io.ts'
 import { noText, readStdin } from './stdin.ts'
@@ -27,7 +28,7 @@ interface Question {
   readonly default?: unknown
   readonly choices?: readonly object[]
   /** The choices of `search` for what is typed so far. */
-  readonly source?: (typed: string | undefined) => readonly object[]
+  readonly source?: (typed: string | undefined) => readonly object[] | Promise<readonly object[]>
   /** Choices that are seen at once. */
   readonly pageSize?: number
   /** True, or why the answer is none. */
@@ -36,6 +37,15 @@ interface Question {
 
 /** Asks on stderr and restores the terminal in every case. Ctrl-C throws `Interrupted`; a signal ends the question too. */
 export async function askTerminal<T>(cli: Cli, question: Question): Promise<T> {
+  const release = holdBusyLine(cli.io)
+  try {
+    return await ask(cli, question)
+  } finally {
+    release()
+  }
+}
+
+async function ask<T>(cli: Cli, question: Question): Promise<T> {
   const { default: inquirer } = await import('inquirer')
   // The package reads `signal`; its types do not declare it.
   const context = { input: cli.io.stdin, output: cli.io.stderr, signal: cli.io.signal } as object

@@ -57,11 +57,6 @@ export function labelled(pairs: readonly (readonly [label: string, value: string
   return pairs.flatMap(([label, value]) => (value ? `${label.padEnd(width)}${value}` : [])).join('\n')
 }
 
-/** Milliseconds since 1970 as `2026-01-31 17:30`, in UTC. */
-export function timeText(time: number): string {
-  return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
-}
-
 /** A size as people read it: `397 kB`, `1.4 MB`, `135 MB`, `1.9 GB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`

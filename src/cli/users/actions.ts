@@ -17,7 +17,8 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { confirm, readSecrets } from '../terminal/prompts.ts'
-import { labelled, table, timeText } from '../terminal/table.ts'
+import { labelled, table } from '../terminal/table.ts'
+import { momentText, timeText } from '../terminal/times.ts'
 
 export async function list(cli: Cli, { search }: { search?: string }): Promise<void> {
   const page = await cli.ask(listUsers, fieldsOf(cli, listUsers))
@@ -30,7 +31,7 @@ export async function list(cli: Cli, { search }: { search?: string }): Promise<v
         ['NAME', (user) => user.username],
         ['ROLE', (user) => user.role],
         ['EMAIL', (user) => user.email ?? ''],
-        ['CREATED', (user) => timeText(user.created_at)],
+        ['CREATED', (user) => timeText(cli, user.created_at)],
       ],
       search === undefined ? 'no users yet; create the administrator: aichat setup' : 'no user matches',
     ),
@@ -40,7 +41,7 @@ export async function list(cli: Cli, { search }: { search?: string }): Promise<v
 }
 
 export async function show(cli: Cli, name: string): Promise<void> {
-  await print(cli, await cli.ask(showUser, { id: await idOf(cli, name) }), userText)
+  await print(cli, await cli.ask(showUser, { id: await idOf(cli, name) }), (user) => userText(cli, user))
 }
 
 export async function create(
@@ -109,15 +110,15 @@ export async function idOf(cli: Cli, name: string): Promise<string> {
   return found.id
 }
 
-function userText(user: z.output<typeof showUser.output>): string {
+function userText(cli: Cli, user: z.output<typeof showUser.output>): string {
   return labelled(
     [
       ['id', user.id],
       ['username', user.username],
       ['email', user.email ?? undefined],
       ['role', user.role],
-      ['created', timeText(user.created_at)],
-      ['changed', timeText(user.updated_at)],
+      ['created', momentText(cli, user.created_at)],
+      ['changed', momentText(cli, user.updated_at)],
     ],
     10,
   )

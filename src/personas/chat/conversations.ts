@@ -7,7 +7,7 @@ import type { Persona, Personas } from '../persona.ts'
 import type { Conversation, ConversationStore, FoundMessage, MessagePart, SavedMessage } from './conversation.ts'
 import { createKeeping, type KeepExchange, storedMessages } from './keep-exchange.ts'
 import { textsOf, withFiles } from './kept-files.ts'
-import { timeName } from './kept-name.ts'
+import { hasTimeName, namesOf, timeName } from './kept-name.ts'
 import { readSearch, type Snippet, snippetOf } from './search-words.ts'
 
 /** Milliseconds without a message after which a conversation has ended, as memories an hour apart give each other no context. */
@@ -65,7 +65,7 @@ export interface Conversations {
     room: number,
   ): Promise<{ readonly messages: readonly SavedMessage[]; readonly left: number }>
   /**
-   * Adds messages at the end, as of now, and resolves with the number of all. Throws `not_found` where it was removed
+   * Adds messages at the end, as of now: the first question names a conversation that has no name of its own. Resolves with the number of all. Throws `not_found` where it was removed
    * meanwhile, and `conflict` where it holds another number than `expected`.
    */
   add(
@@ -175,6 +175,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const { user_id, id } = conversation
       const number = await store.append(user_id, id, saved, expected)
       if (number === undefined) throw await changedMeanwhile(conversation)
+      if (hasTimeName(conversation)) await nameAfter(conversation, messages)
       return number
     },
     keep: createKeeping(parts),
@@ -221,6 +222,18 @@ export function createConversations(parts: ConversationsParts): Conversations {
     async end(owner, idOrName, asking = {}) {
       return end(await get(owner, idOrName), asking)
     },
+  }
+
+  /** Names a conversation by the first question among these messages, where there is one. */
+  async function nameAfter(
+    { user_id, id, created_at }: Conversation,
+    messages: readonly Omit<SavedMessage, 'timestamp'>[],
+  ): Promise<void> {
+    const asked = messages.find(({ message }) => message.role === 'user')?.message.content
+    const texts = Array.isArray(asked) ? asked.filter(({ type }) => type === 'text').slice(-1) : asked
+    const title = textOf(texts)
+    if (title.trim() === '') return
+    for (const name of namesOf(title, id, created_at)) if (await store.rename(user_id, id, name)) return
   }
 
   /** The failure of a write: the conversation is gone, or holds other messages than the caller expects. */

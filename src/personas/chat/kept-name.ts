@@ -1,4 +1,5 @@
 import { printableLine } from '../../formats/formats.ts'
+import type { Conversation } from './conversation.ts'
 
 /** Characters of a name that comes from a question. */
 const longestName = 48
@@ -11,12 +12,34 @@ export function timeName(id: string, now: number): string {
   return `${new Date(now).toISOString().slice(0, 19).replace('T', ' ')} ${id.slice(0, 4)}`
 }
 
-/** Names for a conversation that begins with this title, the best first; the last ones hold its id, so that one is free. */
+/** Whether a conversation has the name that its time gave it. */
+export function hasTimeName({ id, name, created_at }: Pick<Conversation, 'id' | 'name' | 'created_at'>): boolean {
+  return name === timeName(id, created_at)
+}
+
+/**
+ * Names for a conversation that begins with this title, the best first. Names are unique: where the words are taken, its day
+ * or its time stands behind them, and the last ones hold its id, so that one is free.
+ */
 export function namesOf(title: string, id: string, now: number): readonly string[] {
-  const name = shortened(title)
+  const name = shortened(withoutFillers(title))
   if (name === '') return [timeName(id, now), id]
-  const numbered = Array.from({ length: 8 }, (_, at) => `${name} ${at + 2}`)
-  return [name, ...numbered, `${name} ${id.slice(0, 8)}`, id]
+  const [, month, date] = new Date(now).toDateString().split(' ')
+  const clock = new Date(now).toTimeString().slice(0, 8)
+  const day = `${Number(date)} ${month}`
+  const times = [day, `${day} ${clock.slice(0, 5)}`, `${day} ${clock}`].map((time) => `${name} (${time})`)
+  return [name, ...times, `${name} ${id.slice(0, 8)}`, id]
+}
+
+/** Words before what a person asks, in any number. */
+const fillers =
+  /^(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|please|kindly|(?:can|could|would|will) you|i (?:want|need|would like) you to|i'd like you to)(?:[\s,.!:;]+|$))+/i
+
+/** The title from its first word on that says something; greetings alone stay. */
+function withoutFillers(title: string): string {
+  const text = title.slice(0, readLength).trim()
+  const rest = text.replace(fillers, '')
+  return rest === '' || rest === text ? text : rest.charAt(0).toUpperCase() + rest.slice(1)
 }
 
 /** The first words of the first line with any. */

@@ -58,7 +58,8 @@ test('--again asks the last question of a session in another model, and keeps bo
     const again = await run(['--again', '-m', 'other-model'])
     assert.equal([again.code, again.stdout], [0, '3: And when?\n'], again.stderr)
     assert.equal(asked(), { model: 'other-model', texts: ['Which train?', '1: Which train?', 'And when?'] })
-    assert.equal(await names(), ['Which train? 2', 'Which train?'])
+    assert.match((await names())[0]!, /^Which train\? \(\d+ [A-Z][a-z]{2}\)$/)
+    assert.is((await names())[1], 'Which train?')
     const other = await run(['chat', '--again', '-s', 'Which train?', '--no-log'])
     assert.is(other.code, 64)
     await run(['chat', '-s', 'Empty', 'FAIL'])
@@ -70,14 +71,14 @@ test('Ctrl-C keeps the answer so far, marked as cut, and the next model is told 
   scene(async ({ run, names, asked, stopAfter }) => {
     const stopped = await stopAfter(/WA/, ['chat', 'please WAIT'])
     assert.is(stopped.code, 130)
-    assert.equal(await names(), ['please WAIT'])
-    const shown = await run(['session', 'show', 'please WAIT'])
+    assert.equal(await names(), ['WAIT'])
+    const shown = await run(['session', 'show', 'WAIT'])
     assert.match(shown.stdout, /1: please WA\n\n\*custom-model · custom · .* · cut\*\n$/)
     await run(['chat', '-c', 'go on'])
     assert.equal(asked().texts, ['please WAIT', '1: please WA\n\n[The answer was cut off here.]', 'go on'])
     await stopAfter(/WA/, ['chat', '-s', 'Trip', 'please WAIT'])
     await stopAfter(/WA/, ['chat', '--no-log', 'please WAIT'])
-    assert.equal(await names(), ['Trip', 'please WAIT'])
+    assert.equal(await names(), ['Trip', 'WAIT'])
   }))
 
 test('Ctrl-C before the first word keeps the question alone, here and over --server, and --again asks it', () =>
@@ -97,7 +98,7 @@ test('Ctrl-C before the first word keeps the question alone, here and over --ser
     assert.equal(asked().texts, ['SILENT 1', none, 'SILENT too', none, 'go on'])
     await stopAfter('asked', ['chat', '--again', '-s', 'SILENT 0'])
     assert.equal(asked().texts, ['SILENT 0'])
-    assert.ok((await names()).includes('SILENT 0 2'))
+    assert.ok((await names()).some((name) => /^SILENT 0 \(/.test(name)))
   }))
 
 test('over --server it is kept at the daemon; removed meanwhile, a session is exit 67', () =>
@@ -149,11 +150,11 @@ test('session search, undo and remove do what they say', () =>
     const found = await run(['session', 'search', 'train'])
     assert.match(
       found.stdout,
-      /^A day train {2}\d{4}-\S+ \S+ {2}assistant\n {2}1: A day train\nA day train {2}.* {2}user\n/,
+      /^A day train {2}(?:today|yesterday) \d+:\d\d {2}user\n {2}A day train\nTrip {2}.* {2}user\n {2}The night train\n$/,
     )
     assert.match(
       (await run(['session', 'search', 'night train', '--plain'])).stdout,
-      /^\S+\tTrip\t\S+ \S+\tassistant\t1: /,
+      /^\S+\tTrip\t\S+T\S+\tassistant\t1: /,
     )
     const { hits, more } = JSON.parse((await run(['session', 'search', 'train', '-n', '1', '--json'])).stdout)
     assert.equal([hits.length, more, hits[0].marks], [1, true, [[9, 14]]])

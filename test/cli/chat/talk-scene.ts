@@ -146,7 +146,8 @@ function begin(response: ServerResponse): void {
   response.write(completionEvents(['Once upon **a** time']).slice(0, 2).join(''))
 }
 
-async function openShown(
+/** Opens a command at a terminal whose screen can be read. */
+export async function openShown(
   folder: string,
   words: readonly string[],
   environment: Readonly<Record<string, string>>,

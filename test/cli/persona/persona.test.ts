@@ -176,7 +176,7 @@ test('an invalid memory, limit or date has its exit code, and nothing is stored'
     assert.equal(await rest(`/api/personas/${id}/memory`), { memories: [], total: 0 })
   }))
 
-test('a time without a zone is in UTC wherever it is typed, as it is shown, and a day is one of the calendar', async () => {
+test('a time without a zone is local wherever it is typed, as it is shown, and a day is one of the calendar', async () => {
   const home = openFastHome()
   const { TZ } = process.env
   process.env['TZ'] = 'Asia/Tokyo'
@@ -187,7 +187,12 @@ test('a time without a zone is in UTC wherever it is typed, as it is shown, and 
     return `${code} ${stdout}${stderr}`
   }
   await memory('add', 'Mia', 'tea', '--timestamp', '2024-05-08T17:30')
-  assert.match(await memory('list', 'Mia'), / 2024-05-08 17:30 .* tea\n/)
+  assert.match(await memory('list', 'Mia'), / 8 May 2024 .* tea\n/)
+  assert.match(await memory('list', 'Mia', '--plain'), /\t2024-05-08T17:30\+09:00\t.*tea\n/)
+  assert.is(
+    JSON.parse((await memory('list', 'Mia', '--json')).slice(2)).memories[0].timestamp,
+    Date.UTC(2024, 4, 8, 8, 30),
+  )
   assert.match(await memory('list', 'Mia', '--after', '2024-05-08T17:30'), / tea\n/)
   assert.is(await memory('list', 'Mia', '--after', '2024-05-08T17:31'), '0 aichat: no memory meets these conditions\n')
   for (const day of ['2024-02-30', '2023-02-29', '2024-04-31T10:00'])

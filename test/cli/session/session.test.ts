@@ -66,7 +66,7 @@ test('list, show, rename and remove print rows and ids, and with --json the REST
     const list = await run(['session', 'list'])
     assert.match(
       list.stdout,
-      /^NAME +MESSAGES +LAST +SUMMARY\nWork +2 +\d{4}-.*\nTrip +2 +\d{4}-.* \d{4}-\d\d-\d\d, 1 turn\n$/,
+      /^NAME +MESSAGES +LAST +SUMMARY\nWork +2 +\w+day \d+:\d\d\nTrip +2 +\w+day \d+:\d\d +\d{4}-\d\d-\d\d, 1 turn\n$/,
     )
     assert.match((await run(['session', 'list', '--plain'])).stdout, `${id}\tTrip\t2\t`)
     const ended = await run(['session', 'end', 'Work'])
@@ -150,7 +150,8 @@ test('a conversation at a terminal is saved, and goes on later', () =>
     assert.equal([talk.code, talk.stdout], [0, '1: one\n3: two\n'], talk.shown)
     const [session] = (await rest('/api/sessions')).sessions
     assert.is(session.message_count, 4)
-    assert.match(talk.shown, `saved as "${session.name}"`)
+    assert.is(session.name, 'one')
+    assert.match(talk.shown, /\naichat: one · 2 turns(?: · [\d,]+ tokens)? · go on: aichat chat -s one\s/)
     assert.is((await run(['chat', '--continue', 'three'])).stdout, '5: three\n')
     assert.is(sent()[0]!.content, 'one')
   }))
@@ -163,7 +164,7 @@ test('a conversation in which nothing was answered is not kept', () =>
     ] as const
     const talk = await converseHere(home, ['chat'], answers, environment)
     assert.equal([talk.code, talk.stdout], [0, ''], talk.shown)
-    assert.not.match(talk.shown, 'saved as')
+    assert.not.match(talk.shown, 'go on: ')
     assert.equal((await rest('/api/sessions')).sessions, [])
     assert.is((await converseHere(home, ['chat', '--dry-run'], [], environment)).code, 64, 'a dry run sends nothing')
   }))

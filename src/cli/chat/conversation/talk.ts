@@ -16,6 +16,8 @@ export interface TalkOptions {
   readonly memory: boolean
   readonly fallback: boolean
   readonly stream: boolean
+  /** Shows what the model thinks before its answer. */
+  readonly thinking?: boolean | undefined
 }
 
 /** The outcome of a question. */
@@ -59,4 +61,6 @@ export interface Talk {
   begin(options: TalkOptions, session?: string): Promise<void>
   tools(): Promise<readonly OfferedTool[]>
   clearWindow(): void
+  /** Hands the terminal to a question. */
+  lend<T>(ask: () => Promise<T>): Promise<T>
 }

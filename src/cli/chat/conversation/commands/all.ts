@@ -3,7 +3,7 @@ import { suggestion } from '../../../../formats/formats.ts'
 import { beginningWith, type TalkCommand } from '../command.ts'
 import { say } from '../say.ts'
 import { copyCommand, retryCommand, speakCommand, undoCommand } from './answers.ts'
-import { modelCommand, personaCommand, setCommand, systemCommand } from './choices.ts'
+import { modelCommand, personaCommand, setCommand, systemCommand, thinkingCommand } from './choices.ts'
 import { fileCommand, toolsCommand } from './files.ts'
 import { clearCommand, compactCommand, infoCommand, saveCommand, sessionsCommand } from './keeping.ts'
 import { whyCommand } from './why.ts'
@@ -38,6 +38,7 @@ const commands: readonly TalkCommand[] = [
   fileCommand,
   systemCommand,
   setCommand,
+  thinkingCommand,
   toolsCommand,
   retryCommand,
   undoCommand,

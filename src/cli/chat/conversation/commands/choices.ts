@@ -4,6 +4,7 @@ import { listChatModels, listPersonas } from '../../../../operations/operations.
 import { readAliases, resolveAlias } from '../../../../settings/settings.ts'
 import type { Cli } from '../../../terminal/cli.ts'
 import { note } from '../../../terminal/output.ts'
+import { canPick, pick } from '../../../terminal/picker.ts'
 import { beginningWith, nothing, type TalkCommand, wordsOfKind } from '../command.ts'
 import { say, sayList } from '../say.ts'
 import type { Talk, TalkOptions } from '../talk.ts'
@@ -11,13 +12,20 @@ import type { Talk, TalkOptions } from '../talk.ts'
 export const modelCommand: TalkCommand = {
   name: 'model',
   usage: '[MODEL]',
-  what: 'ask another model from now on; alone, list them',
+  what: 'ask another model from now on; alone, choose one',
   async run(talk, rest) {
-    const name = rest.trim()
-    if (name === '') return listModels(talk)
+    const name = rest.trim() || (await chosen(talk, 'Which model?', await modelNames(talk.cli, talk.signal)))
+    if (name === undefined) return listModels(talk)
     await take(talk, { ...talk.options, model: resolveAlias(name, (await talk.cli.settings()).paths) })
   },
   complete: async (cli, rest, signal) => beginningWith(await modelNames(cli, signal), rest),
+}
+
+/** The one of these names that the user picks; undefined where there is none, or no picker. */
+async function chosen(talk: Talk, question: string, names: readonly string[]): Promise<string | undefined> {
+  if (names.length === 0 || !(await canPick(talk.cli))) return undefined
+  const choices = names.map((value) => ({ value }))
+  return talk.lend(() => pick(talk.cli, question, async () => choices))
 }
 
 async function listModels(talk: Talk): Promise<void> {
@@ -42,12 +50,18 @@ function addressOf({ model, plugin }: { readonly model: string; readonly plugin:
 export const personaCommand: TalkCommand = {
   name: 'persona',
   usage: '[NAME]',
-  what: `begin a new conversation with a persona, or with none by ${nothing}; alone, list them`,
+  what: `begin a new conversation with a persona, or with none by ${nothing}; alone, choose one`,
   async run(talk, rest) {
     const { cli, options, signal } = talk
-    const name = rest.trim()
-    if (name === '') {
-      const { personas } = await cli.ask(listPersonas, {}, signal)
+    const { personas } = rest.trim() === '' ? await cli.ask(listPersonas, {}, signal) : { personas: [] }
+    const name =
+      rest.trim() ||
+      (await chosen(
+        talk,
+        'Which persona?',
+        personas.map((persona) => persona.name),
+      ))
+    if (name === undefined) {
       if (personas.length === 0) return say(cli, 'aichat: no personas yet; see aichat persona create')
       return sayList(
         cli,
@@ -88,6 +102,20 @@ export const systemCommand: TalkCommand = {
     talk.options = { ...talk.options, prompt: text === nothing ? undefined : text }
     note(talk.cli, text === nothing ? 'aichat: no system prompt from now on' : 'aichat: the system prompt is set')
   },
+}
+
+export const thinkingCommand: TalkCommand = {
+  name: 'thinking',
+  usage: 'show|hide',
+  what: 'show what the model thinks before its answers, or hide it',
+  run(talk, rest) {
+    const word = rest.trim()
+    if (word === '') return say(talk.cli, `aichat: thinking is ${talk.options.thinking ? 'shown' : 'hidden'}`)
+    if (word !== 'show' && word !== 'hide') throw new AppError('usage', '/thinking takes show or hide')
+    talk.options = { ...talk.options, thinking: word === 'show' }
+    note(talk.cli, `aichat: thinking is ${word === 'show' ? 'shown' : 'hidden'} from now on`)
+  },
+  complete: async (_cli, rest) => beginningWith(['show', 'hide'], rest),
 }
 
 /** Options of a conversation that are on or off. */

@@ -5,7 +5,9 @@ import { usdOf } from '../../../../usage/usage.ts'
 import { compactionText } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
 import { given } from '../../../terminal/parsers.ts'
-import { labelled, timeText } from '../../../terminal/table.ts'
+import { canPick } from '../../../terminal/picker.ts'
+import { labelled } from '../../../terminal/table.ts'
+import { timeText } from '../../../terminal/times.ts'
 import { type TalkCommand, wordsOfKind } from '../command.ts'
 import { say, sayList } from '../say.ts'
 import type { Talk } from '../talk.ts'
@@ -32,10 +34,15 @@ const mostListed = 20
 export const sessionsCommand: TalkCommand = {
   name: 'sessions',
   usage: '[NAME]',
-  what: 'list the saved conversations, or go on with one',
+  what: 'choose a saved conversation to go on with, or name it',
   async run(talk, rest) {
     const name = rest.trim()
     if (name !== '') return talk.begin({ ...talk.options, persona: undefined }, name)
+    if (await canPick(talk.cli)) {
+      const { pickSession } = await import('../../../session/pick.ts')
+      const picked = await talk.lend(() => pickSession(talk.cli, talk.record.session))
+      return talk.begin({ ...talk.options, persona: undefined }, picked)
+    }
     const { sessions, total } = await talk.cli.ask(listSessions, { limit: mostListed })
     const shown = sessions.filter(({ message_count: count }) => count > 0)
     if (shown.length === 0) return say(talk.cli, 'aichat: no saved conversations yet')
@@ -43,7 +50,7 @@ export const sessionsCommand: TalkCommand = {
       talk.cli,
       shown.map(
         ({ id, name, message_count: count, updated_at: at }) =>
-          `${id === talk.record.session ? '* ' : '  '}${name}  ${timeText(at)}, ${counted(count, 'message')}`,
+          `${id === talk.record.session ? '* ' : '  '}${name}  ${timeText(talk.cli, at)}, ${counted(count, 'message')}`,
       ),
       '',
     )
@@ -104,10 +111,10 @@ function settingsText({ options }: Talk): string {
     .join(' ')
 }
 
-function tokensText({ totals: { asked, answered, answers } }: Talk): string {
+function tokensText({ totals: { asked, answered, thought, answers } }: Talk): string {
   if (answers === 0) return 'none yet'
   if (asked === undefined || answered === undefined) return 'the provider tells none'
-  return `${asked} sent, ${answered} received, in ${counted(answers, 'answer')}`
+  return `${asked} sent, ${answered} received${thought > 0 ? ` (${thought} of them thinking)` : ''}, in ${counted(answers, 'answer')}`
 }
 
 function costText(
