@@ -12,6 +12,7 @@ import type { SpeechCount } from './speech-counts.ts'
 import type { SpeechStats } from './stats.ts'
 import { createSynthesis, type RequestedVoice, readText, type SpeechInput } from './synthesis.ts'
 import { loadDetector } from './text/languages.ts'
+import { createLexiconReader } from './text/reading/lexicon-file.ts'
 
 export interface ServiceOptions {
   readonly server: ServerId
@@ -31,6 +32,8 @@ export interface ServiceOptions {
   /** How long one chunk may take, in milliseconds. */
   readonly chunkMs?: number
   readonly queueLimit?: number
+  /** A file of pronunciations, which is read for each text. */
+  readonly lexicon?: string | undefined
   /** Counts for the metrics of a service. */
   readonly counts?: SpeechCount
   /** Called for the log: skipped chunks, a lost engine. */
@@ -112,6 +115,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
     chunkMs: options.chunkMs,
     queueLimit: options.queueLimit,
     counts: options.counts,
+    lexicon: createLexiconReader(options.lexicon),
     onSkip: (event) => options.onEvent?.('a chunk was skipped', { server: manifest.id, ...event }),
     onUnspoken: (event) => options.onEvent?.('parts of a text were not spoken', { server: manifest.id, ...event }),
   })

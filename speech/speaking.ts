@@ -9,7 +9,9 @@ import type { SpeechCount } from './speech-counts.ts'
 import type { SpeechCounter } from './stats.ts'
 import { betterTake, seedOf, type Take } from './takes.ts'
 import { createTelling } from './telling.ts'
-import { countCharacters, splitChunks } from './text/sentences.ts'
+import type { WrittenWord } from './text/reading/reading.ts'
+import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
+import { createWrittenWords } from './written-words.ts'
 
 /** One text being spoken. */
 export interface Speech {
@@ -66,14 +68,32 @@ export interface SpeakingDetails {
   readonly signal: AbortSignal | undefined
 }
 
+/** A part of a text in one language, as it is read aloud. */
+export interface SpokenPart extends Pick<SpeechRequest, 'text' | 'language' | 'rate' | 'phones'> {
+  readonly words: readonly WrittenWord[]
+  /** Silence behind it in seconds, in place of the usual one. */
+  readonly pause?: number | undefined
+}
+
+/** A piece that the engine speaks in one go. */
+interface Chunk extends SpokenPart {
+  readonly pause: number
+}
+
 /** Speaks whole texts chunk by chunk with one engine; a text is made while its audio is read. */
-export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, details: SpeakingDetails) => Speech {
+export function createSpeaking(
+  parts: SpeakingParts,
+): (request: Omit<SpeechRequest, 'text'>, texts: readonly SpokenPart[], details: SpeakingDetails) => Speech {
   const { engine, turns, budget, stats, counts } = parts
   const paceOf = createPaces()
   return speak
 
-  function speak(request: SpeechRequest, { unspoken, timestamps, signal }: SpeakingDetails): Speech {
-    const chunks = splitChunks(request.text, chunkLimit(engine, request.text))
+  function speak(
+    request: Omit<SpeechRequest, 'text'>,
+    texts: readonly SpokenPart[],
+    { unspoken, timestamps, signal }: SpeakingDetails,
+  ): Speech {
+    const chunks = texts.flatMap(chunksOf)
     const total = chunks.length + unspoken.length
     const { deterministic = false, wordTimes } = engine.capabilities
     let spoken = 0
@@ -90,9 +110,13 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
     function begin(index: number, attempt: number) {
       const queue = createSampleQueue()
       const told: WordTime[] = []
-      const onWords = timestamps ? (more: readonly WordTime[]) => void told.push(...more) : undefined
-      const text = chunks[index]!
-      void make({ ...request, text, onWords, seed: seedOf(request, index, attempt) }, queue, signal)
+      const { words, pause: _, ...chunk } = chunks[index]!
+      const onWords = timestamps ? createWrittenWords(words, (more) => void told.push(...more)) : undefined
+      void make(
+        { ...request, ...chunk, onWords, seed: seedOf({ ...request, ...chunk }, index, attempt) },
+        queue,
+        signal,
+      )
       return { queue, told }
     }
 
@@ -102,7 +126,7 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
       for await (const samples of queue.pieces()) pieces.push(samples)
       const samples = pieces.reduce((sum, { length }) => sum + length, 0)
       if (samples === 0) throw nothingSpoken()
-      return { text: chunks[index]!, pieces, words: told, seconds: samples / engine.sampleRate }
+      return { text: chunks[index]!.text, pieces, words: told, seconds: samples / engine.sampleRate }
     }
 
     return {
@@ -134,7 +158,7 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
             const better = await betterTake(take, { record: (attempt) => record(index, attempt), pace, onReroll })
             signal?.throwIfAborted()
             if (!isLearned) pace.learn(better.text, better.seconds)
-            yield* telling.tell(better.text, better.pieces, better.words)
+            yield* telling.tell(chunks[index]!.pause, better.pieces, better.words)
             spoken += 1
             counts.spoken++
           }
@@ -148,13 +172,13 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
         }
 
         try {
-          for (const [index, text] of chunks.entries()) {
+          for (const [index, { text, pause }] of chunks.entries()) {
             try {
               // After the first chunk, a live stream waits for whole chunks only where the engine outruns playback, and
               // never with a seed: seeded audio must not depend on the speed of a machine.
               if (live && (deterministic || request.seed !== undefined || index === 0 || !isFast())) {
                 const { queue, told } = begin(index, 0)
-                const seconds = yield* telling.tell(text, queue.pieces(), told)
+                const seconds = yield* telling.tell(pause, queue.pieces(), told)
                 if (seconds === 0) throw nothingSpoken()
                 spoken += 1
                 counts.spoken++
@@ -178,6 +202,31 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
         if (spoken === 0) throw allFailed(failures)
       },
     }
+  }
+
+  /** Chunks of a part, each with the words that it has of it. */
+  function chunksOf({ words, pause, rate, phones, ...part }: SpokenPart): Chunk[] {
+    const { capabilities } = engine
+    const texts = splitChunks(part.text, chunkLimit(engine, part.text))
+    let next = 0
+    return texts.map((text, index) => {
+      const own: WrittenWord[] = []
+      // A word that is cut belongs to the chunk in which it begins.
+      for (let left = text.split(/\s+/).length; left > 0 && next < words.length; next++) {
+        own.push(words[next]!)
+        left -= words[next]!.spoken
+      }
+      return {
+        ...{
+          ...part,
+          text,
+          words: own,
+          pause: index === texts.length - 1 && pause !== undefined ? pause : pauseAfter(text),
+        },
+        ...(capabilities.rate && rate !== undefined && { rate }),
+        ...(capabilities.phones && phones && Object.keys(phones).length > 0 && { phones }),
+      }
+    })
   }
 
   /** Whether a chunk is made so fast that the next one is ready before the last is heard. */
@@ -212,7 +261,7 @@ export function createSpeaking(parts: SpeakingParts): (request: SpeechRequest, d
 }
 
 /** A voice's pace depends on these fields. */
-function paceKey({ voice, language, instruct, cfg_coef }: SpeechRequest): string {
+function paceKey({ voice, language, instruct, cfg_coef }: Omit<SpeechRequest, 'text'>): string {
   return JSON.stringify([voice.key, language, instruct, cfg_coef])
 }
 

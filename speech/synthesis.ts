@@ -9,9 +9,11 @@ import { createSpeaking, isTimeout, type SpeakingLog, type Speech } from './spea
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 import { createSpeechStats, type SpeechStats } from './stats.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
-import { sanitize } from './text/sanitize.ts'
+import type { Lexicon } from './text/reading/lexicon.ts'
+import { type CleanText, cleanText, dividePassages, type Passage } from './text/reading/passages.ts'
+import { readAloud } from './text/reading/reading.ts'
 import { countCharacters } from './text/sentences.ts'
-import { type Divided, divideUnspoken, mostlyUnspokenText } from './text/unspoken.ts'
+import { divideUnspoken, mostlyUnspokenText, otherLanguageText } from './text/unspoken.ts'
 
 /** The longest text of one request, in characters. */
 const textLimit = 10_000
@@ -27,6 +29,8 @@ export interface SynthesisOptions extends SpeakingLog {
   readonly queueLimit?: number | undefined
   /** Counts for the metrics of a service. */
   readonly counts?: SpeechCount | undefined
+  /** The pronunciations of the user, as they are now. */
+  lexicon?(): Promise<Lexicon | undefined>
   /** Bytes of audio that whole answers may hold together. */
   readonly budgetBytes?: number
 }
@@ -69,19 +73,22 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
 
   return {
     async open(input, signal) {
-      const { text, directions } = readText(input)
+      const { parts, leftOut } = readText(input)
       const leave = turns.enter()
       try {
         await engine.load(signal)
         if (input.timestamps) requireWordTimes(engine)
-        const language = await languageOf(input.language, text, engine)
-        checkLanguage(engine, language, input.language !== undefined)
-        const divided = divideUnspoken(text, engine.capabilities.languages)
-        await checkDivided(engine, divided)
+        const named = languageOf(input.language, engine)
+        const { spoken, unspoken } = await chooseSpoken(engine, await dividePassages(parts, named), named !== undefined)
         const voice = await prepare(input.voice ?? manifest.default_voice, signal)
+        const lexicon = await options.lexicon?.()
+        const texts = spoken.map((passage) => {
+          const { text, words, phones } = readAloud(passage.text, passage.language, lexicon)
+          return { ...passage, text, words, phones: { ...phones, ...passage.phones } }
+        })
         const { instruct, cfg_coef, seed, timestamps = false } = input
-        const request = { text: divided.spoken, language, voice, instruct, cfg_coef, seed }
-        return speaking(request, { unspoken: [...directions, ...divided.unspoken], timestamps, signal })
+        const request = { language: spoken[0]!.language, voice, instruct, cfg_coef, seed }
+        return speaking(request, texts, { unspoken: [...leftOut, ...unspoken], timestamps, signal })
       } finally {
         leave()
       }
@@ -123,31 +130,27 @@ function requireWordTimes({ id, capabilities }: SpeechEngine): void {
 
 type SpeechText = Pick<SpeechInput, 'input' | 'keep_directions'>
 
-/** The text as it will be spoken, and the stage directions left out. Throws `invalid` for one that is too long or empty. */
-export function readText({ input: text, keep_directions: keepDirections }: SpeechText): {
-  readonly text: string
-  readonly directions: readonly string[]
-} {
+/** The text without its markup, and what is left out of it. Throws `invalid` for one that is too long or empty. */
+export function readText({ input: text, keep_directions: keepDirections }: SpeechText): CleanText {
   const characters = countCharacters(text)
   if (characters > textLimit)
     throw new AppError('invalid', `The text is longer than ${textLimit.toLocaleString('en')} characters`, {
       details: [`it has ${characters.toLocaleString('en')}`],
     })
-  const directions: string[] = []
-  const clean = sanitize(text, { keepDirections, onDirection: (written) => directions.push(written) })
-  if (clean === '')
+  const clean = cleanText(text, keepDirections)
+  if (clean.parts.length === 0)
     throw new AppError('invalid', 'The text is empty', {
       details: text.trim() === '' ? [] : ['nothing is left to speak without emoji, marks and stage directions'],
     })
-  return { text: clean, directions }
+  return clean
 }
 
 /** Languages beyond those of the specification, with their codes: an engine that speaks one takes its name. */
 const furtherLanguages: Readonly<Record<string, string>> = { nl: 'Dutch', nld: 'Dutch', dut: 'Dutch' }
 
-async function languageOf(named: string | undefined, text: string, engine: SpeechEngine): Promise<string> {
-  if (named === undefined || named.trim() === '' || /^auto(?:-?detect)?$/i.test(named.trim()))
-    return await detectLanguage(text)
+/** The language that a request names; undefined where it is to be detected. */
+function languageOf(named: string | undefined, engine: SpeechEngine): string | undefined {
+  if (named === undefined || named.trim() === '' || /^auto(?:-?detect)?$/i.test(named.trim())) return undefined
   const language = findLanguage(named) ?? furtherLanguage(named, engine)
   if (language) return language
   throw new AppError('invalid', `Invalid language "${named.slice(0, 40)}"`, {
@@ -161,27 +164,64 @@ function furtherLanguage(named: string, { capabilities }: SpeechEngine): string 
   return capabilities.languages.find((language) => language.toLowerCase() === name.toLowerCase())
 }
 
-function checkLanguage({ id, capabilities }: SpeechEngine, language: string, named: boolean): void {
-  if (capabilities.languages.includes(language)) return
-  throw new AppError('unavailable', `The ${id} engine does not speak ${language}`, {
-    details: [
-      `it speaks ${capabilities.languages.join(', ')}`,
-      ...(named
-        ? []
-        : ['if the text was taken for another, name its language: --language, or "language" in a request']),
-    ],
-  })
+/** The least share of a text that must be in a language of the engine: less is a passage taken for one, or makes no sense alone. */
+const leastSpoken = 0.25
+/** Letters by which a passage that is not spoken is named. */
+const nameLength = 60
+
+/**
+ * The passages that the engine can speak, without letters unknown to it, and the names of all others. Throws `unavailable` where
+ * the text is in another language, or mostly in unknown letters.
+ */
+async function chooseSpoken(engine: SpeechEngine, passages: readonly Passage[], isNamed: boolean) {
+  const { languages } = engine.capabilities
+  const own = passages.filter(({ language }) => languages.includes(language))
+  const size = (some: readonly Passage[]) => some.reduce((sum, { text }) => sum + countLetters(text), 0)
+  if (own.length === 0 || size(own) < leastSpoken * size(passages)) {
+    const others = passages.filter((passage) => !own.includes(passage))
+    const most = others.reduce((best, next) => (size([next]) > size([best]) ? next : best))
+    throw otherLanguage(engine, most.language, isNamed)
+  }
+  const unspoken: string[] = []
+  const foreign: string[] = []
+  const spoken: Passage[] = []
+  for (const passage of passages) {
+    if (!own.includes(passage)) {
+      unspoken.push(nameOf(passage))
+      continue
+    }
+    const divided = divideUnspoken(passage.text, languages)
+    foreign.push(...divided.unspoken)
+    unspoken.push(...divided.unspoken)
+    if (divided.spoken !== '') spoken.push({ ...passage, text: divided.spoken })
+  }
+  await checkLetters(engine, spoken.map(({ text }) => text).join(' '), foreign.join(' '))
+  return { spoken, unspoken }
+}
+
+/** Such as `French, paragraph 3: La nuit tombait sur la ville…`. */
+function nameOf({ language, paragraph, text }: Passage): string {
+  const signs = [...text.replaceAll('\n', ' ')]
+  return `${language}, paragraph ${paragraph}: ${signs.slice(0, nameLength).join('')}${signs.length > nameLength ? '…' : ''}`
+}
+
+function otherLanguage({ id, capabilities }: SpeechEngine, language: string, isNamed: boolean): AppError {
+  return otherLanguageText(id, language, [
+    `it speaks ${capabilities.languages.join(', ')}`,
+    ...(isNamed
+      ? []
+      : ['if the text was taken for another, name its language: --language, or "language" in a request']),
+  ])
 }
 
 /** Refuses a text that is mostly in letters unknown to the engine: the rest would make no sense. */
-async function checkDivided({ id, capabilities }: SpeechEngine, { spoken, unspoken }: Divided): Promise<void> {
-  const foreign = unspoken.join(' ')
+async function checkLetters({ id, capabilities }: SpeechEngine, spoken: string, foreign: string): Promise<void> {
   const known = countLetters(spoken)
   if (foreign === '' || (known > 0 && countLetters(foreign) <= known)) return
   const language = await detectLanguage(foreign)
-  const isNamed = /\p{L}/u.test(foreign) && language !== 'English'
+  const hasName = /\p{L}/u.test(foreign) && language !== 'English'
   throw mostlyUnspokenText(id, [
-    ...(isNamed ? [`the letters are those of ${language}`] : []),
+    ...(hasName ? [`the letters are those of ${language}`] : []),
     `it speaks ${capabilities.languages.join(', ')}`,
   ])
 }

@@ -1,15 +1,14 @@
 import { toPcm16 } from './audio/wav.ts'
 import type { WordTime } from './engines/engine.ts'
-import { pauseAfter } from './text/sentences.ts'
 
 /** Puts the chunks of one text behind each other: a pause between two, and the words at their times in the whole. */
 export interface Telling {
   /**
-   * Passes a chunk's samples on as mono 16-bit PCM, behind the pause that belongs before it, and returns its seconds. `told`
-   * may grow meanwhile. Returns 0 where the chunk has no sample.
+   * Passes a chunk's samples on as mono 16-bit PCM, behind the pause of the one before, and returns its seconds. `wordTimes`
+   * may grow meanwhile. Returns 0 where the chunk has no sample. `pauseBehind` is in seconds.
    */
   tell(
-    text: string,
+    pauseBehind: number,
     pieces: AsyncIterable<Float32Array> | Iterable<Float32Array>,
     wordTimes: readonly WordTime[],
   ): AsyncGenerator<Buffer, number, undefined>
@@ -25,7 +24,7 @@ export function createTelling(sampleRate: number): Telling {
   let pause = 0
 
   return {
-    async *tell(text, pieces, wordTimes) {
+    async *tell(pauseBehind, pieces, wordTimes) {
       let start: number | undefined
       let samplesHere = 0
       let read = 0
@@ -49,7 +48,7 @@ export function createTelling(sampleRate: number): Telling {
       }
       if (start === undefined) return 0
       readWords(start)
-      pause = pauseAfter(text)
+      pause = pauseBehind
       return samplesHere / sampleRate
     },
     takeWords() {

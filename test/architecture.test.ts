@@ -132,6 +132,7 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'src/personas/card/card-file.ts': 'reads the picture of a character card',
   'speech/servers/manifest.ts': 'reads the documents of the speech servers beside the code',
   'speech/hub-voice.ts': 'keeps fetched voices as files',
+  'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',
   'speech/engines': "an engine reads its model's files, tensor by tensor",
 }
 

@@ -42,6 +42,9 @@ export interface EngineCapabilities {
   readonly deterministic?: boolean
   /** How it knows when each word is heard: from its own timing, or by a guess. Absent where it cannot tell at all. */
   readonly wordTimes?: 'measured' | 'estimated'
+  /** Whether it takes the sounds of words, and another speed of a part of a text. */
+  readonly phones?: boolean
+  readonly rate?: boolean
   /** Appended to a recording's path on the hub to name its voice file, for an engine that takes those files alone. */
   readonly voiceSuffix?: string
 }
@@ -73,9 +76,13 @@ export interface Delivery {
 }
 
 export interface SpeechRequest extends Delivery {
-  /** One chunk of sanitised text, at most 500 characters. */
+  /** One chunk of text in words, at most 500 characters. */
   readonly text: string
   readonly voice: VoiceHandle
+  /** How fast: 1 is usual. For an engine with `rate`. */
+  readonly rate?: number | undefined
+  /** Sounds of words in ARPABET, by the word in small letters. For an engine with `phones`. */
+  readonly phones?: Readonly<Record<string, string>> | undefined
   /**
    * Set where word times are wanted; called with the next words in their order, before or among the samples. Only an engine
    * with `wordTimes` is asked.

@@ -6,10 +6,12 @@ import { wordSet } from './word-set.ts'
 export const leading = wordSet(`
   mr mrs ms dr prof st mt mts fr rev hon gen col lt.col maj.gen capt lt sgt maj cmdr cpl pvt adm brig supt atty gov sen rep
   pres messrs ch pp eq ed eds esp cf ca approx viz e.g i.e eg ie al vs nos
+  ft apt ste hwy rte rm messrs mlle adj lt.col p.o n.b tel ext bldg eqn exx pt
   nr hr hrn bzw z.b d.h u.a v.a s.o i.d.r abs kap bd tel str fa geb gest verh hrsg vgl bspw sog insb inkl exkl
   zzgl ca rd max evtl ggf mwst st dipl ing mio mrd tsd jh
   m mm mme mlle mgr ste p p.ex av apr j.-c env chap bd boul éd hab tél cie c.-à-d n°
   sr sra srta sres sras srtas dra dras d dª dña ud uds vd vds pág págs núm avda avd lic arq gral cía fdo p.ej
+  dhr mevr mw bijv bv d.w.z o.a m.a.w blz hfst afb drs ir mln mld v.chr n.chr t.o.v i.p.v m.b.t i.v.m resp evt incl excl jl
   sig sig.ra sig.na dott avv pag pagg geom mons spett egr gent p.es dr.ª exmo exma ilmo ilma profa sto sta n.º 
   ул д кв стр рис табл гл разд см ср напр им т.е т.н т.к пр просп пл наб обл проф акад доц руб тыс млн млрд трлн ст гр св
 `)
@@ -17,7 +19,7 @@ export const leading = wordSet(`
 /** Those that may end a sentence as well: the next word decides. */
 export const trailing = wordSet(`
   vol vols fig figs art min mag cap abb pag
-  etc jr sr.jr dept est no mo a.m p.m am pm usw usf etc.p.p
+  etc jr sr.jr dept est temp sec min max enz no mo a.m p.m am pm usw usf etc.p.p
   jan feb mar apr jun jul aug sep sept oct nov dec ecc т.д т.п др гг в.в
 `)
 

@@ -54,9 +54,10 @@ const sampleLength = 4000
 /**
  * The language a text is written in, by its English name (`German`, `Vietnamese`, `Arabic`). The script decides first;
  * in Latin letters it is English unless another language is clearly there, so that names, loan words and short phrases
- * do not take English text for something else. `an unknown language` where no script of the table is used.
+ * do not take English text for something else; for a part of a text in another language, that is its `home`. `an unknown language` where no
+ * script of the table is used.
  */
-export async function detectLanguage(text: string): Promise<string> {
+export async function detectLanguage(text: string, home?: string): Promise<string> {
   const sample = text.slice(0, sampleLength)
   const all = count(sample, /\p{L}/gu)
   const latin = count(sample, /\p{sc=Latin}/gu)
@@ -66,7 +67,7 @@ export async function detectLanguage(text: string): Promise<string> {
   }))
   const known = counts.reduce((sum, { letters }) => sum + letters, 0)
   // A foreign name in an English sentence is no change.
-  if (Math.max(known, all - latin) <= latin) return detectLatinLanguage(sample)
+  if (Math.max(known, all - latin) <= latin) return detectLatinLanguage(sample, home)
   if (known === 0) return 'an unknown language'
   // Japanese mixes kana into Chinese characters; any noticeable share of kana decides.
   if (counts[0]!.letters * 10 >= known) return 'Japanese'

@@ -25,12 +25,18 @@ const weights = {
 const names =
   /(?<=[\p{L}\p{N},;:)’'"”]\s["“‘(]?)(?:(?:de|la|las|los|del|di|da|do|dos|du|des|van|von|der|den|zu|al|el|le|y|e|of) ){0,3}\p{Lu}[\p{L}\p{M}'’.-]*/gu
 
+/** The languages that a text may be at home in, besides those whose letters are others. */
+const codes: Readonly<Record<string, string>> = {
+  ...{ English: 'en', German: 'de', French: 'fr', Spanish: 'es', Italian: 'it', Portuguese: 'pt', Dutch: 'nl' },
+}
+
 /**
- * The language of a text in Latin letters, by its English name; names weigh less than the rest. English where the evidence
- * for another language is thin. The detector (25 ms and 9 MB in the bundle, see bin/ngrams.mjs; 300 ms and 100 MB from the
+ * The language of a text in Latin letters, by its English name; names weigh less than the rest. `home`, that of the text around
+ * it, where the evidence for another language is thin. The detector (25 ms and 9 MB in the bundle, see bin/ngrams.mjs; 300 ms and 100 MB from the
  * sources) is loaded when the first text comes that is not evidently English.
  */
-export async function detectLatinLanguage(sample: string): Promise<string> {
+export async function detectLatinLanguage(sample: string, home = 'English'): Promise<string> {
+  const homeCode = codes[home] ?? 'en'
   const words = [...new Set(wordsOf(sample))]
   if (isEvidentlyEnglish(words)) return 'English'
   const { eld } = await import('eld/small')
@@ -44,12 +50,12 @@ export async function detectLatinLanguage(sample: string): Promise<string> {
     (scoreOf(whole, code) + share * scoreOf(apart, code)) / (1 + share) +
     weights.commonWords * shareOf(words, commonWords[code]) ** 2
 
-  const english = score('en')
-  let best = { code: 'en', score: english }
+  const atHome = score(homeCode)
+  let best = { code: homeCode, score: atHome }
   for (const code of new Set([...Object.keys(whole), ...Object.keys(apart), ...Object.keys(commonWords)]))
     if (score(code) > best.score) best = { code, score: score(code) }
   const thin = Math.max(0, 1 - restLetters / weights.thinLetters)
-  return best.score - english > weights.margin + weights.thinMargin * thin ? nameOf(best.code) : 'English'
+  return best.score - atHome > weights.margin + weights.thinMargin * thin ? nameOf(best.code) : nameOf(homeCode)
 }
 
 /** Loads the detector before the first text needs it: a server would stand still meanwhile. */

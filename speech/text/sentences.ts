@@ -45,7 +45,9 @@ function endsSentence(text: string, from: number, at: number, marks: string, quo
   const word = /[^\s"'’“„‘«([]*$/.exec(before)?.[0] ?? ''
   const small = word.toLowerCase()
   if (leading.has(small)) return false
-  if (trailing.has(small)) return !/^\s*\p{N}/u.test(next)
+  if (trailing.has(small)) return !/^\s*(?:\p{N}|[IVX]{1,6}(?!\p{L})|(?:[CEMP][DS]T|GMT|UTC|CET)(?!\p{L}))/u.test(next)
+  if (/^[IVX]{1,5}$/.test(word) && /^ (?:Jahrhundert|Jh)/.test(next)) return false
+  if (/str$/.test(small) && /^\s*\p{N}/u.test(next)) return false
   if (named.has(small))
     return next.trim() === '' || openers.has(/^\s*["'“‘(]*([\p{L}'’]+)/u.exec(next)?.[1]?.toLowerCase() ?? '')
   // The halves of `EE. UU.`, `JJ. OO.`; the second one ends it where a capital follows.

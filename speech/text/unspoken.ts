@@ -98,15 +98,20 @@ function tidy(text: string): string {
     .trim()
 }
 
-/** The first words of the refusal of a text that is mostly unspoken. They cross HTTP, where a failure has no finer code. */
-const mostlyUnspoken = /^The \S+ engine cannot speak most of this text$/
+/** The refusals of a text that is mostly unspoken. They cross HTTP, where a failure has no finer code. */
+const mostlyUnspoken = /^The \S+ engine (?:cannot speak most of this text$|does not speak )/
 
 /** Refuses a text that is mostly in letters unknown to the engine. */
 export function mostlyUnspokenText(engine: string, details: readonly string[]): AppError {
   return new AppError('unavailable', `The ${engine} engine cannot speak most of this text`, { details })
 }
 
-/** Whether a failure is that refusal, of this process or of a server. */
+/** Refuses a text in a language that the engine does not speak. */
+export function otherLanguageText(engine: string, language: string, details: readonly string[]): AppError {
+  return new AppError('unavailable', `The ${engine} engine does not speak ${language}`, { details })
+}
+
+/** Whether a failure is such a refusal, of this process or of a server. */
 export function isMostlyUnspoken(thrown: unknown): boolean {
   return thrown instanceof AppError && thrown.code === 'unavailable' && mostlyUnspoken.test(thrown.message)
 }

@@ -6,6 +6,7 @@ import {
   memoryChange,
   memoryInput,
   type Persona,
+  ranksOfWorth,
   timeForms,
   timeFromText,
 } from '../personas/personas.ts'
@@ -20,6 +21,8 @@ const personaId = z.object({ id: z.string() })
 const eviction = z.object({
   memory_id: z.string(),
   reason: z.enum(['max_memories', 'retention_days']),
+  /** Its rank of worth, the first to go first; absent for an eviction before there were ranks. */
+  rank: z.exactOptional(z.enum(ranksOfWorth)),
   timestamp: z.int(),
   importance_score: z.number(),
   evicted_at: z.int(),
@@ -66,18 +69,20 @@ interface TimesAsGiven {
 
 /** The conditions with their times as numbers. Throws `invalid` for one that is no time. */
 function conditionsOf<T extends TimesAsGiven>({ after, before, ...others }: T, now: number) {
-  const timeOf = (field: string, given: number | string) => {
-    // A number in a query is one of milliseconds as well, also 2000.
-    const isNumber = typeof given === 'number' || /^\d+$/.test(given)
-    const read = isNumber ? Number(given) : timeFromText(given, now)
-    if (read === undefined) throw new AppError('invalid', 'Invalid request', { details: [`${field}: ${timeRule}`] })
-    return read
-  }
   return {
     ...others,
-    ...(after !== undefined && { after: timeOf('after', after) }),
-    ...(before !== undefined && { before: timeOf('before', before) }),
+    ...(after !== undefined && { after: timeOf('after', after, now) }),
+    ...(before !== undefined && { before: timeOf('before', before, now) }),
   }
+}
+
+/** A given time in milliseconds since 1970 UTC. Throws `invalid` for what is no time. */
+function timeOf(field: string, given: number | string, now: number): number {
+  // A number in a query is one of milliseconds as well, also 2000.
+  const isNumber = typeof given === 'number' || /^\d+$/.test(given)
+  const read = isNumber ? Number(given) : timeFromText(given, now)
+  if (read === undefined) throw new AppError('invalid', 'Invalid request', { details: [`${field}: ${timeRule}`] })
+  return read
 }
 
 /** The most memories with embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, which take 500 ms to write. */
@@ -272,6 +277,8 @@ export const searchMemories = defineOperation({
     top_k: z.exactOptional(foundLimit),
     /** The least score; by default 0. */
     min_score: z.exactOptional(z.coerce.number().min(0).max(1)),
+    /** The time whose memories are searched: those that were said up to then and held then. By default now. */
+    as_of: z.exactOptional(time),
     ...filter,
   }),
   output: z.object({
@@ -308,7 +315,7 @@ export const searchMemories = defineOperation({
   }),
   run: async (
     { app, signal, watch },
-    { id: _id, query, limit, max_results, top_k, min_score, ...conditions },
+    { id: _id, query, limit, max_results, top_k, min_score, as_of, ...conditions },
     persona,
   ) => {
     const { memories, now } = await app.personas()
@@ -318,6 +325,7 @@ export const searchMemories = defineOperation({
         limit: limit ?? max_results ?? top_k ?? 10,
         minScore: min_score,
         filter: conditionsOf(conditions, now()),
+        asOf: as_of === undefined ? undefined : timeOf('as_of', as_of, now()),
         signal,
       })
     const { hits, cut, ...about } = await within(watch?.span, 'search_memory', searchFacts, search)
@@ -370,7 +378,7 @@ export const listCategories = defineOperation({
   }),
 })
 
-const listEvictions = defineOperation({
+export const listEvictions = defineOperation({
   name: 'memories.evictions',
   method: 'GET',
   path: '/api/personas/:id/memory/evictions',

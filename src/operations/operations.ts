@@ -25,6 +25,7 @@ export {
   addMemory,
   editMemory,
   listCategories,
+  listEvictions,
   listMemories,
   listProposals,
   rejectProposal,

@@ -45,6 +45,7 @@ export { type Fields, withoutFields } from './fields.ts'
 export { createImportCounts, type ImportCounts } from './import-counts.ts'
 export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
 export { irregularForms } from './memory/irregular-forms.ts'
+export { kindOf, rankOfWorth, ranksOfWorth } from './memory/kinds.ts'
 export { createLorebooks } from './memory/lorebooks.ts'
 export { type Maintenance, startMaintenance } from './memory/maintenance.ts'
 export { createMemories, type Memories, type MemoryView } from './memory/memories.ts'
@@ -73,6 +74,7 @@ export {
   mostSearched,
   type NewMemory,
   type PendingPage,
+  type RankOfWorth,
   type RetentionPolicy,
   type Scope,
   type SearchQuery,
@@ -83,9 +85,9 @@ export {
   type Vector,
   type WipeFilter,
 } from './memory/memory.ts'
+export { labelsSaidAgain } from './memory/present.ts'
 export { claimMs, type NewProposal, type Proposal, type ProposalStatus, type ProposalStore } from './memory/proposal.ts'
 export { createProposals, type Proposals } from './memory/proposals.ts'
-export { isAsked } from './memory/questions.ts'
 export { aboutTerms, gap, isQuestion, type Neighbour, reach, writeContext } from './memory/ranking-index.ts'
 export { inverseFrequency } from './memory/ranking-lexical.ts'
 export { isFunctionWord, plain, termsOf, wordsOf } from './memory/ranking-terms.ts'

@@ -74,6 +74,8 @@ export interface Settings {
   readonly chatHistory: boolean
   /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
   readonly codebooks: number | undefined
+  /** A file of pronunciations. */
+  readonly lexicon: string | undefined
   readonly noInput: boolean
   /** One sentence for each entry of the settings file, and each folder variable, that has no effect. */
   readonly warnings: readonly string[]
@@ -350,6 +352,11 @@ export const settingNames = {
     fallback: '',
     what: 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser',
   },
+  'speech.lexicon': {
+    variable: 'AICHAT_SPEECH_LEXICON',
+    fallback: '',
+    what: 'a file of pronunciations: a line is word = words, or word = /phonemes/',
+  },
   'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
   server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
 } as const
@@ -479,6 +486,7 @@ function collect(
     keepsChats: truth(value('chat.keep'), 'chat.keep', problems) && !isSet(environment['CI']),
     chatHistory: truth(value('chat.history'), 'chat.history', problems),
     codebooks: codebooks(value('speech.codebooks'), problems),
+    lexicon: lexicon(value('speech.lexicon'), problems),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
     warnings: [
       ...ignoredFolders(environment),
@@ -667,6 +675,12 @@ function codebooks(text: string, problems: string[]): number | undefined {
     `${label('speech.codebooks')} must be a whole number from ${leastCodebooks} to ${mostCodebooks}, not "${text}"`,
   )
   return undefined
+}
+
+function lexicon(path: string, problems: string[]): string | undefined {
+  if (path !== '' && !isAbsolute(path))
+    problems.push(`${label('speech.lexicon')} must be an absolute path, not "${path}"`)
+  return path || undefined
 }
 
 function lifetime(text: string, problems: string[]): number {

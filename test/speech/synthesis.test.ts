@@ -134,6 +134,50 @@ test('a stream gives its first audio before the chunk is whole', async () => {
   await audio.next().catch(() => {})
 })
 
+test('a passage in a language that the engine does not speak counts as not spoken and is named with its place', async () => {
+  const french = 'La nuit tombait sur la ville, et les enfants rentraient chez eux pour le dîner avec leurs parents.'
+  const { speech } = await say(`${paragraph.repeat(3)}\n\n${french}\n\n${paragraph}`)
+  assert.equal(speech.unspoken, [`French, paragraph 2: ${french.slice(0, 60)}…`])
+  assert.is(speech.spoken, speech.total - 1)
+  const refused = await createSynthesis(options())
+    .open({ input: french })
+    .catch((thrown: AppError) => thrown)
+  assert.match((refused as AppError).message, /does not speak French/)
+})
+
+test('words are told as they were written, whatever is spoken for them', async () => {
+  const engine: SpeechEngine = {
+    ...createEngine({}),
+    capabilities: { ...createEngine({}).capabilities, wordTimes: 'estimated' },
+    async *synthesize({ text, onWords }) {
+      onWords?.(text.split(/\s+/).map((word, at) => ({ text: word, start: at, end: at + 1 })))
+      yield new Float32Array(100)
+    },
+  }
+  const speech = await createSynthesis(options({ engine })).open({
+    input: 'It cost $5.50 in the 1990s.',
+    timestamps: true,
+  })
+  await speakWhole(speech)
+  assert.equal(
+    speech.takeWords().map(({ text, start, end }) => [text, end - start]),
+    [
+      ...[
+        ['It', 1],
+        ['cost', 1],
+      ],
+      ...[
+        ['$5.50', 5],
+        ['in', 1],
+      ],
+      ...[
+        ['the', 1],
+        ['1990s.', 2],
+      ],
+    ],
+  )
+})
+
 function options(more: Partial<SynthesisOptions> = {}): SynthesisOptions {
   return {
     manifest: readManifest('voxb-tts'),

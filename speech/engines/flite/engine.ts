@@ -45,6 +45,8 @@ export function createEngine(): SpeechEngine {
       streaming: true,
       deterministic: true,
       wordTimes: 'measured',
+      phones: true,
+      rate: true,
     },
     async load() {
       await flite()
@@ -61,7 +63,8 @@ export function createEngine(): SpeechEngine {
       return voice
     },
     async *synthesize(request, signal) {
-      const speaker = speakerFor(request, voices)
+      const usual = speakerFor(request, voices)
+      const speaker = request.rate ? { ...usual, stretch: usual.stretch / request.rate } : usual
       const engine = await flite()
       const pieces = piecesOf(request.text)
       const words = request.onWords && createWordTeller(request.text, pieces, request.onWords)
@@ -72,7 +75,10 @@ export function createEngine(): SpeechEngine {
         await new Promise(setImmediate)
         signal?.throwIfAborted()
         const begin = (spokenSamples + pause * outputRate) / outputRate
-        for (const samples of engine.speak(text, speaker, words && ((times) => words(times, begin)))) {
+        for (const samples of engine.speak(text, speaker, {
+          phones: request.phones,
+          onTimes: words && ((times) => words(times, begin)),
+        })) {
           if (pause > 0) yield new Float32Array(pause * outputRate)
           spokenSamples += pause * outputRate + samples.length
           pause = 0

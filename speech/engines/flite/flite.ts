@@ -4,6 +4,7 @@ import { AppError } from '../../../src/errors.ts'
 import { createResampler, resample, resampleReach } from '../../audio/resample.ts'
 import { parseWav } from '../../audio/wav.ts'
 import { naturalPitch, type Speaker } from './speaker.ts'
+import { spellPlainly } from './spelling.ts'
 import { createColouring, timbreGrid } from './timbre.ts'
 import { createTokenTimer, type TokenTime } from './token-times.ts'
 import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
@@ -17,10 +18,16 @@ const fliteRate = 16_000
 export interface Flite {
   /**
    * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short, in pieces so that the
-   * first is soon there. Blocks this thread while it works. `onTimes` is told before the first piece when each word of the
-   * text (divided by spaces) is heard, in seconds from the first sample.
+   * first is soon there. Blocks this thread while it works.
    */
-  speak(text: string, speaker: Speaker, onTimes?: (times: readonly TokenTime[]) => void): Generator<Float32Array>
+  speak(text: string, speaker: Speaker, details?: SpeakDetails): Generator<Float32Array>
+}
+
+export interface SpeakDetails {
+  /** Sounds of words in ARPABET, by the word in small letters. */
+  readonly phones?: Readonly<Record<string, string>> | undefined
+  /** Told before the first piece when each word of the text (divided by spaces) is heard, in seconds from the first sample. */
+  readonly onTimes?: ((times: readonly TokenTime[]) => void) | undefined
 }
 
 /** The first piece is short, to be heard soon; the others are long, since each costs an overlap. In samples of flite. */
@@ -33,11 +40,11 @@ export async function loadFlite(): Promise<Flite> {
   const timeTokens = createTokenTimer(run)
 
   return {
-    *speak(text, speaker, onTimes) {
+    *speak(text, speaker, { phones = {}, onTimes } = {}) {
       // The voice rms has a pitch model that cannot be told a mean: it is spoken slower and played faster instead, and
       // its formants, which rise with the speed, are moved back.
       const speed = speaker.base === 'rms' ? speaker.pitch / naturalPitch.rms : 1
-      const { samples, printed } = runFlite(run, text, speaker, speed)
+      const { samples, printed } = runFlite(run, { text, phones, speaker, speed })
       const { from, to } = audibleRange(samples)
       onTimes?.(timeTokens(text, printed).map((time) => time && shifted(time, from / fliteRate, to / fliteRate, speed)))
       yield* finish(samples.subarray(from, to), speaker, speed)
@@ -89,15 +96,25 @@ interface Spoken {
   readonly printed: string
 }
 
-function runFlite(run: ProgramRun, text: string, speaker: Speaker, speed: number): Spoken {
+interface Utterance {
+  readonly text: string
+  readonly phones: Readonly<Record<string, string>>
+  readonly speaker: Speaker
+  readonly speed: number
+}
+
+function runFlite(run: ProgramRun, { text, phones, speaker, speed }: Utterance): Spoken {
+  const lexicon = Object.entries(phones).map(([word, sounds]) => `${spellPlainly(word).toLowerCase()} : ${sounds}`)
+  const words = lexicon.filter((line) => /^[a-z]+ : /.test(line)).join('\n')
   const features = [
     ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch}`]),
     ...(speaker.spread === undefined ? [] : ['--setf', `int_f0_target_stddev=${speaker.spread}`]),
     '--setf',
     `duration_stretch=${speaker.stretch * speed}`,
   ]
-  const args = ['flite', '-voice', speaker.base, ...features, '-psdur', '-t', text, '-o', 'speech.wav']
-  const { exitCode, files, output } = run(args)
+  const own = words === '' ? [] : ['-add_lex', 'words.lex']
+  const args = ['flite', '-voice', speaker.base, ...own, ...features, '-psdur', '-t', text, '-o', 'speech.wav']
+  const { exitCode, files, output } = run(args, { 'words.lex': Buffer.from(`${words}\n`) })
   const wav = files.get('speech.wav')
   if (exitCode !== 0 || !wav) throw new Error(`flite ended with ${exitCode}: ${output}`)
   const { samples, sampleRate } = parseWav(wav)

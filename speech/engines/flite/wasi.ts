@@ -22,8 +22,8 @@ export interface ProgramResult {
   readonly output: string
 }
 
-/** Runs the program to its end, on this thread. A trap of the program is thrown as it comes. */
-export type ProgramRun = (args: readonly string[]) => ProgramResult
+/** Runs the program to its end, on this thread; it finds the files in its folder. A trap of the program is thrown as it comes. */
+export type ProgramRun = (args: readonly string[], files?: Readonly<Record<string, Uint8Array>>) => ProgramResult
 
 /** A memory that a run has let grow by more is given back. */
 const keptGrowth = 16 * 1024 * 1024
@@ -42,10 +42,10 @@ export function compileProgram(bytes: Uint8Array): Promise<Program> {
  */
 export function openProgram(program: Program): ProgramRun {
   let ready: ProgramRun | undefined = instantiate()
-  return (args) => {
+  return (args, files) => {
     const run = ready ?? instantiate()
     ready = undefined
-    return run(args)
+    return run(args, files)
   }
 
   function instantiate(): ProgramRun {
@@ -53,13 +53,16 @@ export function openProgram(program: Program): ProgramRun {
     const instance = new WebAssembly.Instance(program, { wasi_snapshot_preview1: wasi.wasiImport })
     const { memory } = instance.exports
     const beginning = new Uint8Array(memory.buffer.slice(0))
-    const run: ProgramRun = (args) => {
+    const run: ProgramRun = (args, files = {}) => {
       const decoder = new TextDecoder()
       let output = ''
       const terminal = new ConsoleStdout((bytes: Uint8Array) => {
         if (output.length < longestOutput) output += decoder.decode(bytes, { stream: true })
       })
-      const folder = new PreopenDirectory('/', new Map())
+      const folder = new PreopenDirectory(
+        '/',
+        new Map(Object.entries(files).map(([name, bytes]) => [name, new File(bytes)])),
+      )
       wasi.args = [...args]
       wasi.fds = [new OpenFile(new File([])), terminal, terminal, folder] satisfies Fd[]
       const exitCode = wasi.start(instance as never)
@@ -70,10 +73,10 @@ export function openProgram(program: Program): ProgramRun {
         used.fill(0, beginning.length)
         ready = run
       }
-      const files = [...folder.dir.contents].flatMap(([name, file]) =>
+      const written = [...folder.dir.contents].flatMap(([name, file]) =>
         file instanceof File ? [[name, file.data] as const] : [],
       )
-      return { exitCode, files: new Map(files), output }
+      return { exitCode, files: new Map(written), output }
     }
     return run
   }

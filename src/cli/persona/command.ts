@@ -146,14 +146,23 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
   withFilter(memory.command('search <id> <query...>').description('find memories by words and by meaning'))
     .fieldOption(new Option('-n, --limit <count>', 'list at most this many').default(10))
     .field('--min-score <number>', 'only memories with at least this score')
+    .field('--as-of <when>', 'search what was said up to this time and held then, such as 2026-03-01 or "last year"')
     .example(
       'aichat persona memory search Ada "what frightens my pet?" -n 3',
       'aichat persona memory search Ada "what did I plant in March?"',
+      'aichat persona memory search Ada "where do I work?" --as-of 2025-06-30',
       'aichat persona memory search Ada tea --category drinks --after 2024-05-01 --before 2024-06-01',
     )
     .action(run((memories) => memories.search))
 
   addProposalCommands(memory, cli)
+
+  memory
+    .command('evictions <id>')
+    .description('list the memories that made room for others, and why they went first')
+    .fieldOption(new Option('-n, --limit <count>', 'list at most this many').default(20))
+    .example('aichat persona memory evictions Ada')
+    .action(run((memories) => memories.evictions))
 
   memory
     .command('wipe <id>')

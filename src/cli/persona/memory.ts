@@ -4,6 +4,7 @@ import {
   addMemory,
   editMemory,
   listCategories,
+  listEvictions,
   listMemories,
   removeMemory,
   searchMemories,
@@ -169,8 +170,15 @@ async function editedContent(cli: Cli, id: string, memory_id: string): Promise<s
 }
 
 /** The conditions of a list or search with their times read. Throws `usage` for one that is no time. */
-function conditionsOf<F extends { readonly after?: Time; readonly before?: Time }>({ after, before, ...others }: F) {
-  return { ...others, ...given({ after: timeOf('--after', after), before: timeOf('--before', before) }) }
+function conditionsOf<F extends Times>({ after, before, as_of, ...others }: F) {
+  const times = { after: timeOf('--after', after), before: timeOf('--before', before), as_of: timeOf('--as-of', as_of) }
+  return { ...others, ...given(times) }
+}
+
+interface Times {
+  readonly after?: Time
+  readonly before?: Time
+  readonly as_of?: Time
 }
 
 type Time = number | string
@@ -227,6 +235,35 @@ export async function search(cli: Cli, id: string, words: readonly string[]): Pr
   if (found.mode === 'lexical' && found.results.length > 0)
     note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)
   if (found.cut) note(cli, 'aichat: too many long memories may match for one search: some were not read')
+}
+
+/** Why memories of a rank leave before others. */
+const whyEvicted = {
+  question: 'a question',
+  answer: "an answer of the persona's",
+  over: 'over since a later one',
+  passing: 'of its day: a meeting, a meal, the weather',
+  told: 'the oldest and least important',
+  standing: 'all others stand as well, and are newer or more important',
+} as const
+
+/** Prints the evicted memories with the reason, newest first. */
+export async function evictions(cli: Cli, id: string): Promise<void> {
+  const found = await cli.ask(listEvictions, { ...fieldsOf(cli, listEvictions), id })
+  await print(cli, found, ({ evictions: rows }) =>
+    table(
+      cli,
+      rows,
+      [
+        ['EVICTED', (row) => timeText(row.evicted_at)],
+        ['ID', (row) => row.memory_id],
+        ['TIME', (row) => timeText(row.timestamp)],
+        ['LIMIT', (row) => row.reason],
+        ['WHY', (row) => (row.reason === 'retention_days' ? 'too old' : row.rank ? whyEvicted[row.rank] : '')],
+      ],
+      'no memory was evicted',
+    ),
+  )
 }
 
 /** Wipes memories by category and time, after a confirmation; asks for categories where none is given. */

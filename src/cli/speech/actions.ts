@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { countCharacters, wavHeader } from '../../../speech/speech.ts'
+import { countCharacters, createLexiconReader, readWritten, wavHeader } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import {
@@ -50,11 +50,25 @@ const requestLimit = 10_000
 /** The longest text: bytes. Above the servers' limit, so that their message is seen. */
 const textLimit = 1024 * 1024
 
-export async function speak(cli: Cli, words: readonly string[], options: SayOptions): Promise<void> {
+export async function speak(
+  cli: Cli,
+  words: readonly string[],
+  options: SayOptions & { readonly say?: boolean },
+): Promise<void> {
+  if (options.say) return await printWords(cli, await readText(cli, words, options))
   const input = await prepare(cli, words, options)
   const fields = fieldsOf(cli, speakText)
   const fixed = { ...fields, ...given({ voice: fields.voice ?? (await cli.settings()).voice }) }
   await say(cli, { input, options, fixed, ask: (part) => cli.ask(speakText, { ...fixed, ...part }) })
+}
+
+/** With --say: prints the words that would be spoken. */
+async function printWords(cli: Cli, text: string): Promise<void> {
+  const { language, keep_directions: keepDirections } = fieldsOf(cli, speakText)
+  const lexicon = await createLexiconReader((await cli.settings()).lexicon)()
+  const spoken = await readWritten(text, { language, keepDirections, lexicon })
+  await print(cli, { text: spoken.text, left_out: spoken.leftOut }, () => spoken.text)
+  if (spoken.leftOut.length > 0) note(cli, `left out: ${spoken.leftOut.join(', ')}`)
 }
 
 export async function design(cli: Cli, words: readonly string[], options: SayOptions): Promise<void> {

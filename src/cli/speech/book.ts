@@ -1,4 +1,4 @@
-import { detectLanguage, isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
+import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import type { Download } from '../../operations/operations.ts'
@@ -31,7 +31,7 @@ export interface BookPart {
   readonly input: string
   readonly stream: false
   readonly seed: number
-  readonly language: string
+  readonly language?: string
   readonly timestamps?: true
 }
 
@@ -45,11 +45,10 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> 
   const { keepDirections } = book
   const parts = splitChunks(book.text, partLimit).filter((part) => sanitize(part, { keepDirections }) !== '')
   if (parts.length === 0) throw new AppError('invalid', 'The text is empty')
-  const language = book.language ?? (await detectLanguage(book.text))
   const files = openBookFiles(book.output, book.raw)
   const release = await files.take()
   try {
-    return await speakParts(cli, book, { parts, language, files })
+    return await speakParts(cli, book, { parts, files })
   } finally {
     release()
   }
@@ -57,22 +56,30 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> 
 
 interface BookWork {
   readonly parts: readonly string[]
-  readonly language: string
   readonly files: BookFiles
 }
 
-async function speakParts(cli: Cli, book: SpokenBook, { parts, language, files }: BookWork): Promise<BookState> {
+async function speakParts(cli: Cli, book: SpokenBook, { parts, files }: BookWork): Promise<BookState> {
   const { stamp, seed } = stampOf(book, partLimit)
   let state = await beginBook(files, book, { parts: parts.length, stamp })
   if (state.done > 0 && state.done < parts.length)
     note(cli, `going on after ${state.done} of ${counted(parts.length, 'part')}`)
   const progress = showBookProgress(cli, parts, state.done)
+  let refusal: AppError | undefined
   try {
     for (let index = state.done; index < parts.length; index++) {
       progress.begin(index)
       const input = parts[index]!
-      const part = { input, stream: false, seed: partSeed(seed, index), language } as const
-      const spoken = await speakPart(cli, { ...part, ...(book.timestamps && { timestamps: true }) }, book)
+      const { language } = book
+      const part = {
+        input,
+        stream: false,
+        seed: partSeed(seed, index),
+        ...(language !== undefined && { language }),
+      } as const
+      const answer = await speakPart(cli, { ...part, ...(book.timestamps && { timestamps: true }) }, book)
+      const spoken = answer instanceof AppError ? undefined : answer
+      if (answer instanceof AppError) refusal = answer
       const next = spoken === undefined ? skipPart(state, input) : addPart(state, spoken)
       const pause =
         spoken && state.bytes > 0 ? silence(pauseAfter(parts[index - 1]!), next.sampleRate) : Buffer.alloc(0)
@@ -87,7 +94,7 @@ async function speakParts(cli: Cli, book: SpokenBook, { parts, language, files }
       state = { ...next, ...sizes, done: index + 1 }
       await files.write(state)
     }
-    if (state.spoken === 0) throw new AppError('unavailable', 'No part of the text could be spoken')
+    if (state.spoken === 0) throw refusal ?? new AppError('unavailable', 'No part of the text could be spoken')
     if (book.timestamps) await book.writeWords({ words: await files.words(state), estimated: state.estimated })
     if (await files.hasAudio(state)) await files.finish(state)
     await files.remove()
@@ -117,8 +124,8 @@ interface SpokenPart {
 /** Tries of a part at a server that is busy. */
 const busyTries = 5
 
-/** Speaks a part; undefined for one that is mostly in letters that the engine cannot say. */
-async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<SpokenPart | undefined> {
+/** Speaks a part; returns the refusal of one that is mostly in a language or in letters that the engine cannot say. */
+async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<SpokenPart | AppError> {
   for (let tries = 1; ; tries++) {
     try {
       const answer = await book.ask(part)
@@ -128,7 +135,7 @@ async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<Sp
       const { samples, sampleRate } = await collectSamples(piecesOf(audio))
       return { samples, sampleRate, words: heard, answer: audio }
     } catch (thrown) {
-      if (isMostlyUnspoken(thrown)) return undefined
+      if (thrown instanceof AppError && isMostlyUnspoken(thrown)) return thrown
       const wait = thrown instanceof AppError && thrown.code === 'busy' ? thrown.retryAfter : undefined
       if (wait === undefined || tries >= busyTries) throw thrown
       await pauseFor(Math.min(30, wait) * 1000, cli.signal())

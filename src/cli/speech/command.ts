@@ -9,12 +9,14 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
     withTextOptions(program.command('tts [text...]'))
       .description('read text aloud: the words given, a file, or piped input')
       .field('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path on the model hub')
-      .field('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)'),
+      .field('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)')
+      .option('--say', 'print the words that would be spoken'),
   )
     .example(
       'aichat tts "Hello. I can speak." -o hello.wav',
       'echo "Hello." | aichat tts | aplay',
       'aichat tts -i chapter.txt -o chapter.wav --voice javert',
+      'aichat tts "It rose 3.2% in the 1990s." --say',
       'aichat tts -i book.txt -o book.wav --timestamps book.srt',
     )
     .action(run((speech) => speech.speak))

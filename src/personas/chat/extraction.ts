@@ -1,7 +1,7 @@
 import type { ChatCall, Message } from '../../chat/chat.ts'
+import { isTold } from '../memory/kinds.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
-import { isAsked } from '../memory/questions.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
 import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
@@ -41,7 +41,7 @@ export function createExtraction({ ask, behind, proposals, redact }: ExtractionP
 
   return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
     if (memorySettingsOf(persona).extract === 'off') return
-    const stated = memories.filter((memory) => !isAsked(memory))
+    const stated = memories.filter(isTold)
     for (let from = 0; from < stated.length; from += mostTogether)
       add(persona, stated.slice(from, from + mostTogether), by)
   }

@@ -1,11 +1,12 @@
 import { type ChatRequest, type ContentPart, type Message, markPrefix, mediaSize, textOf } from '../../chat/chat.ts'
 import { inTurns } from '../../process/process.ts'
 import { type Span, searchFacts, within } from '../../telemetry/telemetry.ts'
+import { isAnswer, isConfirmation, isTold, kindOf } from '../memory/kinds.ts'
 import { isLore, loreLimits, loreOf } from '../memory/lore.ts'
 import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit, SearchOutcome } from '../memory/memories.ts'
-import { isAnswer, type MemoryEntry, type MemoryInput, maxContentLength, wellFormed } from '../memory/memory.ts'
-import { isOnlyQuestions } from '../memory/questions.ts'
+import { conversationOf, type MemoryEntry, type MemoryInput, maxContentLength, wellFormed } from '../memory/memory.ts'
+import { isSaidAlike } from '../memory/present.ts'
 import { memorySettingsOf, type OpenedPersona, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
 import { compacted, compactedEnd } from './compaction.ts'
@@ -80,7 +81,7 @@ export interface PersonaChat {
 
 export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'open'>
-  readonly memories: Pick<Memories, 'search' | 'store'>
+  readonly memories: Pick<Memories, 'search' | 'store' | 'edit'>
   readonly lorebooks: Lorebooks
   readonly conversations: Pick<Conversations, 'get' | 'messages' | 'withFiles' | 'add' | 'keep' | 'recordMemories'>
   /** The persona's learned state as text for the model; '' for none. */
@@ -108,9 +109,15 @@ function filesLeft(count: number): string {
   return `${what} of earlier messages left out: a request holds ${mostFileBytes} bytes of them, and a user's sessions 500 MB`
 }
 
-const nothingFound: Pick<SearchOutcome, 'hits' | 'cut'> = { hits: [], cut: false }
+const nothingFound: Recalled = { hits: [], cut: false }
 
 const searchCut = 'Too many long memories of the persona may match for one search: some were not read'
+
+/** What a search found for a message. */
+interface Recalled extends Pick<SearchOutcome, 'hits' | 'cut'> {
+  /** A memory of the same words by the user, also of another conversation: it is said again. */
+  readonly twin?: MemoryEntry | undefined
+}
 
 /** The most memories in a request, and their characters in all. */
 const mostRecalled = 8
@@ -155,11 +162,13 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const target = hasMemory ? forgetRequest(whole.slice(0, queryLength)) : undefined
       // A caller that has left ends the search, unless the question is kept.
       const search = () =>
-        recall(persona!, target ?? end, [...before, ...turn], signal).catch((reason: unknown) => {
-          if (keep !== undefined && signal?.aborted) return nothingFound
-          throw reason
-        })
-      const { hits, cut } = hasMemory ? await within(span, 'search_memory', searchFacts, search) : nothingFound
+        recall(persona!, target ?? end, [...before, ...turn], { isForgetting: target !== undefined, signal }).catch(
+          (reason: unknown) => {
+            if (keep !== undefined && signal?.aborted) return nothingFound
+            throw reason
+          },
+        )
+      const { hits, cut, twin } = hasMemory ? await within(span, 'search_memory', searchFacts, search) : nothingFound
       const lore = opened && memory !== false ? await calledLore(opened, [...before, ...turn]) : []
       const { system, notes } = opened ? await promptsOf(opened, hits, lore) : { system: '', notes: '' }
       const work = { user: owner, isOver: () => keep === undefined && signal?.aborted === true }
@@ -209,7 +218,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           if (!persona || !answer || record.cut) return kept
           if (keeping) {
             const where = conversation?.id ?? (label && conversationLabel(owner, label))
-            const { said, added } = await remember(persona, keeping, textOf(answer.content), speaker, where)
+            if (isConfirmation(text)) await confirm(persona, before.at(-1) ?? turn.at(-2))
+            const { said, added } = await remember(persona, keeping, textOf(answer.content), { speaker, where, twin })
             if (kept && added.length > 0)
               await parts.conversations.recordMemories(kept, number ?? messages.length, added)
             parts.remembered(persona, said, by)
@@ -237,10 +247,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     persona: Persona,
     end: string,
     messages: readonly Message[],
-    signal?: AbortSignal,
-  ): Promise<Pick<SearchOutcome, 'hits' | 'cut'>> {
+    { isForgetting, signal }: { isForgetting: boolean; signal: AbortSignal | undefined },
+  ): Promise<Recalled> {
     if (end === '') return nothingFound
-    const { hits, cut } = await parts.memories.search(persona, { query: end, limit: mostRecalled * 3, signal })
+    const asked = { query: end, limit: mostRecalled * 3, withEnded: isForgetting, signal }
+    const { hits, cut } = await parts.memories.search(persona, asked)
     const present = latestTexts(messages)
     const relevant = hits.filter(({ relevant, entry }) => relevant && !isLore(entry.metadata))
     const ofAnswers = (isOwn: boolean) => relevant.filter(({ entry }) => isAnswer(entry.metadata) === isOwn)
@@ -249,14 +260,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     // Lore comes by its keys alone; the persona's answers get what room the user's words leave.
     for (const hit of [...ofAnswers(false), ...ofAnswers(true)]) {
       const { content: whole } = hit.entry
-      if (chosen.length === mostRecalled || isOnlyQuestions(whole) || present.some((text) => holds(text, whole)))
-        continue
+      if (chosen.length === mostRecalled || present.some((text) => holds(text, whole))) continue
       const content = shortened(whole)
       if (length + content.length > recalledCharacters) continue
       length += content.length
       chosen.push({ ...hit, entry: { ...hit.entry, content } })
     }
-    return { hits: chosen, cut }
+    const twin = hits.find(({ entry }) => isTold(entry) && isSaidAlike(entry.content, end))?.entry
+    return { hits: chosen, cut, twin }
   }
 
   /** The lore that the last messages call for. */
@@ -293,6 +304,20 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     }
   }
 
+  /** Has the memories of an answer count as the user's words, which confirmed it. */
+  async function confirm(persona: Persona, answer: Message | undefined): Promise<void> {
+    if (answer?.role !== 'assistant') return
+    for (const { content, refusal } of keepingOfAnswer(wellFormed(textOf(answer.content)), parts.redact)) {
+      if (refusal !== undefined) continue
+      const { hits } = await parts.memories.search(persona, {
+        query: content.slice(0, queryLength),
+        limit: mostRecalled,
+      })
+      const entry = hits.find((hit) => hit.entry.content === content && kindOf(hit.entry) === 'answer')?.entry
+      if (entry) await parts.memories.edit(persona, entry, { metadata: { kind: 'statement' } })
+    }
+  }
+
   /**
    * Stores the parts of a turn that are memories, and those of its answer. An answer to a turn that left nothing, such
    * as a request or thanks, is no memory either. Resolves with the memories of the user's words, and the ids of those that
@@ -302,12 +327,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     persona: Persona,
     keeping: readonly Keeping[],
     answer: string,
-    speaker: string,
-    conversation: string | undefined,
+    { speaker, where, twin }: { speaker: string; where: string | undefined; twin: MemoryEntry | undefined },
   ): Promise<{ readonly said: readonly MemoryEntry[]; readonly added: readonly string[] }> {
     if (keeping.every(({ refusal }) => refusal !== undefined)) return { said: [], added: [] }
-    const labels = { source: 'chat', ...(conversation && { conversation }) }
-    const said = memoriesOf(keeping, { ...labels, speaker })
+    const labels = { source: 'chat', ...(where && { conversation: where }) }
+    const said = memoriesOf(keeping, { ...labels, speaker }).map((memory) => saidAgain(memory, twin))
     const memories = [
       ...said,
       ...memoriesOf(keepingOfAnswer(wellFormed(answer), parts.redact), {
@@ -318,6 +342,20 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     ]
     const { entries, added } = await parts.memories.store(persona, memories)
     return { said: entries.slice(0, said.length), added }
+  }
+}
+
+/** A memory as the one of the same words that is there already: it is renewed, and not stored twice. */
+function saidAgain(memory: MemoryInput, twin: MemoryEntry | undefined): MemoryInput {
+  if (!twin || twin.metadata['speaker'] !== memory.metadata['speaker']) return memory
+  if (!isSaidAlike(memory.content, twin.content)) return memory
+  const { conversation: _own, ...labels } = memory.metadata
+  const conversation = conversationOf(twin.metadata)
+  const { source } = twin.metadata
+  return {
+    ...memory,
+    content: twin.content,
+    metadata: { ...labels, source, ...(conversation !== '' && { conversation }) },
   }
 }
 

@@ -3,6 +3,7 @@ import { counted } from '../../formats/formats.ts'
 import { heavyTurn, inTurns, yieldToEventLoop } from '../../process/process.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
+import { liftLinked } from './links.ts'
 import type {
   ChangedBackups,
   EditedMemory,
@@ -20,10 +21,11 @@ import type {
   WipeFilter,
 } from './memory.ts'
 import { metadata } from './memory.ts'
+import { asksOfThen, endEarlier, holdsAt, presentOf, saidBy } from './present.ts'
 import { type Parts, type Ranked, rankingSteps } from './ranking.ts'
 import { readQuery } from './ranking-query.ts'
 import { createReembedding } from './reembedding.ts'
-import { candidatesFor } from './timely-search.ts'
+import { candidatesFor, withLinked } from './timely-search.ts'
 
 /** A memory in answers. */
 export interface MemoryView extends Omit<MemoryEntry, 'vector'> {
@@ -61,6 +63,10 @@ export interface SearchOptions {
   readonly minScore?: number | undefined
   /** Only memories that meet these conditions are searched. */
   readonly filter?: MemoryFilter | undefined
+  /** The time whose memories are searched: those that were said up to then and held then. Milliseconds since 1970 UTC. */
+  readonly asOf?: number | undefined
+  /** Whether memories that a later one has ended are found as well, and not what ended them. */
+  readonly withEnded?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -326,33 +332,33 @@ export function createMemories(parts: MemoriesParts): Memories {
       policy,
     )
     if (!vectors) reembedding.later(persona)
+    for (const entry of outcome.entries) await endEarlier(store, scopeOf(persona), entry, policy)
     return outcome
   }
 
   async function search(
     persona: Persona,
-    { query, limit, minScore, filter, signal }: SearchOptions,
+    { query, limit, minScore, filter: conditions, asOf, withEnded = false, signal }: SearchOptions,
   ): Promise<SearchOutcome> {
     const embedder = embedders.embedder(persona.embedding_model)
-    const now = clock()
+    const now = asOf ?? clock()
+    const filter = asOf === undefined ? conditions : saidBy(asOf, conditions)
     // Times that were set apart from the words go before the words.
-    const isBounded = filter?.after !== undefined || filter?.before !== undefined
+    const isBounded = conditions?.after !== undefined || conditions?.before !== undefined
     const asked = readQuery(query, embedders.rarity, isBounded ? undefined : now)
     const vector = await queryVector(embedder, query, signal)
     const work = { user: persona.user_id, isOver: () => signal?.aborted === true }
     const end = stopwatch() + searchMs
-    const found = await candidatesFor(
+    const scope = scopeOf(persona)
+    const rest = { ...(vector && { vector }), ...(filter && { filter }), ...unexpiredOf(persona, clock(), settled()) }
+    const first = await candidatesFor(
       store,
-      scopeOf(persona),
+      scope,
       asked,
-      {
-        candidates: Math.max(candidates, limit * 2),
-        ...(vector && { vector }),
-        ...(filter && { filter }),
-        ...unexpiredOf(persona, now, settled()),
-      },
+      { candidates: Math.max(candidates, limit * 2), ...rest },
       work,
     )
+    const { found, linked } = await withLinked(store, scope, asked, first, rest, work)
     // To read the candidates, to rank them and to write the answer are stages of their own.
     if (found.candidates.length > fewCandidates) await heavyTurn(work)
     const knowsLanguage = embedder.languages?.includes(asked.language) ?? true
@@ -360,7 +366,14 @@ export function createMemories(parts: MemoriesParts): Memories {
     const floor = memorySettingsOf(persona).min_score
     const isOver = () => stopwatch() > end
     const { ranked, isCut } = await inTurns(rankingSteps(found, { query: asked, vectors, now, isOver }), work)
-    const hits = ranked
+    const lifted = liftLinked(ranked, linked)
+    const present =
+      asOf !== undefined
+        ? lifted.filter(({ candidate }) => holdsAt(candidate.entry.metadata, asOf))
+        : withEnded || asksOfThen(asked, now)
+          ? lifted
+          : await presentOf(store, scope, lifted)
+    const hits = present
       .filter(({ score }) => score >= (minScore ?? 0))
       .slice(0, limit)
       .map((ranked) => hitOf(ranked, floor))

@@ -11,9 +11,10 @@ export interface Scope {
 export const maxContentLength = 20_000
 
 /**
- * Labels of a memory. Seven have a meaning here: `category` (to filter and wipe by), `pinned` (never evicted), `speaker`,
+ * Labels of a memory. Some have a meaning here: `category` (to filter and wipe by), `pinned` (never evicted), `speaker`,
  * `conversation` (memories of one conversation give each other context in search), `valid_from` and `valid_to` (the time in
- * which it holds, in milliseconds since 1970 UTC), and `keys` (see lore.ts).
+ * which it holds, in milliseconds since 1970 UTC), `ended_by` (the id of the memory that says it is over, see present.ts),
+ * `times` (when it was said, where that was more than once), `kind` (see kinds.ts), and `keys` (see lore.ts).
  */
 export type Metadata = Readonly<Record<string, unknown>>
 
@@ -81,10 +82,15 @@ export interface RetentionPolicy {
 /** The most evictions that a scope records, and that a write reports. */
 export const keptEvictions = 1000
 
+/** How long a memory is kept in a full store, see `rankOfWorth`. */
+export type RankOfWorth = 'question' | 'answer' | 'over' | 'passing' | 'told' | 'standing'
+
 /** An evicted memory, and the reason. */
 export interface Eviction {
   readonly memory_id: string
   readonly reason: 'max_memories' | 'retention_days'
+  /** Its rank of worth, see kinds.ts; absent for one that was evicted before there were ranks. */
+  readonly rank?: RankOfWorth
   /** The memory's own time and importance, which explain the decision; its text is gone. */
   readonly timestamp: number
   readonly importance_score: number
@@ -401,11 +407,6 @@ export function speakerOf(metadata: Metadata): string {
 /** The conversation of a memory, or ''. */
 export function conversationOf(metadata: Metadata): string {
   return textIn(metadata, 'conversation')
-}
-
-/** Whether a memory is an answer of the persona, and no words of its user. */
-export function isAnswer(metadata: Metadata): boolean {
-  return metadata['role'] === 'assistant'
 }
 
 /** Whether a memory is exempt from eviction. */

@@ -1,5 +1,6 @@
 import { atOnce } from '../../process/process.ts'
-import { type Candidate, conversationOf, type Found, isAnswer } from './memory.ts'
+import { isAnswer } from './kinds.ts'
+import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
 import { supersede } from './ranking-changes.ts'
 import { type LexicalEvidence, lexicalSteps, type Weights, weights } from './ranking-lexical.ts'
@@ -101,8 +102,11 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
   const { unmatched } = calibration
   const least = Math.max(oddsOf(query.isPersonal ? unmatched.personal : unmatched.other), meaning.odds)
   const scoresOf = (group: readonly Matched[]) => scored(group, least, query, sizePrior(found.memories))
-  const words = matched.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
-  const ordered = words.length === matched.length ? scoresOf(matched) : behindWords(scoresOf(words), scoresOf(matched))
+  const { within, outside } = narrowed(matched, query, now)
+  const words = within.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
+  const inTime = words.length === within.length ? scoresOf(within) : behindWords(scoresOf(words), scoresOf(within))
+  const others = scoresOf(outside).map((each) => ({ ...each, score: timeWeight.outside * each.score }))
+  const ordered = others.length === 0 ? inTime : [...inTime, ...others].sort((a, b) => b.score - a.score)
   const ranked = yield* inOrder(
     ordered.map(({ matched }) => matched),
     ordered.map(({ score }) => score),
@@ -114,6 +118,24 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
 
 /** Characters that are read in the time in which the times that a memory names are. */
 const timeCharacters = 2_000
+
+/** The least share of the best match by words outside of the named times that one from within needs, for these to narrow. */
+const leastWithin = 0.5
+
+/**
+ * The memories from the times that the query names, and the others. Past times narrow where something from then answers its words about
+ * as well, or where it asks what the user did "last month". Others count as before: "on Sundays" and "this year" may mean any.
+ */
+function narrowed(matched: readonly Matched[], query: MemoryQuery, now: number) {
+  const all = { within: matched, outside: [] }
+  if (query.isOnlyTime || !query.times.every(({ spans }) => spans.every(({ to }) => to <= now))) return all
+  const within = matched.filter(({ time }) => time === 1)
+  const outside = matched.filter(({ time }) => time !== 1)
+  const best = (group: readonly Matched[]) => group.reduce((most, { lexical }) => Math.max(most, lexical), 0)
+  const isAnswered = best(within) > 0 && best(within) >= leastWithin * best(outside)
+  const isMeant = query.isPersonal && query.times.every(({ isRelative }) => isRelative)
+  return within.length > 0 && (isAnswered || isMeant) ? { within, outside } : all
+}
 
 interface Scored {
   readonly matched: Matched
@@ -187,11 +209,15 @@ const timeWeight = {
   /** The probability of such a memory where the query names nothing but a time, and speaks of the user or not. */
   personal: 0.3,
   other: 0.1,
+  /** The share of its score that a memory keeps from outside of the times that narrow. */
+  outside: 0.3,
 } as const
 
-function oddsByTime({ isOnlyTime, isPersonal }: MemoryQuery, matched: readonly Matched[]): number {
-  if (!isOnlyTime || !matched.some(({ time }) => time === 1)) return Number.NEGATIVE_INFINITY
-  return oddsOf(isPersonal ? timeWeight.personal : timeWeight.other)
+function oddsByTime({ isOnlyTime, isPersonal, times }: MemoryQuery, matched: readonly Matched[]): number {
+  if (times.length === 0 || !matched.some(({ time }) => time === 1)) return Number.NEGATIVE_INFINITY
+  // Beside other words a time counts where it has narrowed, which leaves nothing from other times.
+  if (!isOnlyTime && matched.some(({ time }) => time !== 1)) return Number.NEGATIVE_INFINITY
+  return oddsOf(isPersonal || !isOnlyTime ? timeWeight.personal : timeWeight.other)
 }
 
 /**

@@ -1,6 +1,8 @@
 import { type HeavyWork, inTurns } from '../../process/process.ts'
+import { kindOf } from './kinds.ts'
+import { linkedTerms } from './links.ts'
 import type { Candidate, Found, MemoryFilter, MemoryStore, Scope, SearchQuery } from './memory.ts'
-import { isAsked, longestQuestion } from './questions.ts'
+import { longestQuestion } from './questions.ts'
 import type { MemoryQuery } from './ranking-query.ts'
 import { lookupsOf } from './ranking-spelling.ts'
 
@@ -23,6 +25,28 @@ export async function candidatesFor(
   const known = new Map<string, Candidate>()
   for (const candidate of [...timely.candidates, ...found.candidates]) known.set(candidate.entry.id, candidate)
   return { ...found, candidates: [...known.values()], isCut: found.isCut === true || timely.isCut === true }
+}
+
+/** Memories that are looked at because of a name that links them. */
+const linkedCandidates = 16
+
+/** The candidates with those that a memory among them links to the query: one hop, and none where nothing is linked. */
+export async function withLinked(
+  store: Pick<MemoryStore, 'search'>,
+  scope: Scope,
+  query: MemoryQuery,
+  found: Found,
+  rest: Omit<SearchQuery, 'terms' | 'alike' | 'candidates'>,
+  work: HeavyWork,
+): Promise<{ readonly found: Found; readonly linked: readonly Candidate[] }> {
+  const terms = linkedTerms(query, found.candidates)
+  if (terms.length === 0) return { found, linked: [] }
+  const around = await statementsFor(store, scope, { ...rest, terms, candidates: linkedCandidates }, work)
+  const linked = around.candidates.filter((candidate) =>
+    terms.some((term) => ` ${candidate.terms} `.includes(` ${term} `)),
+  )
+  const known = new Map([...found.candidates, ...linked].map((candidate) => [candidate.entry.id, candidate]))
+  return { found: { ...found, candidates: [...known.values()] }, linked }
 }
 
 /** Candidates that are looked at where questions take the places of statements: so many times as many. */
@@ -49,7 +73,7 @@ const askedCharacters = 8
 function* withoutQuestions(found: Found, { terms }: SearchQuery): Generator<number, Found> {
   const asked: Candidate[] = []
   for (const candidate of found.candidates) {
-    if (isAsked(candidate.entry)) asked.push(candidate)
+    if (kindOf(candidate.entry) === 'question') asked.push(candidate)
     yield askedCharacters * Math.min(longestQuestion, candidate.entry.content.length)
   }
   if (asked.length === 0) return found

@@ -26,6 +26,7 @@ export interface Leaving {
   readonly id: string
   readonly timestamp: number
   readonly importance: number
+  readonly worth: number
   /** Characters. */
   readonly size: number
 }

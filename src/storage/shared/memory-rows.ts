@@ -4,12 +4,14 @@ import {
   categoryOf,
   conversationOf,
   type Eviction,
-  isAsked,
   isPinned,
   longestTerms,
   type MemoryEntry,
   type Metadata,
   type NewMemory,
+  type RankOfWorth,
+  rankOfWorth,
+  ranksOfWorth,
   type Scope,
   speakerOf,
   type Vector,
@@ -32,19 +34,27 @@ export function digestOf({ content, metadata }: Pick<NewMemory, 'content' | 'met
 }
 
 /**
- * How much a memory is worth keeping: its importance, halved with every month of age, as a logarithm; a turn that only asked
- * leaves first. So it does not change with the time, and the least worth is found in an index.
+ * How much a memory is worth keeping: by its rank, and within it by its importance, halved with every month of age, as a logarithm. So
+ * it does not change with the time, and the least worth is found in an index. What was told has the worth that it had before there were
+ * ranks.
  */
 export function worthOf(
   timestamp: number,
   importance: number,
   memory: Pick<NewMemory, 'content' | 'metadata'>,
 ): number {
-  return timestamp / monthMs + Math.log2(importance + 0.1) - (isAsked(memory) ? beforeAll : 0)
+  const rank = ranksOfWorth.indexOf(rankOfWorth(memory)) - ranksOfWorth.indexOf('told')
+  return rank * monthsOfRank + timestamp / monthMs + Math.log2(importance + 0.1)
 }
 
-/** Months by which a question leaves before every statement. */
-const beforeAll = 100_000
+/** The rank that a worth stands for. */
+export function rankIn(worth: number): RankOfWorth {
+  const rank = Math.floor((worth + 10) / monthsOfRank) + ranksOfWorth.indexOf('told')
+  return ranksOfWorth[Math.min(ranksOfWorth.length - 1, Math.max(0, rank))]!
+}
+
+/** Months between two ranks: more than lie between any two times. */
+const monthsOfRank = 100_000
 
 const monthMs = 2_592_000_000
 
@@ -103,13 +113,14 @@ export function candidateOf(scope: Scope, row: CandidateRow, cosine: number | nu
 
 /** The record of an evicted memory. */
 export function evictionOf(
-  row: Pick<Row, 'id' | 'timestamp' | 'importance'>,
+  row: Pick<Row, 'id' | 'timestamp' | 'importance'> & { readonly worth: number },
   reason: Eviction['reason'],
   now: number,
 ): Eviction {
   return {
     memory_id: row.id,
     reason,
+    rank: rankIn(row.worth),
     timestamp: row.timestamp,
     importance_score: row.importance,
     evicted_at: now,

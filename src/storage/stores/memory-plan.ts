@@ -2,6 +2,7 @@ import {
   categoryOf,
   conversationOf,
   isPinned,
+  labelsSaidAgain,
   type Metadata,
   type NewMemory,
   type Scope,
@@ -109,7 +110,8 @@ export function planned(
 
 /** A memory with the metadata of both: it is newer and at least as important now. */
 function again<R extends KnownRow>(known: R, memory: NewMemory, now: number): R {
-  const metadata: Metadata = { ...(JSON.parse(known.metadata) as Metadata), ...memory.metadata }
+  const before = { timestamp: known.timestamp, metadata: JSON.parse(known.metadata) as Metadata }
+  const metadata = labelsSaidAgain(before, memory)
   const timestamp = Math.max(known.timestamp, memory.timestamp)
   const importance = Math.max(known.importance, memory.importance_score)
   return {

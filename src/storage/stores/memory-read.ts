@@ -107,9 +107,14 @@ export function* loreMemories(scope: Scope, { since }: Unexpired, from: number, 
 }
 
 /** The latest evictions of a scope, newest first. */
-export function evictionsOf(scope: Scope, limit: number): Work<Eviction[]> {
-  return rows(
+export function* evictionsOf(scope: Scope, limit: number): Work<Eviction[]> {
+  const found = yield* rows<Omit<Eviction, 'reason'> & { readonly reason: string }>(
     sql`SELECT id AS memory_id, reason, timestamp, importance AS importance_score, evicted_at FROM memory_eviction
         WHERE scope_id = ${scopeId(scope)} ORDER BY eviction_id DESC LIMIT ${limit}`,
   )
+  // Its rank of worth stands behind the reason.
+  return found.map(({ reason: recorded, ...row }) => {
+    const [reason, rank] = recorded.split(' ') as [Eviction['reason'], Eviction['rank']]
+    return { ...row, reason, ...(rank && { rank }) }
+  })
 }

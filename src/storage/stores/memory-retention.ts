@@ -23,7 +23,7 @@ export interface CountedScope {
 /** Least worth memories that are told apart from the others to find a surplus in its place; the walk takes some milliseconds. */
 const mostMarked = 50_000
 
-const columns = word('memory_id, id, timestamp, importance, length(content) AS size')
+const columns = word('memory_id, id, timestamp, importance, worth, length(content) AS size')
 
 /** Throws `invalid` when the stored and the pinned memories together are too many. */
 export function* refuseFull({ scope_id, memories }: CountedScope, policy: RetentionPolicy, stored: Stored): Work<void> {
@@ -124,8 +124,8 @@ export function* recordEvictions(scopeId: number, evicted: readonly Eviction[]):
   yield* together(
     insertNamed(
       eviction,
-      evicted.map(({ memory_id: id, importance_score: importance, reason, timestamp, evicted_at }) => ({
-        ...{ scope_id: scopeId, id, reason },
+      evicted.map(({ memory_id: id, importance_score: importance, reason, rank = '', timestamp, evicted_at }) => ({
+        ...{ scope_id: scopeId, id, reason: `${reason} ${rank}`.trim() },
         ...{ timestamp, importance, evicted_at },
       })),
     ),

@@ -3,8 +3,8 @@ import {
   type EditedMemory,
   type EmbeddedMemory,
   type Eviction,
-  isAsked,
   isPinned,
+  kindOf,
   type MemoryEntry,
   type NewMemory,
   type RetentionPolicy,
@@ -91,7 +91,7 @@ export function* addMemories(
   const spared = stored.map(({ memory_id }) => memory_id)
   const newlyPinned = renewed.filter(({ isNewlyPinned }) => isNewlyPinned).length
   yield* refuseFull(grown, policy, { numbers: spared, fresh: fresh.length, newlyPinned })
-  const said = spared.filter((_, at) => !isAsked(memories[at]!))
+  const said = spared.filter((_, at) => kindOf(memories[at]!) !== 'question')
   const evicted = yield* evict(index, grown, policy, old, said)
   yield* check()
   return { ...result, ...evicted }

@@ -1,4 +1,4 @@
-import { isAnswer } from '../../../src/personas/memory/memory.ts'
+import { isAnswer } from '../../../src/personas/memory/kinds.ts'
 import { isOnlyQuestions } from '../../../src/personas/memory/questions.ts'
 import type { Row } from './aims.ts'
 import { openClock, openCompanions } from './companion-daemon.ts'

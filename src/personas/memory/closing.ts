@@ -1,0 +1,297 @@
+import { isTold } from './kinds.ts'
+import { relativesIn } from './kinship.ts'
+import { wordsIn } from './language-words.ts'
+import { isPinned, type MemoryEntry, type Metadata, speakerOf } from './memory.ts'
+import { plain, termsOf } from './ranking-terms.ts'
+import type { Slot } from './slot-words.ts'
+import { endingTerms, longestSlotText, readSlots, type SlotReading, wordsOfSlot } from './slots.ts'
+
+/** An earlier memory, and the slots that it has from one that it replaced: "79 now" is a weight by what it ended. */
+export interface Earlier {
+  readonly entry: MemoryEntry
+  readonly inherited?: ReadonlySet<Slot>
+}
+
+/** A statement that may end earlier ones. */
+export interface News {
+  readonly entry: MemoryEntry
+  /** The index terms by which the earlier ones are looked for: its own, and those of its slots. */
+  readonly terms: readonly string[]
+  /** Those of the earlier statements that it ends; few, since a wrong end costs more than a missed one. */
+  readonly ended: (earlier: readonly Earlier[]) => readonly MemoryEntry[]
+}
+
+/** The most statements that one ends. */
+const mostEnded = 5
+
+/** The most terms of each slot by which earlier statements are looked for. */
+const mostTerms = 24
+
+/** Slots in which a new state ends the one before without a word of change. */
+const single: ReadonlySet<Slot> = new Set(['age', 'weight'])
+
+/** Nouns that stand for a purchase or a plan that was named before. */
+const standIns = new Set(
+  `hauskauf wohnungskauf kaufvertrag deal sale offer contract it that thing everything whole plan geschaft deal kauf vertrag plan sache ganze vente affaire achat contrat
+   projet tout compra venta trato plan affare vendita acquisto piano negocio venda contrato deal koop plan transakcja umowa plan zakup anlasma
+   satis plan сделка план покупка продажа угода план купівля الصفقة الخطة सौदा`.split(/\s+/),
+)
+
+const family = {
+  allergy: /allerg|uczul|alerg|alerj|алерг|аллерг|حساسي|एलर्जी|アレルギー|过敏|過敏/u,
+  diabetes: /diabet|diyabet|zucker|cukrzyc|диабет|діабет|سكري|मधुमेह|डायबिटीज|糖尿病/u,
+  meatless:
+    /vegetar|vegan|vejetar|wegetar|wegan|вегетар|веган|نباتي|शाकाहारी|वीगन|ベジタリアン|菜食|素|meat|fleisch|viande|carne|vlees|mieso|мяс|لحم|मांस|肉|fish|fisch/u,
+  alcohol: /alco|alko|wine|wein|beer|drink|trink|bois|bev|beb|drik|pije|icki|алког|пью|شرب|शराब|पीता|酒|飲|喝/u,
+} as const
+
+/**
+ * Reads a statement for what it ends. Undefined where it can end nothing: most statements, and all questions, answers and lore, long
+ * texts, and those that leave open what they say.
+ */
+export function newsIn(entry: MemoryEntry): News | undefined {
+  if (entry.content.length > longestSlotText || !isTold(entry)) return undefined
+  const reading = readSlots(entry.content)
+  const number = bareNumber(reading.folded)
+  if (reading.isUnsure && reading.endings.length + reading.ends.size === 0) return undefined
+  const slots = new Set([...reading.ends, ...(reading.ends.has('plan') ? (['purchase'] as const) : [])])
+  for (const slot of reading.states) if (single.has(slot) || slot === 'number') slots.add(slot)
+  if (number !== undefined) for (const slot of single) slots.add(slot)
+  if (reading.isUnsure || (slots.size === 0 && reading.endings.length === 0)) return undefined
+  const termsFor = (text: string) => [...tellingOf(text, reading.language)].slice(0, mostTerms)
+  const texts = [entry.content, ...[...slots].map((slot) => wordsOfSlot(slot, reading.language))]
+  return {
+    entry,
+    terms: [...new Set(texts.flatMap(termsFor))],
+    ended: (earlier) => endedBy(entry, reading, number, earlier),
+  }
+}
+
+function endedBy(
+  entry: MemoryEntry,
+  reading: SlotReading,
+  number: number | undefined,
+  earlier: readonly Earlier[],
+): readonly MemoryEntry[] {
+  const relatives = relativesIn(entry.content)
+  const readings = earlier
+    .filter((each) => mayEnd(each.entry, entry))
+    .map((each) => {
+      const own = readSlots(each.entry.content)
+      return { ...each, reading: own, states: new Set([...own.states, ...(each.inherited ?? [])]) }
+    })
+    .filter(
+      ({ reading: own, entry: { content } }) =>
+        own.language !== undefined && isSame(relativesIn(content), relatives, own),
+    )
+    .sort((a, b) => b.entry.timestamp - a.entry.timestamp)
+  const found = new Set<MemoryEntry>()
+  const end = (chosen: readonly Known[]) => {
+    for (const { entry: older } of chosen.slice(0, mostEnded)) found.add(older)
+  }
+  const telling = new Set([...tellingOf(entry.content, reading.language)].filter((term) => !eating.has(term)))
+  const stating = (slot: Slot) => readings.filter(({ states }) => states.has(slot))
+  const shares = ({ entry: { content }, reading: own }: Known) =>
+    [...tellingOf(content, own.language)].some((term) => telling.has(term))
+  if (number !== undefined) end(valuesNear(number, stating))
+  for (const slot of single)
+    if (reading.states.has(slot)) end(stating(slot).filter(({ entry: { content } }) => /\d/.test(content)))
+  if (reading.states.has('number'))
+    end(stating('number').filter(({ entry: older }) => isOtherValue(older, entry, reading)))
+  if (isOwnNews(entry, reading, readings)) {
+    for (const slot of ['home', 'work', 'partner', 'school'] as const) if (reading.ends.has(slot)) end(stating(slot))
+    if (reading.ends.has('vehicle')) end(stating('vehicle').filter(shares).slice(0, 1))
+    if (reading.ends.has('diet')) end(stating('diet').filter((older) => isOneFamily(reading, older) || shares(older)))
+    if (reading.ends.has('health'))
+      end(
+        onlyOne(
+          stating('health').filter((older) => isSameIllness(reading, older)),
+          shares,
+        ),
+      )
+    if (reading.ends.has('plan'))
+      end(calledOff([...stating('purchase'), ...stating('plan')], telling, entry.timestamp, reading, shares))
+  }
+  for (const clause of reading.endings) end(readings.filter((older) => isSaidToEnd(clause, reading, older)))
+  return [...found].slice(0, mostEnded)
+}
+
+interface Known extends Earlier {
+  readonly reading: SlotReading
+  readonly states: ReadonlySet<Slot>
+}
+
+/** Whether an earlier memory is one that news of the same speaker can end. */
+function mayEnd(older: MemoryEntry, newer: MemoryEntry): boolean {
+  const speakers = [speakerOf(older.metadata), speakerOf(newer.metadata)]
+  return (
+    older.id !== newer.id &&
+    older.timestamp < newer.timestamp &&
+    older.content.length <= longestSlotText &&
+    isTold(older) &&
+    !isPinned(older.metadata) &&
+    !isEnded(older.metadata) &&
+    (speakers[0] === speakers[1] || speakers.includes(''))
+  )
+}
+
+/** Whether a later memory has ended one. */
+export function isEnded({ ended_by, valid_to }: Metadata): boolean {
+  return typeof ended_by === 'string' && typeof valid_to === 'number'
+}
+
+/** Whether both speak of the same relatives; one that the older one names on the side, behind its first words, does not count. */
+function isSame(older: ReadonlySet<string>, newer: ReadonlySet<string>, { folded }: SlotReading): boolean {
+  if ([...newer].some((person) => !older.has(person))) return false
+  const subject = relativesIn(folded.split(' ').slice(0, 4).join(' '))
+  return [...subject].every((person) => newer.has(person))
+}
+
+/** Whether news without a word for the user are no other person's: "Tom got divorced" ends nothing of the user. */
+function isOwnNews(
+  { content }: MemoryEntry,
+  { language, folded, isAtStart }: SlotReading,
+  earlier: readonly Known[],
+): boolean {
+  const { self, functions } = wordsIn(language)
+  const words = folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const first = words[0] ?? ''
+  const isCapital = /^\p{Lu}/u.test(content.trim())
+  if (
+    language === 'de' ||
+    language === 'tr' ||
+    isAtStart ||
+    !isCapital ||
+    functions.has(first) ||
+    words.some((word) => self.has(word))
+  )
+    return true
+  const [term = first] = termsOf(first)
+  return isNoun(first) || earlier.some(({ entry }) => termsOf(entry.content).includes(term))
+}
+
+/** Common first words of such news that are no names. */
+const nouns = new Set(
+  `test tests result results biopsy scan deal sale contract trip wedding party holiday concert plan plans started moved since finally just sold
+   changed new quit retired depuis desde dal od artik test resultat prueba resultado esame`.split(/\s+/),
+)
+
+function isNoun(word: string): boolean {
+  return nouns.has(word) || standIns.has(word)
+}
+
+/** Characters of a text, or of a slot's words, that are read. */
+const longestListed = 1_200
+
+function tellingOf(content: string, language: string): ReadonlySet<string> {
+  const { functions, weak } = wordsIn(language)
+  const words = content.slice(0, longestListed).match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? []
+  return new Set(
+    words.flatMap((word) => {
+      const letters = plain(word.toLowerCase())
+      return functions.has(letters) || weak.has(letters) ? [] : termsOf(word)
+    }),
+  )
+}
+
+/** A number of few words about now, as "79 now" and "77.5 this morning": it is news of a value that was told before. */
+function bareNumber(folded: string): number | undefined {
+  const found =
+    /^(?:(?:this morning|today|heute(?: fruh| morgen)?|ce matin|esta manana|stamattina|hoje|vanmorgen|dzis(?: rano)?|bu sabah|сегодня(?: утром)?|сьогодні|now|down to|up to|already|just|jetzt|nur noch|maintenant|ahora|adesso|agora|nu|teraz|simdi|теперь|уже|тепер|вже|الآن|अब|今|现在) ?)*(\d{1,3}(?:[.,]\d{1,2})?)(?: ?(?:kg|kilos?|lbs?|pounds?|years|jahre|ans|anos|anni|jaar|lat|кг|kilo|公斤|キロ))?(?:[ ,]+\p{L}+){0,3}[.!]?$/u.exec(
+      folded,
+    )
+  return found && found[0].length <= 40 && /\p{L}/u.test(folded) ? Number(found[1]!.replace(',', '.')) : undefined
+}
+
+/** The latest weight or age that a number can be news of. */
+function valuesNear(number: number, stating: (slot: Slot) => readonly Known[]): readonly Known[] {
+  const figureOf = ({ entry }: Known) => Number(/\d+(?:[.,]\d+)?/.exec(entry.content)?.[0].replace(',', '.'))
+  const [weight] = stating('weight')
+  const [age] = stating('age')
+  if (weight && Math.abs(figureOf(weight) - number) <= 0.25 * number) return stating('weight')
+  return age && number > figureOf(age) && number <= figureOf(age) + 3 ? stating('age') : []
+}
+
+/** Whether both state the same number or code with other values: all their telling words are the same. */
+function isOtherValue(older: MemoryEntry, newer: MemoryEntry, { language }: SlotReading): boolean {
+  const isValue = (word: string) =>
+    /\d/.test(word) || (word.length > 1 && word === word.toUpperCase() && /\p{Lu}/u.test(word))
+  const partsOf = ({ content }: MemoryEntry) => {
+    const words = content.match(/[\p{L}\p{M}\p{N}]+(?:[-.,:][\p{L}\p{N}]+)*/gu) ?? []
+    // A unit is short.
+    const told = words.filter((word) => isValue(word) || (word.length > 3 && tellingOf(word, language).size > 0))
+    return {
+      // "In harbour 7 lies a boat" says nothing of a number, and the next harbour no other one.
+      isAtEnd: isValue(told.findLast((word) => !changing.has(plain(word.toLowerCase()))) ?? ''),
+      values: words.filter(isValue).join(' '),
+      telling: tellingOf(words.filter((word) => !isValue(word)).join(' '), language),
+    }
+  }
+  const [before, after] = [partsOf(older), partsOf(newer)]
+  if (!before.isAtEnd || !after.isAtEnd || before.values === after.values) return false
+  const telling = [...after.telling].filter((term) => !changing.has(term))
+  const old = [...before.telling]
+  return telling.length > 0 && telling.length === old.length && telling.every((term) => before.telling.has(term))
+}
+
+/** Terms that say of a value only that it is another one. */
+const changing = new Set(
+  'now new chang neu neue nouveau nuevo nuevo nuovo novo nieuw nieuwe now nowy nowe yeni новый новая новий нова now today heute since chang 新 新的'.split(
+    ' ',
+  ),
+)
+
+/** Terms that statements of a diet share whatever they are about. */
+const eating = new Set(
+  'eat drink esse trink mang boi como bebo mangio bevo eet drink jem pije ем пю пью ім again'.split(' '),
+)
+
+/** An illness that is only suspected, or looked for. */
+const suspected =
+  /suspect|test|verdacht|soup|sospech|sospet|suspeit|vermoed|podejrz|suphe|подозр|підозр|يشتبه|शक|疑|怀疑|check|biops|scan/u
+
+function isOneFamily({ folded }: SlotReading, { reading }: Known): boolean {
+  return Object.values(family).some((words) => words.test(folded) && words.test(reading.folded))
+}
+
+/** Whether both speak of one illness; news that name none, as "the test is negative", are of one that was suspected. */
+function isSameIllness(reading: SlotReading, older: Known): boolean {
+  const isNamed = family.allergy.test(reading.folded) || family.diabetes.test(reading.folded)
+  return isNamed ? isOneFamily(reading, older) : suspected.test(older.reading.folded)
+}
+
+/** Those that share a word with the news; without any, the only one, since of several it is not said which. */
+function onlyOne(chosen: readonly Known[], shares: (older: Known) => boolean): readonly Known[] {
+  const named = chosen.length > 1 ? chosen.filter((older) => shares(older)) : chosen
+  return named.length === 1 ? named : []
+}
+
+/** Milliseconds in which "the deal" means a purchase or a plan that was told before. */
+const recently = 180 * 86_400_000
+
+/** The purchase or plan that fell through: one that shares a word, or the latest where it is "the deal" or "it". */
+function calledOff(
+  chosen: readonly Known[],
+  telling: ReadonlySet<string>,
+  now: number,
+  { folded }: SlotReading,
+  shares: (older: Known) => boolean,
+): readonly Known[] {
+  const named = chosen.filter(shares)
+  if (named.length > 0) return named.slice(0, 2)
+  const isStandIn = telling.size === 0 || folded.split(/[^\p{L}\p{M}]+/u).some((word) => standIns.has(word))
+  const [latest] = chosen
+  return isStandIn && latest && now - latest.entry.timestamp < recently ? [latest] : []
+}
+
+/** The least share of the words beside the ending that the older statement has, and of its own that the news have. */
+const leastOfNews = 0.6
+const leastOfOlder = 0.4
+
+function isSaidToEnd(clause: string, { language }: SlotReading, { entry, reading }: Known): boolean {
+  const news = new Set([...tellingOf(clause, language)].filter((term) => !endingTerms().has(term)))
+  const older = tellingOf(entry.content, reading.language)
+  if (news.size === 0 || older.size === 0 || reading.endings.length > 0) return false
+  const both = [...news].filter((term) => older.has(term)).length
+  return both >= leastOfNews * news.size && both >= leastOfOlder * older.size
+}
