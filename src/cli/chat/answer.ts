@@ -7,6 +7,7 @@ import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer, silentPrin
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
+import type { Recall } from './conversation/recall.ts'
 import type { ChatQuestion } from './question.ts'
 
 /** The outcome of a question. */
@@ -35,17 +36,6 @@ export interface Answer {
   lineOpen: boolean
   /** What the persona's memory had to do with it; undefined without a persona. */
   recall?: Recall
-}
-
-/** What a persona's memory had to do with an answer. */
-export interface Recall {
-  /** The id of the persona. */
-  readonly persona: string
-  readonly memories: readonly { readonly id: string; readonly score: number }[]
-  /** Parts of the question that became memories. */
-  readonly kept: number
-  /** The memories that a wish to forget may mean, and that wait for a yes. */
-  readonly forget: readonly string[]
 }
 
 export function emptyAnswer(): Answer {

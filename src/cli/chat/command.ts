@@ -34,7 +34,10 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'any other parameter of the model: top_p, seed, stop, reasoning_effort … (repeatable)',
       parseParameter,
     )
-    .option('--schema <schema>', 'the structure of the answer: "name, age int, bio: one sentence", JSON Schema, or its file')
+    .option(
+      '--schema <schema>',
+      'the structure of the answer: "name, age int, bio: one sentence", JSON Schema, or its file',
+    )
     .option('--schema-multi <schema>', 'the same for a list of such objects, under "items"')
     .option('--json-object', 'have the model answer with one JSON object')
     .option('-t, --template <name>', 'ask with a template, see aichat template create')
