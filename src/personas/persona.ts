@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { personaPrefix } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
 import { displayName } from '../formats/formats.ts'
-import type { ProfileLine } from './profile/profile.ts'
+import type { ProfileLine } from './profile-line.ts'
 
 /** Absent fields have the default of `memoryDefaults`. */
 const memorySettings = z.object({

@@ -143,6 +143,6 @@ export {
   type Profile,
   type ProfileStore,
   profileLimits,
-  profileSlots,
 } from './profile/profile.ts'
 export { createProfiles, type Profiles } from './profile/profiles.ts'
+export { profileSlots } from './profile-line.ts'

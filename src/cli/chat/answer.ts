@@ -8,6 +8,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { coloured } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
+import type { Recall } from './conversation/recall.ts'
 import type { ChatQuestion } from './question.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -41,17 +42,6 @@ export interface Answer {
   lineOpen: boolean
   /** What the persona's memory had to do with it; undefined without a persona. */
   recall?: Recall
-}
-
-/** What a persona's memory had to do with an answer. */
-export interface Recall {
-  /** The id of the persona. */
-  readonly persona: string
-  readonly memories: readonly { readonly id: string; readonly score: number }[]
-  /** Parts of the question that became memories. */
-  readonly kept: number
-  /** The memories that a wish to forget may mean, and that wait for a yes. */
-  readonly forget: readonly string[]
 }
 
 /** Tokens of requests and of answers; `thought` of the latter were thinking. */

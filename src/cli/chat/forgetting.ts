@@ -3,7 +3,7 @@ import { removeMemory } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { askTerminal, canAsk } from '../terminal/prompts.ts'
-import type { Recall } from './answer.ts'
+import type { Recall } from './conversation/recall.ts'
 
 /** Asks at a terminal whether the memories that a wish to forget means may go; they were named with the answer. */
 export async function offerForgetting(cli: Cli, { persona, forget }: Recall): Promise<void> {

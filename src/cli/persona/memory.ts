@@ -274,9 +274,9 @@ export async function evictions(cli: Cli, id: string): Promise<void> {
       cli,
       rows,
       [
-        ['EVICTED', (row) => timeText(row.evicted_at)],
+        ['EVICTED', (row) => timeText(cli, row.evicted_at)],
         ['ID', (row) => row.memory_id],
-        ['TIME', (row) => timeText(row.timestamp)],
+        ['TIME', (row) => timeText(cli, row.timestamp)],
         ['LIMIT', (row) => row.reason],
         ['WHY', (row) => (row.reason === 'retention_days' ? 'too old' : row.rank ? whyEvicted[row.rank] : '')],
       ],

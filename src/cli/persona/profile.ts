@@ -4,7 +4,8 @@ import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { print } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
+import { timeText } from '../terminal/times.ts'
 
 /** Prints the lines of a profile, with `history` those before them as well. */
 export async function show(cli: Cli, id: string): Promise<void> {
@@ -16,9 +17,9 @@ export async function show(cli: Cli, id: string): Promise<void> {
       [
         ['ID', (row) => row.id],
         ['SLOT', (row) => row.slot],
-        ['SINCE', (row) => timeText(row.created_at)],
+        ['SINCE', (row) => timeText(cli, row.created_at)],
         ...(history.length > 0
-          ? ([['UNTIL', (row: (typeof history)[number]) => (row.ended_at ? timeText(row.ended_at) : '')]] as const)
+          ? ([['UNTIL', (row: (typeof history)[number]) => (row.ended_at ? timeText(cli, row.ended_at) : '')]] as const)
           : []),
         ['BY', (row) => row.by],
         ['MEMORY', (row) => row.memory_id?.slice(0, 8) ?? ''],

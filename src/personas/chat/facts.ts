@@ -7,7 +7,7 @@ import { type MemoryEntry, wellFormed } from '../memory/memory.ts'
 import type { Fact } from '../memory/proposals.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
-import { type ProfileSlot, profileSlots } from '../profile/profile.ts'
+import { type ProfileSlot, profileSlots } from '../profile-line.ts'
 import { type Redact, refusalOf } from './keeping.ts'
 
 /** Facts of one answer; a model that is asked for a few and gives more has not understood. */

@@ -4,7 +4,7 @@ import type { Memories, SearchHit } from '../memory/memories.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
 import type { Persona } from '../persona.ts'
-import type { ProfileLine } from '../profile/profile.ts'
+import type { ProfileLine } from '../profile-line.ts'
 import { forgetRequest } from './forgetting.ts'
 
 /** What a wish to forget means. */

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Persona } from '../persona.ts'
-import { memoryDigest, type Profile, type ProfileLine } from '../profile/profile.ts'
+import { memoryDigest, type Profile } from '../profile/profile.ts'
+import type { ProfileLine } from '../profile-line.ts'
 import type { PersonaWrite } from './archive.ts'
 import type { BackupRow } from './backup-store.ts'
 import { restoredLog } from './import-log.ts'

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import type { Fields } from '../fields.ts'
-import { lineText, type Profile, type ProfileLine, profileLimits, profileSlots } from './profile.ts'
+import { type ProfileLine, profileSlots } from '../profile-line.ts'
+import { lineText, type Profile, profileLimits } from './profile.ts'
 
 /** The top-level field of a package with the profile: programs that do not know it carry it along. */
 export const profileField = 'profile'

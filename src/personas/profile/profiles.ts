@@ -4,13 +4,12 @@ import { isLore } from '../memory/lore.ts'
 import type { ChangedBackups, Forgotten, MemoryEntry, MemoryStore } from '../memory/memory.ts'
 import { categoryOf } from '../memory/memory.ts'
 import { memorySettingsOf, type OpenedPersona, type Persona, scopeOf } from '../persona.ts'
+import type { ProfileLine, ProfileSlot } from '../profile-line.ts'
 import {
   lineOf,
   lineText,
   memoryDigest,
   type Profile,
-  type ProfileLine,
-  type ProfileSlot,
   type ProfileStore,
   profilePrompt,
   withEdited,

@@ -1,6 +1,7 @@
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
-import { type ProfileSlot, profileLimits, subjectOf } from './profile.ts'
+import type { ProfileSlot } from '../profile-line.ts'
+import { profileLimits, subjectOf } from './profile.ts'
 import {
   addresses,
   allergies,

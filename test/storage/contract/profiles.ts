@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { emptyProfile, type ProfileLine, withLine } from '../../../src/personas/profile/profile.ts'
+import { emptyProfile, withLine } from '../../../src/personas/profile/profile.ts'
+import type { ProfileLine } from '../../../src/personas/profile-line.ts'
 import { keepAll, memory, persona } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../../chat/chat.ts'
 import type { Cli } from '../../terminal/cli.ts'
-import type { Recall } from '../answer.ts'
 import type { Attached } from '../files/attachment.ts'
+import type { Recall } from './recall.ts'
 import type { ConversationRecord, KeptMessage } from './record.ts'
 import type { Totals } from './totals.ts'
 
