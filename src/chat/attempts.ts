@@ -8,7 +8,6 @@ import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { RefusedReply, type Target } from './provider.ts'
 import { textLength } from './text-length.ts'
-import type { RequestWatch } from './watch.ts'
 
 /** One target's part in answering a request, for the reply's `aichat.attempts`. */
 export interface Attempt {
@@ -60,7 +59,12 @@ export interface Deadline {
   /** The conversation or caller that keeps its key at a provider with several. */
   readonly asker?: string | undefined
   /** Follows the tries of a target; see RequestWatch. */
-  readonly follows?: Pick<RequestWatch, 'accepted' | 'retries'> | undefined
+  readonly follows?:
+    | {
+        accepted?(): void
+        retries?(place: Pick<Attempt, 'plugin' | 'runner' | 'model'>, waitMs: number): void
+      }
+    | undefined
   /** Headers of the target that is being asked: its trace context. */
   headers?: Readonly<Record<string, string>> | undefined
 }

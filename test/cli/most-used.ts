@@ -21,8 +21,8 @@ const database = ['better-sqlite3', 'sqlite-vec']
 /** The ten most used commands, beside `--help` and `--version`, which load no package at all. */
 export const mostUsed: readonly MostUsed[] = [
   { words: ['chat', 'What is a monad?'], files: 68, kibibytes: 2220, packages: database },
-  { words: ['persona', 'memory', 'search', 'Ada', 'cat'], files: 54, kibibytes: 1560, packages: database },
-  { words: ['persona', 'memory', 'add', 'Ada', 'Dogs bark'], files: 54, kibibytes: 1560, packages: database },
+  { words: ['persona', 'memory', 'search', 'Ada', 'cat'], files: 54, kibibytes: 1720, packages: database },
+  { words: ['persona', 'memory', 'add', 'Ada', 'Dogs bark'], files: 54, kibibytes: 1720, packages: database },
   { words: ['persona', 'list'], files: 50, kibibytes: 1470, packages: database },
   { words: ['session', 'list'], files: 58, kibibytes: 1570, packages: database },
   { words: ['usage'], files: 46, kibibytes: 1230, packages: database },

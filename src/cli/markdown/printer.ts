@@ -1,7 +1,27 @@
-import type { ChatEvent } from '../chat/json-events.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { rendersMarkdown } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
+
+/** An event of --json-stream. */
+export type ChatEvent =
+  | { readonly type: 'text' | 'thinking'; readonly text: string }
+  | { readonly type: 'tool'; readonly name: string; readonly arguments: string }
+  | { readonly type: 'warning'; readonly message: string }
+  | {
+      readonly type: 'usage'
+      readonly input_tokens: number
+      readonly output_tokens: number
+      readonly thinking_tokens: number
+    }
+  | {
+      readonly type: 'end'
+      /** In OpenAI's dialect; null where the provider gave none. */
+      readonly finish_reason: string | null
+      /** The plugin or runner, and the model. */
+      readonly by: string | null
+      /** Nano-USD. */
+      readonly cost_nano: number | null
+    }
 
 /** A line of stdout. */
 interface Line {

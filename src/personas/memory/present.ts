@@ -159,7 +159,7 @@ function bare(text: string): string {
     .normalize('NFC')
     .toLowerCase()
     .replace(/\s+/gu, ' ')
-    .replace(/[\s.!。！]+$/u, '')
+    .replace(/(?<![\s.!。！])[\s.!。！]+$/u, '')
     .trim()
 }
 

@@ -72,7 +72,7 @@ let endingWords: ReadonlySet<string> | undefined
 /** The words with which people state a slot in a language, to search for such statements. */
 export function wordsOfSlot(slot: Slot, language: string): string {
   const states = slotWords[slot].states[Math.max(0, slotLanguages.indexOf(language))] ?? ''
-  return states.replace(/\(\?[:=!]|\\+[a-z]|\{[^}]*\}|[^\p{L}\p{M} ]/gu, ' ')
+  return states.replace(/\(\?[:=!]|\\[a-z]|\{[^{}]*\}|[^\p{L}\p{M} ]/gu, ' ')
 }
 
 function languageOfText(text: string, folded: string): TextLanguage {
