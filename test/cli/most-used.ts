@@ -20,16 +20,16 @@ const database = ['better-sqlite3', 'sqlite-vec']
 
 /** The ten most used commands, beside `--help` and `--version`, which load no package at all. */
 export const mostUsed: readonly MostUsed[] = [
-  { words: ['chat', 'What is a monad?'], files: 68, kibibytes: 2220, packages: database },
-  { words: ['persona', 'memory', 'search', 'Ada', 'cat'], files: 54, kibibytes: 1720, packages: database },
-  { words: ['persona', 'memory', 'add', 'Ada', 'Dogs bark'], files: 54, kibibytes: 1720, packages: database },
-  { words: ['persona', 'list'], files: 50, kibibytes: 1470, packages: database },
-  { words: ['session', 'list'], files: 58, kibibytes: 1570, packages: database },
-  { words: ['usage'], files: 46, kibibytes: 1230, packages: database },
-  { words: ['status'], files: 60, kibibytes: 2150, packages: database },
-  { words: ['models', 'list'], files: 37, kibibytes: 980, packages: [] },
-  { words: ['plugin', 'list'], files: 25, kibibytes: 860, packages: [] },
-  { words: ['tts', 'Hello.'], files: 46, kibibytes: 3750, packages: database },
+  { words: ['chat', 'What is a monad?'], files: 72, kibibytes: 2480, packages: database },
+  { words: ['persona', 'memory', 'search', 'Ada', 'cat'], files: 57, kibibytes: 1740, packages: database },
+  { words: ['persona', 'memory', 'add', 'Ada', 'Dogs bark'], files: 57, kibibytes: 1740, packages: database },
+  { words: ['persona', 'list'], files: 52, kibibytes: 1650, packages: database },
+  { words: ['session', 'list'], files: 60, kibibytes: 1750, packages: database },
+  { words: ['usage'], files: 48, kibibytes: 1320, packages: database },
+  { words: ['status'], files: 64, kibibytes: 2400, packages: database },
+  { words: ['models', 'list'], files: 39, kibibytes: 1060, packages: [] },
+  { words: ['plugin', 'list'], files: 27, kibibytes: 940, packages: [] },
+  { words: ['tts', 'Hello.'], files: 49, kibibytes: 3960, packages: database },
 ]
 
 /** The names behind a Tab, which a person waits for: what they load, in KiB of the bundle. */

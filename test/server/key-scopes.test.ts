@@ -27,7 +27,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/api\/chat(?:\/|$)/, ['chat']],
   [/^\w+ \/api\/speech(?:\/|$)/, ['speech']],
   [/^\w+ \/api\/sessions(?:\/|$)/, ['personas']],
-  [/^\w+ \/api\/personas\/:id\/memory(?:\/|$)/, ['memory']],
+  [/^\w+ \/api\/personas\/:id\/(?:memory|profile)(?:\/|$)/, ['memory']],
   [/^\w+ \/api\/personas\/(?:import|:id\/(?:backup|backups|restore|export|verify))$/, ['personas', 'memory']],
   [/^\w+ \/api\/personas(?:\/|$)/, ['personas']],
   [/^GET \/api\/usage(?:\/export)?$/, ['usage']],

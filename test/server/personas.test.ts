@@ -56,6 +56,8 @@ test('all fields are kept as they were given', () =>
         extract: 'auto',
         extract_min_confidence: 1,
         placement: 'system',
+        profile_tokens: 400,
+        forget: 'ask',
       },
       mutation_settings: { enabled: true, sensitivity: 'high', auto_adapt: true },
     }

@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts'
 import { compactSession, showModel } from '../../operations/operations.ts'
-import { compactionText } from '../session/transcript.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import type { Answer } from './answer.ts'
+import { compactionText } from './transcript.ts'
 
 /** The share of the window from which a conversation counts as nearly full. */
 const nearlyFull = 0.8

@@ -32,7 +32,7 @@ test('a folder is described and checked, and what another program changed is tol
   assert.equal([status.kind, status.schema.pending, status.installation, status.moved_to], ['sqlite', 0, null, null])
   const whole = await db('check')
   assert.is(whole.code, 0, whole.stdout)
-  assert.match(whole.stdout, /^whole .*\n +3 personas verified, sealed since \d{4}/)
+  assert.match(whole.stdout, /^whole .*\n +3 personas verified, sealed since \S+/)
   const file = await openDatabase(join(home.folder, 'aichat.db'))
   file.exec('DROP TRIGGER temp.seal_memory_changed')
   file.exec(`UPDATE memory SET content = 'changed' WHERE memory_id = (SELECT min(memory_id) FROM memory)`)

@@ -32,7 +32,7 @@ for (const [where, within] of places) {
       ])
       assert.is(made.code, 0, made.stderr)
       assert.match(made.stdout, secretText)
-      assert.match(made.stderr, /ci is [0-9a-f-]{36}, valid until \d{4}.*only time/)
+      assert.match(made.stderr, /ci is [0-9a-f-]{36}, valid until \d+ \w{3}.*only time/)
       assert.not(made.stderr.includes(made.stdout.trim()))
       const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
       assert.equal([keys[0].name, keys[0].models, keys[0].plugins], ['ci', ['openai:gpt-4o*'], ['openai', 'local']])

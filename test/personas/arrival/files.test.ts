@@ -265,7 +265,8 @@ files('of JSON lines come back as they went', async () => {
     content: 'Ada likes tea.',
     timestamp: 1_700_000_005_000,
     importance_score: 0.9,
-    metadata: { category: 'taste', speaker: 'Ada', conversation: 'one' },
+    // It is in the file twice.
+    metadata: { category: 'taste', speaker: 'Ada', conversation: 'one', times: [1_700_000_000_000, 1_700_000_005_000] },
   })
   const copy = (await bring(Buffer.from(first.text))).body
   assert.is((await ask('POST', `personas/${copy.persona_id}/export`, { format: 'jsonl' })).text, first.text)

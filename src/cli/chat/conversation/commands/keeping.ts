@@ -2,12 +2,12 @@ import { AppError } from '../../../../errors.ts'
 import { counted } from '../../../../formats/formats.ts'
 import { compactSession, listSessions, renameSession, showSession } from '../../../../operations/operations.ts'
 import { usdOf } from '../../../../usage/usage.ts'
-import { compactionText } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
 import { given } from '../../../terminal/parsers.ts'
 import { canPick } from '../../../terminal/picker.ts'
 import { labelled } from '../../../terminal/table.ts'
 import { timeText } from '../../../terminal/times.ts'
+import { compactionText } from '../../transcript.ts'
 import { type TalkCommand, wordsOfKind } from '../command.ts'
 import { say, sayList } from '../say.ts'
 import type { Talk } from '../talk.ts'
@@ -39,7 +39,7 @@ export const sessionsCommand: TalkCommand = {
     const name = rest.trim()
     if (name !== '') return talk.begin({ ...talk.options, persona: undefined }, name)
     if (await canPick(talk.cli)) {
-      const { pickSession } = await import('../../../session/pick.ts')
+      const { pickSession } = await import('../../pick-session.ts')
       const picked = await talk.lend(() => pickSession(talk.cli, talk.record.session))
       return talk.begin({ ...talk.options, persona: undefined }, picked)
     }
