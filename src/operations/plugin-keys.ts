@@ -49,7 +49,7 @@ export const setPluginKey = defineOperation({
   },
 })
 
-export const removePluginKey = defineOperation({
+const removePluginKey = defineOperation({
   name: 'plugins.remove_key',
   method: 'DELETE',
   path: '/api/plugins/:id/key',

@@ -35,7 +35,7 @@ export async function endEarlier(
 }
 
 /** Ends one memory; none that has become another meanwhile. */
-export async function end(
+async function end(
   store: Pick<MemoryStore, 'edit'>,
   scope: Scope,
   id: string,

@@ -4,7 +4,7 @@ import { plain, termsOf } from './ranking-terms.ts'
 import { endings, type Slot, slotWords, unsure } from './slot-words.ts'
 
 /** The languages of the lists in `slot-words.ts`, in their order. */
-export const slotLanguages = 'en de fr es it pt nl pl tr ru uk ar hi ja zh'.split(' ')
+const slotLanguages = 'en de fr es it pt nl pl tr ru uk ar hi ja zh'.split(' ')
 
 type TextLanguage = Language | UnspacedLanguage | 'ar' | 'hi'
 
@@ -57,7 +57,7 @@ export function readSlots(text: string): SlotReading {
 }
 
 /** The words of a text as the lists write them. */
-export function fold(text: string): string {
+function fold(text: string): string {
   return lettersOf(text.slice(0, longestSlotText)).replace(/\s+/gu, ' ').trim()
 }
 

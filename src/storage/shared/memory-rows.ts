@@ -48,7 +48,7 @@ export function worthOf(
 }
 
 /** The rank that a worth stands for. */
-export function rankIn(worth: number): RankOfWorth {
+function rankIn(worth: number): RankOfWorth {
   const rank = Math.floor((worth + 10) / monthsOfRank) + ranksOfWorth.indexOf('told')
   return ranksOfWorth[Math.min(ranksOfWorth.length - 1, Math.max(0, rank))]!
 }
