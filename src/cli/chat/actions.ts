@@ -60,7 +60,7 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
 async function withPicked(cli: Cli, options: ChatOptions): Promise<ChatOptions> {
   const { canPick } = await import('../terminal/picker.ts')
   if (!options.continue || options.session !== undefined || !(await canPick(cli))) return options
-  const { pickSession } = await import('./pick-session.ts')
+  const { pickSession } = await import('./saved/pick-session.ts')
   const { continue: _continue, ...others } = options
   return { ...others, session: await pickSession(cli) }
 }

@@ -3,7 +3,7 @@ import { compactSession, showModel } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import type { Answer } from './answer.ts'
-import { compactionText } from './transcript.ts'
+import { compactionText } from './saved/transcript.ts'
 
 /** The share of the window from which a conversation counts as nearly full. */
 const nearlyFull = 0.8

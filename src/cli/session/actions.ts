@@ -12,7 +12,7 @@ import {
   undoSession,
 } from '../../operations/operations.ts'
 import { parseLifetime } from '../../settings/settings.ts'
-import { compactionText, printSession, transcript } from '../chat/transcript.ts'
+import { compactionText, printSession, transcript } from '../chat/saved/transcript.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { writeOutput } from '../terminal/files.ts'
@@ -53,7 +53,7 @@ export async function list(cli: Cli): Promise<void> {
 
 /** Goes on with the conversation that the user picks. */
 export async function choose(cli: Cli): Promise<void> {
-  const { pickSession } = await import('../chat/pick-session.ts')
+  const { pickSession } = await import('../chat/saved/pick-session.ts')
   const { runChat } = await import('../chat/actions.ts')
   const session = await pickSession(cli)
   await runChat(cli, [], { session, log: true, memory: true, stream: true, fallback: true })

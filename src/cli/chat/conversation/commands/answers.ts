@@ -1,7 +1,7 @@
 import { textOf } from '../../../../chat/chat.ts'
 import { AppError } from '../../../../errors.ts'
 import { note } from '../../../terminal/output.ts'
-import { folded } from '../../transcript.ts'
+import { folded } from '../../saved/transcript.ts'
 import type { TalkCommand } from '../command.ts'
 import type { KeptMessage } from '../record.ts'
 import type { Talk } from '../talk.ts'

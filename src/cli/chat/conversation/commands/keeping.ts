@@ -7,7 +7,7 @@ import { given } from '../../../terminal/parsers.ts'
 import { canPick } from '../../../terminal/picker.ts'
 import { labelled } from '../../../terminal/table.ts'
 import { timeText } from '../../../terminal/times.ts'
-import { compactionText } from '../../transcript.ts'
+import { compactionText } from '../../saved/transcript.ts'
 import { type TalkCommand, wordsOfKind } from '../command.ts'
 import { say, sayList } from '../say.ts'
 import type { Talk } from '../talk.ts'
@@ -39,7 +39,7 @@ export const sessionsCommand: TalkCommand = {
     const name = rest.trim()
     if (name !== '') return talk.begin({ ...talk.options, persona: undefined }, name)
     if (await canPick(talk.cli)) {
-      const { pickSession } = await import('../../pick-session.ts')
+      const { pickSession } = await import('../../saved/pick-session.ts')
       const picked = await talk.lend(() => pickSession(talk.cli, talk.record.session))
       return talk.begin({ ...talk.options, persona: undefined }, picked)
     }

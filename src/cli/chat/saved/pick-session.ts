@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { counted } from '../../formats/formats.ts'
-import { listSessions } from '../../operations/operations.ts'
-import type { Cli } from '../terminal/cli.ts'
-import { type Choice, pick } from '../terminal/picker.ts'
-import { timeText } from '../terminal/times.ts'
+import { AppError } from '../../../errors.ts'
+import { counted } from '../../../formats/formats.ts'
+import { listSessions } from '../../../operations/operations.ts'
+import type { Cli } from '../../terminal/cli.ts'
+import { type Choice, pick } from '../../terminal/picker.ts'
+import { timeText } from '../../terminal/times.ts'
 
 /** Conversations of one request. */
 const pageSize = 1_000

@@ -7,14 +7,14 @@ import {
   mediaBytes,
   objectOf,
   textOf,
-} from '../../chat/chat.ts'
-import { counted, dataUrl } from '../../formats/formats.ts'
-import type { compactSession, showSession } from '../../operations/operations.ts'
-import { printAnswer } from '../markdown/printer.ts'
-import type { Cli } from '../terminal/cli.ts'
-import { coloured, rendersMarkdown } from '../terminal/colour.ts'
-import { stripControls } from '../terminal/io.ts'
-import { fullTime, momentText } from '../terminal/times.ts'
+} from '../../../chat/chat.ts'
+import { counted, dataUrl } from '../../../formats/formats.ts'
+import type { compactSession, showSession } from '../../../operations/operations.ts'
+import { printAnswer } from '../../markdown/printer.ts'
+import type { Cli } from '../../terminal/cli.ts'
+import { coloured, rendersMarkdown } from '../../terminal/colour.ts'
+import { stripControls } from '../../terminal/io.ts'
+import { fullTime, momentText } from '../../terminal/times.ts'
 
 /** What a compaction did, in a sentence. */
 export function compactionText(done: z.output<typeof compactSession.output>): string {
