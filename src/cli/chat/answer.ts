@@ -9,6 +9,7 @@ import { coloured } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import type { Recall } from './conversation/recall.ts'
+import type { Tokens } from './conversation/totals.ts'
 import type { ChatQuestion } from './question.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -42,13 +43,6 @@ export interface Answer {
   lineOpen: boolean
   /** What the persona's memory had to do with it; undefined without a persona. */
   recall?: Recall
-}
-
-/** Tokens of requests and of answers; `thought` of the latter were thinking. */
-export interface Tokens {
-  readonly asked: number
-  readonly answered: number
-  readonly thought: number
 }
 
 export function emptyAnswer(): Answer {

@@ -4,7 +4,13 @@ import { usdOf } from '../../../usage/usage.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { quoted } from '../../terminal/failure.ts'
 import { note } from '../../terminal/output.ts'
-import type { Tokens } from '../answer.ts'
+
+/** Tokens of requests and of answers; `thought` of the latter were thinking. */
+export interface Tokens {
+  readonly asked: number
+  readonly answered: number
+  readonly thought: number
+}
 
 /** The consumption of the answers since the beginning. */
 export interface Totals {
