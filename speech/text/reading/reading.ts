@@ -43,7 +43,9 @@ export function readAloud(text: string, language: string, lexicon?: Lexicon): Re
   for (const sentence of splitSentences(text)) {
     const at = text.indexOf(sentence, from)
     const between = text.slice(from, at)
-    stretches.push({ written: between, spoken: between }, ...readSentence(sentence))
+    stretches.push({ written: between, spoken: between })
+    // A sentence may have more stretches than a call takes arguments.
+    for (const stretch of readSentence(sentence)) stretches.push(stretch)
     from = at + sentence.length
   }
   stretches.push({ written: text.slice(from), spoken: text.slice(from) })

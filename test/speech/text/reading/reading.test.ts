@@ -96,4 +96,10 @@ test('long texts of one pattern take time by their length alone', () => {
     }
 })
 
+test('a sentence of a million characters is read whole', () => {
+  const { text, words } = readAloud('#tag '.repeat(200_000).trim(), 'English')
+  assert.is(words.length, 200_000)
+  assert.match(text.slice(0, 40), /tag/)
+})
+
 test.run()
