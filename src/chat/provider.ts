@@ -218,12 +218,7 @@ export function httpTarget({
     const sendWith = (keyed: Record<string, string>) =>
       send({ method: 'POST', url, headers: Object.assign(headers, keyed), body, timeouts, signal, endsAt })
     const keyed = keyHeader(url, key)
-    const sent = keyed instanceof Promise ? keyed.then(sendWith) : sendWith(keyed)
-    if (key === undefined) return sent
-    return sent.then((reply) => {
-      keys?.()?.answered(key, model, reply.headers)
-      return reply
-    })
+    return keyed instanceof Promise ? keyed.then(sendWith) : sendWith(keyed)
   }
 
   async function refusalOf(reply: HttpResponse): Promise<Error> {
