@@ -100,10 +100,7 @@ const chatModels: readonly KnownModel[] = [
   },
 ]
 
-/**
- * all-MiniLM-L6-v2 as an ONNX export with 8-bit weights (https://huggingface.co/Xenova/all-MiniLM-L6-v2), and static vectors
- * of word pieces (https://huggingface.co/minishlab/potion-base-8M).
- */
+/** all-MiniLM-L6-v2 as an ONNX export with 8-bit weights (https://huggingface.co/Xenova/all-MiniLM-L6-v2). */
 const embeddingModels: readonly KnownModel[] = [
   {
     name: 'minilm',
@@ -124,25 +121,6 @@ const embeddingModels: readonly KnownModel[] = [
         'onnx/model_quantized.onnx': {
           bytes: 22_972_370,
           sha256: 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1',
-        },
-      }),
-    ],
-  },
-  {
-    name: 'potion',
-    kind: 'embedding',
-    licence: 'MIT',
-    summary: 'potion-base-8M: static embeddings of 256 numbers for English, fast and without onnxruntime, 31 MB',
-    editions: [
-      repositoryOf('minishlab/potion-base-8M', 'bf8b056651a2c21b8d2565580b8569da283cab23', {
-        'config.json': { bytes: 202, sha256: '2a6ac0e9aaa356a68a5688070db78fc3a464fefe85d2f06a1905ce3718687553' },
-        'tokenizer.json': {
-          bytes: 683_666,
-          sha256: 'e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50',
-        },
-        'model.safetensors': {
-          bytes: 30_236_760,
-          sha256: 'f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2',
         },
       }),
     ],
