@@ -60,7 +60,7 @@ function openTokenizer(folder: string, name: string): Tokenizer {
 
 /** The word pieces of a text with its begin and end tokens. */
 function piecesOf(tokenizer: Tokenizer, text: string): readonly number[] {
-  const { ids } = tokenizer.encode(text)
+  const { ids } = tokenizer.encode(text, { add_special_tokens: true })
   return ids.length <= longestText ? ids : [...ids.slice(0, longestText - 1), ids.at(-1)!]
 }
 
