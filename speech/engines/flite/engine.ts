@@ -4,10 +4,9 @@ import { AppError } from '../../../src/errors.ts'
 import { parseWav } from '../../audio/wav.ts'
 import { splitChunks, splitSentences } from '../../text/sentences.ts'
 import type { SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
-import { speakerOfDescription, speakerOfInstruction } from './description.ts'
 import { type Flite, loadFlite, outputRate } from './flite.ts'
 import { matchSpeaker } from './matching.ts'
-import { presets, type Speaker } from './speaker.ts'
+import { presetSpeaker, type Speaker, speakerOfDescription, speakerOfInstruction } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
 import { createWordTeller } from './word-teller.ts'
 
@@ -75,15 +74,14 @@ export function createEngine(): SpeechEngine {
         await new Promise(setImmediate)
         signal?.throwIfAborted()
         const begin = (spokenSamples + pause * outputRate) / outputRate
-        for (const samples of engine.speak(text, speaker, {
+        const samples = engine.speak(text, speaker, {
           phones: request.phones,
           onTimes: words && ((times) => words(times, begin)),
-        })) {
-          if (pause > 0) yield new Float32Array(pause * outputRate)
-          spokenSamples += pause * outputRate + samples.length
-          pause = 0
-          yield samples
-        }
+        })
+        if (samples.length === 0) continue
+        if (pause > 0) yield new Float32Array(pause * outputRate)
+        spokenSamples += pause * outputRate + samples.length
+        yield samples
         pause = ends ? pauses.sentence : pauses.clause
       }
     },
@@ -103,7 +101,7 @@ function speakerFor({ voice, instruct }: SpeechRequest, voices: ReadonlyMap<stri
 async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Promise<Speaker> {
   switch (source.kind) {
     case 'preset': {
-      const preset = presets[source.voice.toLowerCase()]
+      const preset = presetSpeaker(source.voice)
       if (!preset) throw new AppError('not_found', `Voice "${source.voice}" not found in the built-in voice (flite)`)
       return preset
     }

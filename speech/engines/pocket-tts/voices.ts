@@ -5,7 +5,7 @@ import { basename, extname, join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import { parseWav } from '../../audio/wav.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
-import { resampleClip } from '../../blocks/resampling.ts'
+import { resample } from '../../audio/resample.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { readManifest } from '../../servers/manifest.ts'
 import type { VoiceSource } from '../engine.ts'
@@ -67,7 +67,7 @@ export function createVoices(model: PocketModel, folder: string): Voices {
     if (!samples.every(Number.isFinite))
       throw new AppError('invalid', 'The reference clip holds numbers that are not finite')
     const cut = samples.subarray(0, Math.ceil(longestClipSeconds * sampleRate))
-    const clip = resampleClip(cut, sampleRate, model.configuration.sampleRate)
+    const clip = resample(cut, sampleRate, model.configuration.sampleRate)
     const conditions = await encodeClip(model, clip, { signal })
     signal?.throwIfAborted()
     return prefillVoice(model, model.openLanguageStream(), conditions)

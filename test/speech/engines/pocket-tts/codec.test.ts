@@ -6,7 +6,7 @@ import type { CacheShape } from '../../../../speech/blocks/key-value-cache.ts'
 import { buildMimiDecoder, decoderShape, type StreamingGraph } from '../../../../speech/blocks/mimi-decoder.ts'
 import { buildMimiEncoder, encoderShape } from '../../../../speech/blocks/mimi-encoder.ts'
 import { createRotaryTable } from '../../../../speech/blocks/positions.ts'
-import { resampleClip } from '../../../../speech/blocks/resampling.ts'
+import { resample } from '../../../../speech/audio/resample.ts'
 import { createStream, type Stream } from '../../../../speech/blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../../../speech/blocks/transformer.ts'
 import { prefillVoice } from '../../../../speech/engines/pocket-tts/generation.ts'
@@ -89,7 +89,7 @@ for (const folder of folders) {
     test(`${folder.name}: a clip of ${rate} Hz is converted as the reference converts it`, () => {
       const input = readFloats(folder.path(`resample_${rate}_in.npy`)).data
       const expected = readFloats(folder.path(`resample_${rate}_out.npy`)).data
-      assertClose(resampleClip(input, rate, 24_000), expected, tolerance.samples, `${rate} Hz`)
+      assertClose(resample(input, rate, 24_000), expected, tolerance.samples, `${rate} Hz`)
     })
 }
 
