@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { AppError } from '../../../src/errors.ts'
 import { resample } from '../../audio/resample.ts'
 import { parseWav } from '../../audio/wav.ts'
-import { naturalPitch, type Speaker } from './speaker.ts'
+import type { Speaker } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
 import { createTokenTimer, type TokenTime } from './token-times.ts'
 import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
@@ -36,8 +36,8 @@ export async function loadFlite(): Promise<Flite> {
 
   return {
     speak(text, speaker, { phones = {}, onTimes } = {}) {
-      // The voice rms has a pitch model that cannot be told a mean: it is spoken slower and played faster instead.
-      const speed = speaker.base === 'rms' ? Math.round((100 * speaker.pitch) / naturalPitch.rms) / 100 : 1
+      // In whole percents, whose filters are short.
+      const speed = Math.round(100 * speaker.formants) / 100
       const { samples, printed } = runFlite(run, { text, phones, speaker, speed })
       const { from, to } = audibleRange(samples)
       onTimes?.(timeTokens(text, printed).map((time) => time && shifted(time, from / fliteRate, to / fliteRate, speed)))
@@ -83,7 +83,7 @@ function runFlite(run: ProgramRun, { text, phones, speaker, speed }: Utterance):
   const lexicon = Object.entries(phones).map(([word, sounds]) => `${spellPlainly(word).toLowerCase()} : ${sounds}`)
   const words = lexicon.filter((line) => /^[a-z]+ : /.test(line)).join('\n')
   const features = [
-    ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch}`]),
+    ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch / speed}`]),
     ...(speaker.spread === undefined ? [] : ['--setf', `int_f0_target_stddev=${speaker.spread}`]),
     '--setf',
     `duration_stretch=${speaker.stretch * speed}`,

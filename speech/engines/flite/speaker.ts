@@ -8,6 +8,11 @@ export interface Speaker {
   readonly base: BaseVoice
   /** Median pitch in Hz. */
   readonly pitch: number
+  /**
+   * Formants move to this many times their frequency: it is spoken that much lower and slower, and played faster. The voice rms
+   * cannot be told a pitch, so that its formants follow that.
+   */
+  readonly formants: number
   /** Liveliness: the standard deviation of the pitch in Hz; undefined keeps the base voice's. The voice rms has its own. */
   readonly spread?: number
   /** How much longer than the base voice's every sound lasts. */
@@ -34,7 +39,7 @@ interface Speakers {
 const speakers = readData<Speakers>('engines/flite/speakers.json')
 
 /** The median pitch of each base voice as it comes, in Hz (measured over three sentences). */
-export const naturalPitch: Readonly<Record<BaseVoice, number>> = { slt: 174, rms: 100, awb: 131 }
+const naturalPitch: Readonly<Record<BaseVoice, number>> = { slt: 174, rms: 100, awb: 131 }
 
 /** The highest pitch of each base voice that was measured to be understood, as a factor; the lowest is 0.82 of all. */
 const highest: Readonly<Record<BaseVoice, number>> = { slt: 1.45, rms: 1.2, awb: 1.45 }
@@ -46,10 +51,12 @@ const usualSpread = 20
 /** A speaker: the base voice with some settings changed, within the range that stays clear. */
 export function speaker(base: BaseVoice, changes: Partial<Speaker> = {}): Speaker {
   const natural = naturalPitch[base]
-  const { pitch = natural, stretch = 1, spread } = changes
+  const { pitch = natural, stretch = 1, spread, formants = base === 'slt' ? 0.94 : 1 } = changes
+  const bounded = clamp(pitch, lowest * natural, highest[base] * natural)
   return {
     base,
-    pitch: clamp(pitch, lowest * natural, highest[base] * natural),
+    pitch: bounded,
+    formants: base === 'rms' ? bounded / natural : formants,
     stretch: clamp(stretch, 0.8, 1.35),
     ...(spread !== undefined && { spread: clamp(spread, 2, 45) }),
   }
@@ -81,7 +88,7 @@ export function speakerOfInstruction(voice: Speaker, instruction: string): Speak
     stretch *= trait.stretch ?? 1
     if (trait.spread !== undefined) spread = (spread ?? usualSpread) + trait.spread
   }
-  return speaker(voice.base, { pitch, stretch, ...(spread !== undefined && { spread }) })
+  return speaker(voice.base, { ...voice, pitch, stretch, ...(spread !== undefined && { spread }) })
 }
 
 function hasWord(text: string, words: readonly string[]): boolean {
