@@ -1,3 +1,4 @@
+import { createRecent } from './recent.ts'
 import { spokenSize } from './text/spoken-size.ts'
 
 /**
@@ -67,15 +68,10 @@ const keptVoices = 64
 
 /** The paces of the voices that spoke last, by their keys. */
 export function createPaces(): (voice: string) => Pace {
-  const paces = new Map<string, Pace>()
+  const paces = createRecent<Pace>(keptVoices)
   return (voice) => {
     const pace = paces.get(voice) ?? createPace()
-    paces.delete(voice)
     paces.set(voice, pace)
-    for (const oldest of paces.keys()) {
-      if (paces.size <= keptVoices) break
-      paces.delete(oldest)
-    }
     return pace
   }
 }

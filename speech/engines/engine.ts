@@ -1,4 +1,5 @@
 /** The interface of every speech engine: flite and the neural ones, behind the same servers. */
+import { createHash } from 'node:crypto'
 
 /** A voice of a server's table. */
 export interface Voice {
@@ -24,6 +25,19 @@ export type VoiceSource =
 export interface VoiceHandle {
   /** Equal sources have equal keys; engines cache by it. */
   readonly key: string
+}
+
+/** Equal sources have equal keys. */
+export function keyOfSource(source: VoiceSource): string {
+  const hash = createHash('sha256').update(`${source.kind}\n`)
+  if (source.kind === 'preset') hash.update(source.voice.toLowerCase())
+  else if (source.kind === 'design') hash.update(source.description)
+  else if (source.kind === 'file') hash.update(source.path)
+  else {
+    const { buffer, byteOffset, byteLength } = source.samples
+    hash.update(`${source.sampleRate}\n${source.text ?? ''}\n`).update(new Uint8Array(buffer, byteOffset, byteLength))
+  }
+  return hash.digest('hex')
 }
 
 export interface EngineCapabilities {

@@ -95,7 +95,7 @@ export async function loadDecoder(
   return loadCodec({
     file,
     graph: buildCodecDecoder(file, geometry, shape, books, options),
-    options: { name: 'codec_decoder', device: 'cpu', frugal: true },
+    options: { name: 'codec_decoder', frugal: true },
     shape: cacheShape(shape, configuration.codec.transformer.context),
     rotary: createRotaryTable(shape.headSize, shape.period),
     rowsTogether: options.window === 'row' ? 1 : geometry.stride,
@@ -105,7 +105,7 @@ export async function loadDecoder(
 
 /** The decoder by the model's folder. */
 export const decoderSource: DecoderSource<KyutaiDecoderPlan, Int32Array> = {
-  module: { beside: import.meta.url, name: './kyutai-decoder-child' },
+  engine: 'kyutai-tts',
   openFile: async ({ folder }) => openCodecFile(folder, await readConfiguration(folder)),
   async load(file, { folder, books }) {
     const configuration = await readConfiguration(folder)

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import {
+  floats,
   openSession,
   openTensorFile,
   type QuantisationPlan,
@@ -152,9 +153,9 @@ async function openFrom(
         set = schedule[book]!
         const { made } = await stream.run(
           {
-            hidden: { type: 'float32', shape: [1, model.dim], data: hidden },
-            embedded: { type: 'float32', shape: [1, embedded.length], data: embedded },
-            spread: { type: 'float32', shape: [shape.width, embedded.length], data: spread },
+            hidden: floats([1, model.dim], hidden),
+            embedded: floats([1, embedded.length], embedded),
+            spread: floats([shape.width, embedded.length], spread),
           },
           1,
         )
@@ -179,7 +180,7 @@ async function openFrom(
   }
 
   function placeOf(name: string) {
-    return { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
+    return { name, weightsFolder: weightsFolder(quantised), threads } as const
   }
 }
 

@@ -1,6 +1,6 @@
 /** The codec's decoder as the loop uses it: latents of whole frames in, samples out. */
 import { join } from 'node:path'
-import { type Device, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
+import { openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { buildMimiDecoder, decoderShape } from '../../blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
@@ -16,7 +16,6 @@ import { type PocketGeometry, readGeometry } from './geometry.ts'
 
 /** Which decoder to load. */
 export interface PocketDecoderPlan extends DecoderPlan {
-  readonly device: Device
   readonly overrides: ConfigurationOverrides
 }
 
@@ -25,14 +24,13 @@ function loadDecoder(
   file: TensorFile,
   geometry: PocketGeometry,
   configuration: PocketConfiguration,
-  device: Device,
 ): Promise<Decoder<Float32Array>> {
   const shape = decoderShape(geometry, configuration)
   const { latent, decoder } = geometry
   return loadCodec({
     file,
     graph: buildMimiDecoder(file, geometry, shape),
-    options: { name: 'mimi_decoder', device },
+    options: { name: 'mimi_decoder' },
     shape: cacheShape(shape, configuration.mimi.context),
     rotary: createRotaryTable(shape.headSize, shape.period),
     feed(latents: Float32Array) {
@@ -45,10 +43,10 @@ function loadDecoder(
 
 /** The decoder by the model's folder: its codec is in the file of the language model. */
 export const decoderSource: DecoderSource<PocketDecoderPlan, Float32Array> = {
-  module: { beside: import.meta.url, name: './pocket-decoder-child' },
+  engine: 'pocket-tts',
   openFile: ({ folder }) => openTensorFile(join(folder, 'model.safetensors')),
-  async load(file, { folder, device, overrides }) {
+  async load(file, { folder, overrides }) {
     const geometry = readGeometry(file)
-    return loadDecoder(file, geometry, overridden(await readConfiguration(folder, geometry), overrides), device)
+    return loadDecoder(file, geometry, overridden(await readConfiguration(folder, geometry), overrides))
   },
 }

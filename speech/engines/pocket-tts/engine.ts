@@ -19,7 +19,6 @@ import { createVoices, keyOf, type Voices } from './voices.ts'
 const engineOptions = neuralOptions.extend({
   /** Models of other languages, each loaded when its language is first spoken. */
   others: z.array(z.object({ language: z.string().min(1), folder: z.string().min(1) })).default([]),
-  device: z.enum(['auto', 'cpu', 'cuda', 'mps']).default('auto'),
 })
 
 export type PocketEngineOptions = z.input<typeof engineOptions>

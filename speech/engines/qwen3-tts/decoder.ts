@@ -22,7 +22,7 @@ export function loadDecoder(file: TensorFile, codec: CodecFile): Promise<Decoder
   return loadCodec({
     file,
     graph: buildCodecDecoder(file, codec),
-    options: { name: 'codec_decoder', device: 'cpu', frugal: true },
+    options: { name: 'codec_decoder', frugal: true },
     shape: cacheShape(shape, window),
     rotary: createRotaryTable(shape.headSize, shape.period, 'power'),
     feed: feedCodes(groups, 1),
@@ -31,7 +31,7 @@ export function loadDecoder(file: TensorFile, codec: CodecFile): Promise<Decoder
 
 /** The decoder by the model's folder. */
 export const decoderSource: DecoderSource<DecoderPlan & { readonly configuration?: string }, Int32Array> = {
-  module: { beside: import.meta.url, name: './qwen-decoder-child' },
+  engine: 'qwen3-tts',
   openFile: ({ folder }) => openCodecFile(folder),
   async load(file, { folder, configuration }) {
     const { codec } = await readConfiguration(folder, configuration)

@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import {
+  floats,
   openTensorFile,
   type QuantisationPlan,
   type Session,
-  type TensorData,
   type TensorFile,
   toFloats,
 } from '../../../src/inference/inference.ts'
@@ -173,7 +173,7 @@ async function openFrom(opening: ModelOpening, options: QwenModelOptions): Promi
   }
 
   function load(graph: Uint8Array, weights: TensorFile, name: string, count: number): Promise<Session> {
-    return opening.load(graph, weights, { name, device: 'cpu', threads: count, frugal: true })
+    return opening.load(graph, weights, { name, threads: count, frugal: true })
   }
 }
 
@@ -223,8 +223,4 @@ async function projectRows(
   const { rows } = await projection.run({ embedded: floats([ids.length, textWidth], data) })
   const all = rows!.data as Float32Array
   return ids.map((_, index) => all.slice(index * width, (index + 1) * width))
-}
-
-function floats(shape: readonly number[], data: Float32Array): TensorData {
-  return { type: 'float32', shape, data }
 }

@@ -262,7 +262,7 @@ test('lives in a process of its own, as under a server, where a seed makes the s
 
 test('options that are wrong are named', () => {
   assert.throws(
-    () => createEngine({ folder: '/models', device: 'tpu' }),
+    () => createEngine({ folder: '/models', precision: 'int4' }),
     (thrown: { details: string[] }) => thrown.details.length === 2,
   )
 })

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
-import { openDecoderProcess } from '../../../../speech/engines/neural/decoder.ts'
+import { openDecoderProcess } from '../../../../speech/engines/neural/decoder-process.ts'
 import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
-import { decoderSource, loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
+import { loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
 import { createEngine, createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
@@ -246,7 +246,11 @@ test('a cloned voice goes on where its recording ended: the sound is that of one
   const { codec } = await readConfiguration(folder)
   const file = await openCodecFile(folder)
   const here = await loadDecoder(file, codec)
-  const beside = await openDecoderProcess(decoderSource, { folder, identity: file.identity })
+  const beside = await openDecoderProcess<Int32Array>({
+    engine: 'qwen3-tts',
+    plan: { folder },
+    identity: file.identity,
+  })
   const groups = codec.decoder_config.num_quantizers
   const codesOf = (frames: number, seed: number) =>
     Int32Array.from({ length: frames * groups }, (_, i) => (i * 7 + seed) % codec.decoder_config.codebook_size)
