@@ -15,8 +15,8 @@ const commonWords: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEn
 type Scores = Readonly<Record<string, number>>
 
 /**
- * How `eld`'s scores become a decision, fitted by `npm run bench -- languages` on the sentences of
- * test/speech/language-samples/fitted.ts and measured on those of held-out.ts.
+ * How `eld`'s scores become a decision, fitted on other sentences than those of test/fixtures/language-samples.json, on which
+ * `npm run bench -- languages` measures it.
  */
 const weights = {
   /** The weight of the text without names, relative to the whole, once it has `restLetters` letters. */
