@@ -43,11 +43,6 @@ export function keyOfSource(source: VoiceSource): string {
 export interface EngineCapabilities {
   /** English names of the languages that this engine speaks. */
   readonly languages: readonly string[]
-  readonly cloning: 'neural' | 'matched' | 'none'
-  readonly design: 'neural' | 'matched' | 'none'
-  readonly instruct: boolean
-  /** True when the first samples come before the whole text is spoken. */
-  readonly streaming: boolean
   /** Seconds of speech that it makes in a second here, where it measured that. */
   readonly pace?: number
   /** How much text it takes at a time, where that is less than the servers' 500 characters. */

@@ -38,10 +38,6 @@ export function createEngine(): SpeechEngine {
     sampleRate: outputRate,
     capabilities: {
       languages: ['English'],
-      cloning: 'matched',
-      design: 'matched',
-      instruct: true,
-      streaming: true,
       deterministic: true,
       wordTimes: 'measured',
       phones: true,

@@ -139,13 +139,8 @@ function canBeInstructed({ tts_model_type: type, tts_model_size: size }: QwenMod
 }
 
 function capabilitiesOf(loaded: QwenModel | undefined, pace: number): EngineCapabilities {
-  const kind = loaded?.model.tts_model_type
   return {
     languages: loaded ? languagesOf(loaded) : [],
-    cloning: kind === 'base' ? 'neural' : 'none',
-    design: kind === 'voice_design' ? 'neural' : 'none',
-    instruct: loaded ? canBeInstructed(loaded.model) : false,
-    streaming: true,
     ...(loaded && { pace, chunk: chunkLimits(pace, loaded.model.tts_model_size === '0b6' ? 250 : 150) }),
   }
 }

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { detectLanguage, findLanguage, languageNames } from '../../../speech/text/languages.ts'
-import { suite } from '../../helpers/suite.ts'
 import { hardEnglish, heldOut, short } from '../../helpers/speech/language-samples.ts'
+import { suite } from '../../helpers/suite.ts'
 
 const test = suite('the language of a text')
 

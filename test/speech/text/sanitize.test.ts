@@ -7,7 +7,8 @@ import { isWholeRun, suite } from '../../helpers/suite.ts'
 
 const test = suite('text made ready to be spoken')
 
-const tables = fixture<Readonly<Record<string, readonly (readonly [written: string, spoken: string])[]>>>('sanitized.json')
+const tables =
+  fixture<Readonly<Record<string, readonly (readonly [written: string, spoken: string])[]>>>('sanitized.json')
 for (const [name, rows] of Object.entries(tables))
   test(name, () => {
     for (const [written, spoken] of rows) assert.is(sanitize(written), spoken)
