@@ -196,23 +196,14 @@ export function quantisationPlan(cacheFolder: string): QuantisationPlan {
   return {
     name: 'kyutai-tts',
     cacheFolder,
-    keeps: isUsedEveryFrame,
-    quantises: isLarge,
+    // The graphs that run for every frame on a single row, and the voice's keys and values.
+    keeps: /^(transformer|out_norm|text_linear|text_emb\.out[12]|depformer|depformer_in|linears)\./,
+    // The matrices that hold all but some hundred thousand of those numbers.
+    quantises:
+      /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/,
     scales: 'block',
     recognise: 'identity',
   }
-}
-
-/** The weights of the graphs that run for every frame on a single row, and of the voice's keys and values. */
-function isUsedEveryFrame(name: string): boolean {
-  return /^(transformer|out_norm|text_linear|text_emb\.out[12]|depformer|depformer_in|linears)\./.test(name)
-}
-
-/** The matrices that hold all but some hundred thousand of those numbers. */
-function isLarge(name: string): boolean {
-  return /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/.test(
-    name,
-  )
 }
 
 async function openFittingTokenizer(folder: string, { model }: KyutaiConfiguration): Promise<Tokenizer> {

@@ -12,7 +12,7 @@ import {
   tensorProblems,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
-import type { CodecHalf, DecoderSizes, DecoderTensors } from '../../blocks/mimi-decoder.ts'
+import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
 import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
 import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
@@ -27,7 +27,7 @@ export interface PocketGeometry {
   readonly languageModel: TransformerSize
   readonly hasRowBeforeVoice: boolean
   readonly head: { readonly width: number; readonly blocks: number; readonly frequencies: number }
-  readonly decoder: DecoderSizes['decoder']
+  readonly decoder: CodecHalf
   /** Turns a reference clip into a voice; absent where the file was published without it. */
   readonly encoder:
     | (CodecHalf & {
@@ -42,12 +42,6 @@ export interface PocketGeometry {
 type Table = 'model' | 'rowBeforeVoice' | 'projection' | 'encoder' | 'head' | 'headBlock' | 'time'
 const tables = readData<Readonly<Record<Table, TensorTable>>>('engines/pocket-tts/tensors.json')
 
-const decoderTensors: DecoderTensors = {
-  mean: 'flow_lm.emb_mean',
-  deviation: 'flow_lm.emb_std',
-  quantizer: 'mimi.quantizer.output_proj',
-  upsample: 'mimi.upsample.convtr.convtr',
-}
 const encoderTensors: EncoderTensors = {
   downsample: 'mimi.downsample.conv.conv',
   projection: 'flow_lm.speaker_proj_weight',
@@ -76,7 +70,6 @@ export function readGeometry(file: TensorFile): PocketGeometry {
       transformer: transformerSize(tensors, 'mimi.decoder_transformer.transformer', width),
       seanet,
       stride,
-      tensors: decoderTensors,
     },
     encoder,
     samplesPerFrame: samplesPerFrameOf({ seanet, stride }),

@@ -12,8 +12,8 @@ import {
   toFloats,
 } from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
-import { buildMimiEncoder, encoderShape } from '../../blocks/mimi-encoder.ts'
+import { codecShape, type StreamingGraph } from '../../blocks/mimi-decoder.ts'
+import { buildMimiEncoder } from '../../blocks/mimi-encoder.ts'
 import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
@@ -132,7 +132,7 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
 
   async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
     if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
-    const shape = encoderShape(geometry.encoder, configuration)
+    const shape = codecShape(geometry.encoder, configuration)
     const graph = buildMimiEncoder(file, geometry.encoder, shape)
     const session = await load(graph.model, file, 'mimi_encoder')
     await file.requireUnchanged()
@@ -144,22 +144,19 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
   }
 }
 
-/** How the weights are quantised. */
-function quantisationPlan(cacheFolder: string): QuantisationPlan {
-  return { name: 'pocket-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge }
-}
-
 /**
- * The weights of the two graphs that run once per frame, on a single row: their time is that of reading their weights, so
- * these are worth a quarter of their size. The codec works on many rows at once and would lose more than it gained.
+ * How the weights are quantised: those of the two graphs that run once per frame, on a single row. Their time is that of
+ * reading their weights, so these are worth a quarter of their size. The codec works on many rows at once and would lose more
+ * than it gained.
  */
-function isUsedEveryFrame(name: string): boolean {
-  return /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/.test(name)
-}
-
-/** The matrices that hold all but some hundred thousand of those numbers. */
-function isLarge(name: string): boolean {
-  return /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/.test(name)
+function quantisationPlan(cacheFolder: string): QuantisationPlan {
+  return {
+    name: 'pocket-tts',
+    cacheFolder,
+    keeps: /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/,
+    // The matrices that hold all but some hundred thousand of those numbers.
+    quantises: /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/,
+  }
 }
 
 const textTable = 'flow_lm.conditioner.embed.weight'

@@ -115,12 +115,6 @@ export function modelTensors(model: ModelFile): ExpectedTensors {
 
 function expectSpeaker(expected: ExpectedTensors, speaker: SpeakerFile): void {
   const { enc_channels: channels, enc_kernel_sizes: kernels, enc_res2net_scale: scale } = speaker
-  for (let block = 1; block < channels.length - 1; block++) {
-    const [width, before, kernel] = [channels[block]!, channels[block - 1]!, kernels[block]!]
-    expectTensors(expected, tables.speakerBlock, { width, before, squeezed: speaker.enc_se_channels }, block)
-    for (let part = 0; part < scale - 1; part++)
-      expectTensors(expected, tables.speakerPart, { part: width / scale, kernel }, block, part)
-  }
   const last = channels.at(-1)!
   expectTensors(expected, tables.speaker, {
     ...{ bands: speaker.mel_dim, first: channels[0]!, kernel: kernels[0]! },
@@ -128,6 +122,12 @@ function expectSpeaker(expected: ExpectedTensors, speaker: SpeakerFile): void {
     ...{ attention: speaker.enc_attention_channels, size: speaker.enc_dim },
     joined: channels.slice(1, -1).reduce((sum, width) => sum + width, 0),
   })
+  for (let block = 1; block < channels.length - 1; block++) {
+    const [width, before, kernel] = [channels[block]!, channels[block - 1]!, kernels[block]!]
+    expectTensors(expected, tables.speakerBlock, { width, before, squeezed: speaker.enc_se_channels }, block)
+    for (let part = 0; part < scale - 1; part++)
+      expectTensors(expected, tables.speakerPart, { part: width / scale, kernel }, block, part)
+  }
 }
 
 function expectBooks(expected: ExpectedTensors, { first, rest }: CodecBooks, entries: number, size: number): void {
