@@ -122,7 +122,7 @@ export interface TensorCheck {
 
 /** Throws an AppError that names the file and the tensors that are missing or of another shape. */
 export function checkTensors(file: TensorFile, { what, expected, others = [], unused, spell }: TensorCheck): void {
-  const found = [...tensorProblems(file.tensors, expected), ...others]
+  const found = [...new Set([...tensorProblems(file.tensors, expected), ...others])]
   const problems = spell ? found.map((problem) => problem.replace(/^\S+/, spell)) : found
   if (problems.length === 0) return
   // An unknown tensor alone does no harm; together with a missing one it hints at a renaming.

@@ -3,13 +3,10 @@
  * exactly the tensors of such a model. Both generations are known: the older has no row in front of the voice.
  */
 
-import { AppError } from '../../../src/errors.ts'
 import {
   type ExpectedTensors,
-  shownProblems,
   type TensorEntry,
   type TensorFile,
-  tensorProblems,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
 import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
@@ -17,7 +14,7 @@ import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
 import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
 import { readData } from '../../data.ts'
-import { expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
+import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 
 export interface PocketGeometry {
   /** Numbers per latent: one latent is one frame of audio. */
@@ -75,15 +72,9 @@ export function readGeometry(file: TensorFile): PocketGeometry {
     samplesPerFrame: samplesPerFrameOf({ seanet, stride }),
   }
   const expected = expectedTensors(tensors, geometry)
-  const problems = [
-    ...tensorProblems(tensors, expected),
-    ...unknownTensors(tensors, expected),
-    ...structureProblems(geometry),
-  ]
-  if (problems.length > 0)
-    throw new AppError('invalid', `${file.path} is not the weights file of a pocket-tts model`, {
-      details: [...new Set(problems)].slice(0, shownProblems),
-    })
+  // The published files hold nothing else.
+  const others = [...unknownTensors(tensors, expected), ...structureProblems(geometry)]
+  checkTensors(file, { what: 'a pocket-tts model', expected, others, unused: /./ })
   return geometry
 }
 
