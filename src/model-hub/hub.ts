@@ -84,6 +84,9 @@ export function openHub(parts: HubParts): Hub {
         const transfer = createTransfer(parts)
         const plan = { model, nonCommercial, modelsFolder, records, transfer, freeBytes, sleep, signal, onProgress }
         return await firstOf(plan, editionsFor(model))
+      } catch (reason) {
+        signal?.throwIfAborted()
+        throw reason
       } finally {
         lock.release()
       }

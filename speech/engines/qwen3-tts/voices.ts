@@ -1,9 +1,9 @@
 /** Voices: presets by name, descriptions, and recordings heard by the speaker encoder and the codec. */
 import { AppError } from '../../../src/errors.ts'
 import type { TensorData } from '../../../src/inference/inference.ts'
+import { resample } from '../../audio/resample.ts'
 import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
 import type { Beginning, FrameDecoder } from '../../blocks/frame-decoder.ts'
-import { resample } from '../../audio/resample.ts'
 import { rowsPerFrame } from './codec-encoder.ts'
 import type { SpeakerFile } from './configuration.ts'
 import { logMel } from './mel.ts'
