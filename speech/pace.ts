@@ -1,4 +1,4 @@
-import { createRecent } from './recent.ts'
+import { createRecent } from './shared/recent.ts'
 
 /**
  * The seconds that a voice takes for its texts, learned from its earlier chunks, to notice a clause left out or said

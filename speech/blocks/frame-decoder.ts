@@ -1,5 +1,5 @@
 /** A codec's decoder as the loops of engines use it: whole frames in, samples out. */
-import { createRecent } from '../recent.ts'
+import { createRecent } from '../shared/recent.ts'
 import type { SavedStream, Stream } from './state-stream.ts'
 
 /** Frames in front of a signal that are not heard, but that its sound follows. */

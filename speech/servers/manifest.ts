@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../src/errors.ts'
-import { readData } from '../data.ts'
 import type { Voice } from '../engines/engine.ts'
+import { readData } from '../shared/data.ts'
 
 /** A variant of a server's model and its abilities. */
 const variant = z.object({

@@ -1,4 +1,4 @@
-import { readData } from '../data.ts'
+import { readData } from '../shared/data.ts'
 
 /**
  * Frequent words and greetings by ISO 639-1 code, for texts of a few words, where letter statistics say little. A word that two

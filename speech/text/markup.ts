@@ -1,4 +1,4 @@
-import { readData } from '../data.ts'
+import { readData } from '../shared/data.ts'
 import { signs } from './signs.ts'
 
 interface Tags {

@@ -1,4 +1,4 @@
-import { readData } from '../data.ts'
+import { readData } from '../shared/data.ts'
 import { hasFewWords, joinFewWords } from './few-words.ts'
 
 /** Abbreviations of the ten languages, in small letters: their dot ends a sentence never or not always. */

@@ -1,4 +1,4 @@
-import { readData } from '../data.ts'
+import { readData } from '../shared/data.ts'
 
 interface Signs {
   /** Signs that are words, as English says them. Other signs are skipped and counted. */

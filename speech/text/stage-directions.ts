@@ -1,4 +1,4 @@
-import { readData } from '../data.ts'
+import { readData } from '../shared/data.ts'
 
 /** Longer phrases are never looked into, in characters. */
 export const longestDirection = 120

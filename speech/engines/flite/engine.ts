@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/errors.ts'
 import { parseWav } from '../../audio/wav.ts'
-import { createRecent, type Recent } from '../../recent.ts'
+import { createRecent, type Recent } from '../../shared/recent.ts'
 import { splitChunks, splitSentences } from '../../text/sentences.ts'
 import { keyOfSource, type SpeechEngine, type SpeechRequest, type VoiceHandle, type VoiceSource } from '../engine.ts'
 import { type Flite, loadFlite, outputRate } from './flite.ts'

@@ -1,4 +1,4 @@
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 
 /** The recorded speakers inside flite that are clear enough to be understood. */
 export type BaseVoice = 'slt' | 'rms' | 'awb'

@@ -1,5 +1,5 @@
 /** When the words of a text are heard: flite prints the end of each sound with the audio, and the sounds of each word alone. */
-import { createRecent } from '../../recent.ts'
+import { createRecent } from '../../shared/recent.ts'
 import type { ProgramRun } from './wasi.ts'
 
 /** A sound of flite's with its time in seconds; pauses are left out. */

@@ -75,7 +75,7 @@ export async function loadDecoder(
 
 /** The decoder by the model's folder. */
 export const decoderSource: DecoderSource<KyutaiDecoderPlan, Int32Array> = {
-  engine: 'kyutai-tts',
+  module: { beside: import.meta.url, name: './kyutai-decoder-child' },
   openFile: async ({ folder }) => openCodecFile(folder, await readConfiguration(folder)),
   async load(file, { folder, books }) {
     const configuration = await readConfiguration(folder)

@@ -3,7 +3,7 @@ import { type ExpectedTensors, partName, type TensorFile, tensorProblems } from 
 import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
 import { kyutaiLayers } from '../../blocks/transformer.ts'
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { codecBooks, codecConvolutions, codecName, codecProjections, codecTransformer, upsampling } from './tensors.ts'

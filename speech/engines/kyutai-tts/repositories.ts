@@ -1,4 +1,4 @@
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 
 /** Where the model hub has Kyutai TTS 1.6B and the voices of speech server C. */
 export const kyutaiRepository = 'kyutai/tts-1.6b-en_fr'

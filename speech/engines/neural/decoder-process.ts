@@ -1,12 +1,10 @@
-/** A codec's decoder in a process of its own; `codec-child.ts` is the other side. */
-import { type Child, createRevivedChild } from '../../../src/process/process.ts'
+/** A codec's decoder in a process of its own; `serve-decoder.ts` is the other side. */
+import { type Child, type ChildModule, createRevivedChild } from '../../../src/process/process.ts'
 import type { Beginning, Decoder } from '../../blocks/frame-decoder.ts'
 import type { DecoderPlan } from './decoder.ts'
 
 /** Which decoder to load, with the identity of the codec's file that the engine has checked. */
 export interface CheckedPlan {
-  /** The folder of the engine. */
-  readonly engine: string
   readonly plan: DecoderPlan
   readonly identity: string
 }
@@ -26,11 +24,11 @@ export interface DecoderMethods<Frames> {
  * Starts a process and loads the decoder there, so that it turns one frame into samples on a second core while the language
  * model makes the next ones on the first. When it is lost, the signal in flight fails and the next one starts another.
  */
-export async function openDecoderProcess<Frames>(plan: CheckedPlan): Promise<Decoder<Frames>> {
+export async function openDecoderProcess<Frames>(module: ChildModule, plan: CheckedPlan): Promise<Decoder<Frames>> {
   type Methods = DecoderMethods<Frames>
   const child = createRevivedChild<Methods>({
     name: 'The process that decodes the audio',
-    module: { beside: import.meta.url, name: './codec-child' },
+    module,
     open: plan,
   })
   let streams = 0

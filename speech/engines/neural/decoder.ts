@@ -7,6 +7,7 @@ import {
   type Tensors,
   weightsFolder,
 } from '../../../src/inference/inference.ts'
+import type { ChildModule } from '../../../src/process/process.ts'
 import { type Decoder, frameDecoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { createStream, type Stream, type StreamParts } from '../../blocks/state-stream.ts'
@@ -18,9 +19,10 @@ export interface DecoderPlan {
   readonly folder: string
 }
 
-/** An engine's decoders: how one is loaded over the codec's file. `codec-child.ts` finds it by the engine's folder. */
+/** An engine's decoders: how one is loaded over the codec's file, here or in a process of its own. */
 export interface DecoderSource<Plan extends DecoderPlan, Frames> {
-  readonly engine: string
+  /** The module that calls `serveDecoder`. Its file has a name of its own, since a build puts all into one folder. */
+  readonly module: ChildModule
   openFile(plan: Plan): Promise<TensorFile>
   load(file: TensorFile, plan: Plan): Promise<Decoder<Frames>>
 }
@@ -33,7 +35,7 @@ export function openDecoder<Plan extends DecoderPlan, Frames>(
   where: 'here' | 'process' = 'here',
 ): Promise<Decoder<Frames>> {
   return where === 'process'
-    ? openDecoderProcess({ engine: source.engine, plan, identity: file.identity })
+    ? openDecoderProcess(source.module, { plan, identity: file.identity })
     : source.load(file, plan)
 }
 

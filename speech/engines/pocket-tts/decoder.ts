@@ -62,7 +62,7 @@ function loadDecoder(
 
 /** The decoder by the model's folder: its codec is in the file of the language model. */
 export const decoderSource: DecoderSource<PocketDecoderPlan, Float32Array> = {
-  engine: 'pocket-tts',
+  module: { beside: import.meta.url, name: './pocket-decoder-child' },
   openFile: ({ folder }) => openTensorFile(join(folder, 'model.safetensors')),
   async load(file, { folder, overrides }) {
     const geometry = readGeometry(file)

@@ -13,7 +13,7 @@ import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
 import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
 import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 
 export interface PocketGeometry {

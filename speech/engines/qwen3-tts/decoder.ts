@@ -31,7 +31,7 @@ export function loadDecoder(file: TensorFile, codec: CodecFile): Promise<Decoder
 
 /** The decoder by the model's folder. */
 export const decoderSource: DecoderSource<DecoderPlan & { readonly configuration?: string }, Int32Array> = {
-  engine: 'qwen3-tts',
+  module: { beside: import.meta.url, name: './qwen-decoder-child' },
   openFile: ({ folder }) => openCodecFile(folder),
   async load(file, { folder, configuration }) {
     const { codec } = await readConfiguration(folder, configuration)

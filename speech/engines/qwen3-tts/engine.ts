@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import { createRecent } from '../../recent.ts'
+import { createRecent } from '../../shared/recent.ts'
 import { type EngineCapabilities, keyOfSource, type SpeechEngine, type VoiceSource } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { chunkLimits, measurePace } from '../neural/pace.ts'

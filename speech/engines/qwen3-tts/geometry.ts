@@ -2,7 +2,7 @@
 import type { ExpectedTensors, TensorFile } from '../../../src/inference/inference.ts'
 import type { Codebook } from '../../blocks/residual-vectors.ts'
 import { findSeanet, type Seanet } from '../../blocks/seanet.ts'
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 import type { CodecFile, ModelFile, SpeakerFile } from './configuration.ts'
 import { decoderShape, encoderShape, predictorShape, talkerShape } from './layers.ts'

@@ -1,4 +1,4 @@
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 
 type Words = Readonly<Record<string, string>>
 

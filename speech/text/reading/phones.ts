@@ -1,4 +1,4 @@
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 
 /** The sounds of English in the International Phonetic Alphabet, and in ARPABET; the longer signs first. */
 const ipa = Object.entries(readData<Readonly<Record<string, string>>>('text/reading/phones.json'))

@@ -1,4 +1,4 @@
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 import { type Habits, type LanguageData, rulesOf } from './european.ts'
 import { groupsOf } from './numbers.ts'
 import { rule } from './rules.ts'

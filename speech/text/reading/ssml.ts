@@ -1,4 +1,4 @@
-import { readData } from '../../data.ts'
+import { readData } from '../../shared/data.ts'
 import { phonesOf } from './phones.ts'
 
 /** A part of a text between two tags of SSML. */

@@ -41,7 +41,7 @@ async function withService(work: (scene: Scene) => Promise<void>): Promise<void>
 
 function decoderOf(engine: number): number {
   const children = readFileSync(`/proc/${engine}/task/${engine}/children`, 'utf8').trim().split(' ').map(Number)
-  const found = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('codec-child'))
+  const found = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder-child'))
   assert.ok(found, 'the engine has a decoder')
   return found!
 }

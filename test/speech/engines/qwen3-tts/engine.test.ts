@@ -7,7 +7,7 @@ import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
 import { openDecoderProcess } from '../../../../speech/engines/neural/decoder-process.ts'
 import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
-import { loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
+import { decoderSource, loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
 import { createEngine, createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
@@ -237,8 +237,7 @@ test('a cloned voice goes on where its recording ended: the sound is that of one
   const { codec } = await readConfiguration(folder)
   const file = await openCodecFile(folder)
   const here = await loadDecoder(file, codec)
-  const beside = await openDecoderProcess<Int32Array>({
-    engine: 'qwen3-tts',
+  const beside = await openDecoderProcess<Int32Array>(decoderSource.module, {
     plan: { folder },
     identity: file.identity,
   })
