@@ -1,7 +1,12 @@
 /** A codec's decoder in a process of its own; `serve-decoder.ts` is the other side. */
 import { type Child, type ChildModule, createRevivedChild } from '../../../src/process/process.ts'
 import type { Beginning, Decoder } from '../../blocks/frame-decoder.ts'
-import type { DecoderPlan } from './decoder.ts'
+
+/** Which decoder to load. */
+export interface DecoderPlan {
+  /** The model's folder. */
+  readonly folder: string
+}
 
 /** Which decoder to load, with the identity of the codec's file that the engine has checked. */
 export interface CheckedPlan {

@@ -11,13 +11,7 @@ import type { ChildModule } from '../../../src/process/process.ts'
 import { type Decoder, frameDecoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { createStream, type Stream, type StreamParts } from '../../blocks/state-stream.ts'
-import { openDecoderProcess } from './decoder-process.ts'
-
-/** Which decoder to load. */
-export interface DecoderPlan {
-  /** The model's folder. */
-  readonly folder: string
-}
+import { type DecoderPlan, openDecoderProcess } from './decoder-process.ts'
 
 /** An engine's decoders: how one is loaded over the codec's file, here or in a process of its own. */
 export interface DecoderSource<Plan extends DecoderPlan, Frames> {

@@ -2,8 +2,8 @@
 import { AppError } from '../../../src/errors.ts'
 import { serveParent } from '../../../src/process/process.ts'
 import type { Decoder, FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { DecoderPlan, DecoderSource } from './decoder.ts'
-import type { CheckedPlan, DecoderMethods } from './decoder-process.ts'
+import type { DecoderSource } from './decoder.ts'
+import type { CheckedPlan, DecoderMethods, DecoderPlan } from './decoder-process.ts'
 
 /** Decodes for the engine's process, in a module of its own. */
 export function serveDecoder<Plan extends DecoderPlan, Frames>(source: DecoderSource<Plan, Frames>): void {

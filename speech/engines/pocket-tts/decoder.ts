@@ -6,7 +6,8 @@ import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { buildMimiDecoder, codecShape, type MimiDecoder } from '../../blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { type DecoderPlan, type DecoderSource, loadCodec } from '../neural/decoder.ts'
+import { type DecoderSource, loadCodec } from '../neural/decoder.ts'
+import type { DecoderPlan } from '../neural/decoder-process.ts'
 import {
   type ConfigurationOverrides,
   overridden,
