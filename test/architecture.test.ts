@@ -130,7 +130,7 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'src/personas/package': 'a package is a file: it is read, verified and written in place, flat in memory',
   'src/personas/arrival': "another program's file is read in place, one conversation or line at a time",
   'src/personas/card/card-file.ts': 'reads the picture of a character card',
-  'speech/servers/manifest.ts': 'reads the documents of the speech servers beside the code',
+  'speech/shared/data.ts': 'reads the tables of this room beside the code',
   'speech/hub-voice.ts': 'keeps fetched voices as files',
   'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',
   'speech/engines': "an engine reads its model's files, tensor by tensor",
