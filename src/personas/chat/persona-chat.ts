@@ -67,8 +67,8 @@ export interface PreparedChat {
   readonly warnings: readonly string[]
   /** The id of the persona; absent where none answers. */
   readonly persona?: string
-  /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
-  readonly extract?: 'manual' | 'auto'
+  /** Whether the persona's model will look for facts in the kept parts. */
+  readonly extract?: 'auto'
   /** The MCP servers that the persona may use in this chat; absent for none. */
   readonly servers?: readonly string[]
   /**
