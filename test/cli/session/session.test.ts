@@ -75,7 +75,7 @@ test('list, show, rename and remove print rows and ids, and with --json the REST
       )
     assert.match(
       (await run(['session', 'show', 'Trip'])).stdout,
-      /^\*\d{4}-.*, 1 turn\*\n\n\*\*user\*\* \(\d{4}-[^)]*\)\n\nWhere to\?\n\n\*\*assistant\*\* \([^)]*\)\n\n1: Where to\?\n\n\*custom-model · custom · \d+ \+ \d+ tokens · \d\.\d s\*\n$/,
+      /^\*\*user\*\* \(\d{4}-[^)]*\)\n\nWhere to\?\n\n\*\*assistant\*\* \([^)]*\)\n\n1: Where to\?\n\n\*custom-model · custom · \d+ \+ \d+ tokens · \d\.\d s\*\n$/,
     )
     const taken = await run(['session', 'rename', 'Trip', 'Work'])
     assert.equal([taken.code, taken.stdout], [65, ''])
