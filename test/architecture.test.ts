@@ -130,6 +130,8 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'src/personas/package': 'a package is a file: it is read, verified and written in place, flat in memory',
   'src/personas/arrival': "another program's file is read in place, one conversation or line at a time",
   'src/personas/card/card-file.ts': 'reads the picture of a character card',
+  'src/personas/words/read-words.ts': 'reads the lists of words beside it',
+  'src/accounts/look-alikes.ts': 'reads the table of letters that look alike beside it',
   'speech/servers/manifest.ts': 'reads the documents of the speech servers beside the code',
   'speech/hub-voice.ts': 'keeps fetched voices as files',
   'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',
