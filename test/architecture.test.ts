@@ -131,6 +131,8 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'src/personas/arrival': "another program's file is read in place, one conversation or line at a time",
   'src/personas/card/card-file.ts': 'reads the picture of a character card',
   'speech/shared/data.ts': 'reads the tables of this room beside the code',
+  'src/personas/words/read-words.ts': 'reads the lists of words beside it',
+  'src/accounts/look-alikes.ts': 'reads the table of letters that look alike beside it',
   'speech/hub-voice.ts': 'keeps fetched voices as files',
   'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',
   'speech/engines': "an engine reads its model's files, tensor by tensor",
