@@ -20,14 +20,11 @@ export { requireListedPersona } from './key-lists.ts'
 export { createKey, keyView, listKeys, revokeKey, rotateKey, showKey, updateKey } from './keys.ts'
 export { changeLimit, checkLimit, limitsInput, listLimits, removeLimit, resetLimit, showLimit } from './limits.ts'
 export {
-  acceptProposal,
   addMemory,
   editMemory,
   listCategories,
   listEvictions,
   listMemories,
-  listProposals,
-  rejectProposal,
   removeMemory,
   searchMemories,
   showMemory,
@@ -80,7 +77,6 @@ export { serviceStatus } from './service.ts'
 export {
   appendToSession,
   createSession,
-  endSession,
   listSessions,
   removeSession,
   removeSessions,

@@ -40,8 +40,6 @@ export {
   type PreparedChat,
 } from './chat/persona-chat.ts'
 export { type SearchGroup, searchTermsOf } from './chat/search-words.ts'
-export { createSummaries } from './chat/summaries.ts'
-export { summaryOf } from './chat/summary.ts'
 export { type Fields, withoutFields } from './fields.ts'
 export { createImportCounts, type ImportCounts } from './import-counts.ts'
 export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
@@ -87,8 +85,6 @@ export {
   type WipeFilter,
 } from './memory/memory.ts'
 export { labelsSaidAgain } from './memory/present.ts'
-export { claimMs, type NewProposal, type Proposal, type ProposalStatus, type ProposalStore } from './memory/proposal.ts'
-export { createProposals, type Proposals } from './memory/proposals.ts'
 export { aboutTerms, gap, isQuestion, type Neighbour, reach, writeContext } from './memory/ranking-index.ts'
 export { inverseFrequency } from './memory/ranking-lexical.ts'
 export { isFunctionWord, plain, termsOf, wordsOf } from './memory/ranking-terms.ts'

@@ -136,8 +136,8 @@ function differences(own: Objects, found: Objects): readonly string[] {
   ]
 }
 
-/** The table of logs had another key once. */
-const earlierTables = new Set(['table adaptation'])
+/** The table of logs had another key once, and one held facts that waited for a user. */
+const earlierTables = new Set(['table adaptation', 'table memory_proposal'])
 
 function foreignTables(own: Objects, found: Objects): readonly string[] {
   return [...found].flatMap(([name, object]) => {
