@@ -93,7 +93,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'string-width': ['src/cli/terminal/table.ts'],
   uplot: ['src/console/components/plot.tsx', 'src/console/main.tsx'],
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
-  yaml: ['src/cli/connect/config/yaml.ts', 'src/cli/template/actions.ts', 'src/cli/template/template.ts'],
+  yaml: ['src/cli/template/template.ts'],
   zod: [
     'src/backup',
     'src/cli',
@@ -120,7 +120,6 @@ const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
   'src/cli/setup/ask.ts': 'names the small model that can be pulled, with its size',
   'src/cli/speech/book-parts.ts': 'keeps each part of a recording atomically',
-  'src/cli/template/store.ts': 'replaces the file of a template atomically',
   'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',
   'src/server/first-run.ts': 'replaces the file of the setup token atomically',
 }

@@ -67,7 +67,7 @@ export function parseTemplate(source: string, name: string): Template {
 }
 
 /** Whether a template is written in JSON, of which YAML takes most but not all. */
-export function isJson(source: string): boolean {
+function isJson(source: string): boolean {
   return source.trimStart().startsWith('{')
 }
 

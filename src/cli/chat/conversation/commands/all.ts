@@ -2,7 +2,7 @@ import { AppError } from '../../../../errors.ts'
 import { suggestion } from '../../../../formats/formats.ts'
 import { beginningWith, type TalkCommand } from '../command.ts'
 import { say } from '../say.ts'
-import { copyCommand, retryCommand, speakCommand, undoCommand } from './answers.ts'
+import { retryCommand, speakCommand, undoCommand } from './answers.ts'
 import { modelCommand, personaCommand, setCommand, systemCommand, thinkingCommand } from './choices.ts'
 import { fileCommand, toolsCommand } from './files.ts'
 import { clearCommand, compactCommand, infoCommand, saveCommand, sessionsCommand } from './keeping.ts'
@@ -46,7 +46,6 @@ const commands: readonly TalkCommand[] = [
   saveCommand,
   sessionsCommand,
   compactCommand,
-  copyCommand,
   speakCommand,
   infoCommand,
   clearCommand,
