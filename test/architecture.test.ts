@@ -116,10 +116,12 @@ const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
   'src/cli/connect/config/file.ts': "replaces a client's configuration file atomically",
   'src/cli/connect/record.ts': 'replaces the record of connected clients, and their keys, atomically',
+  'src/cli/line/history-file.ts': 'cuts the file of typed lines atomically',
   'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
   'src/cli/setup/ask.ts': 'names the small model that can be pulled, with its size',
   'src/cli/speech/book-parts.ts': 'keeps each part of a recording atomically',
+  'src/cli/template/store.ts': 'lists the folder of the templates',
   'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',
   'src/server/first-run.ts': 'replaces the file of the setup token atomically',
 }

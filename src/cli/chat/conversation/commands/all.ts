@@ -91,5 +91,5 @@ function inRows(text: string, columns: number, indent: number): string {
 
 const keys = [
   '\\ at the end of a line, Alt-Enter or """ begin another line; Ctrl-X Ctrl-E opens your editor.',
-  'Up and Ctrl-R find earlier texts, Tab completes, Ctrl-C stops an answer, Ctrl-D, exit or quit ends.',
+  'Up finds earlier texts, Tab completes, Ctrl-C stops an answer, Ctrl-D, exit or quit ends.',
 ]
