@@ -47,9 +47,4 @@ export interface Client {
   /** The environment alone points it here. */
   readonly environment?: (pointing: Pointing) => Variables
   readonly file?: (pointing: Pointing, places: Places) => ClientFile
-  /** The steps left to the user once the file is written. */
-  readonly advice?: (pointing: Pointing) => string
 }
-
-/** The variable with the key, for clients that read one of their own choice. */
-export const keyVariable = 'AICHAT_API_KEY'

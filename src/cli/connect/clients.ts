@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { suggestion } from '../../formats/formats.ts'
-import { type Client, keyVariable } from './client.ts'
-import { claudeVariables, codexProvider, opencodeEdits, shellWord, zedProvider } from './client-settings.ts'
+import type { Client } from './client.ts'
+import { claudeVariables, codexProvider, opencodeEdits, shellWord } from './client-settings.ts'
 
 /**
  * The clients by their names on the command line. Their settings: openai/codex `docs/config.md`; code.claude.com/docs
- * (settings, llm-gateway); opencode.ai/docs/config; aider.chat/docs/config; zed-industries/zed
- * `docs/src/ai/use-api-access.md`.
+ * (settings, llm-gateway); opencode.ai/docs/config; aider.chat/docs/config.
  */
 export const clients: Readonly<Record<string, Client>> = {
   codex: {
@@ -67,21 +66,6 @@ export const clients: Readonly<Record<string, Client>> = {
       OPENAI_API_KEY: key,
       AIDER_MODEL: `openai/${model.id}`,
     }),
-  },
-  zed: {
-    name: 'Zed',
-    speaks: 'chat',
-    programs: ['zed', 'zeditor'],
-    file: (pointing, { zedFile }) => ({
-      path: zedFile,
-      format: 'json',
-      edits: [
-        { path: ['language_models', 'openai_compatible', 'aichat'], value: zedProvider(pointing) },
-        { path: ['agent', 'default_model'], value: { provider: 'aichat', model: pointing.model.id } },
-      ],
-    }),
-    advice: ({ keyFile }) =>
-      `Zed takes the key from its keychain: paste the text of ${keyFile} in its settings (AI, LLM Providers, aichat), or start Zed with ${keyVariable} set to it`,
   },
   openai: {
     name: 'OpenAI libraries',

@@ -28,7 +28,7 @@ export function addConnectCommands(program: CliCommand, cli: Cli): void {
 }
 
 function client(name: string): Argument {
-  return new Argument(name, 'codex, claude, opencode, aider, zed, or the libraries openai, anthropic and ollama')
+  return new Argument(name, 'codex, claude, opencode, aider, or the libraries openai, anthropic and ollama')
 }
 
 function pointed(command: CliCommand): CliCommand {

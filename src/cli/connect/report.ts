@@ -47,6 +47,5 @@ export async function report(
   await print(cli, value, () => files.map(({ path }) => path).join('\n'))
   note(cli, `aichat: ${client.name} asks ${server} for ${model.id}${isDone ? ' already' : ''}`)
   for (const { backup } of files) if (backup !== null && !isDone) note(cli, `aichat: the file as it was is ${backup}`)
-  if (client.advice) note(cli, `aichat: ${client.advice(pointing)}`)
   if (!isDone) note(cli, `aichat: to undo it: aichat connect ${name} --undo`)
 }

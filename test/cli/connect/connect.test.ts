@@ -177,14 +177,14 @@ test('a persona is the model, and the key reaches her alone', () =>
 test('a given key is used, tried first, and not revoked by --undo', () =>
   scene(async ({ run, daemon, home }) => {
     const key = (await run(['key', 'create', 'own'])).stdout.trim()
-    const connected = JSON.parse((await run(['connect', 'zed', '--key', '-', '--json'], `${key}\n`)).stdout)
+    const connected = JSON.parse((await run(['connect', 'opencode', '--key', '-', '--json'], `${key}\n`)).stdout)
     assert.equal([connected.key_id, readFileSync(connected.key_file, 'utf8')], [null, `${key}\n`])
-    await run(['connect', 'zed', '--undo'])
+    await run(['connect', 'opencode', '--undo'])
     assert.is(await statusOf(daemon.url, key), 200)
-    const { code, stderr } = await run(['connect', 'zed', '--key', 'aic_wrong'])
+    const { code, stderr } = await run(['connect', 'opencode', '--key', 'aic_wrong'])
     assert.is(code, 77)
     assert.match(stderr, /does not take the key/)
-    assert.not(existsSync(join(home, '.config', 'zed', 'settings.json')))
+    assert.not(existsSync(join(home, '.config', 'opencode', 'opencode.json')))
   }))
 
 test('--print changes nothing and makes no key for a file', () =>
