@@ -51,8 +51,7 @@ export function planFile({ path, format, edits }: ClientFile, before: WrittenFil
 /** Makes a planned change, with a copy of the file as it was before the first one. Throws `cannot_create`. */
 export function writePlan({ found, text, written: { backup }, isDone }: FilePlan): void {
   if (isDone) return
-  if (backup !== null && found.bytes !== null && !existsSync(backup))
-    writeConfigFile(backup, found.bytes, found.mode)
+  if (backup !== null && found.bytes !== null && !existsSync(backup)) writeConfigFile(backup, found.bytes, found.mode)
   writeConfigFile(found.path, bytesOf(found, text), found.mode)
 }
 
