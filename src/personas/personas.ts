@@ -25,7 +25,6 @@ export {
   type NewConversation,
   type SavedMessage,
   type SentRecord,
-  sentMessages,
 } from './chat/conversation.ts'
 export { type Conversations, createConversations } from './chat/conversations.ts'
 export { type AskModel, createExtraction, type OnBehalf } from './chat/extraction.ts'

@@ -292,11 +292,4 @@ test.whole('an encrypted backup needs its passphrase, from stdin or from the sec
   }),
 )
 
-test('doctor opens the newest backup and says its age, and fails without one', () =>
-  withHome(async ({ aichat, run, placeBackup }) => {
-    assert.is((await aichat(['--local', 'doctor', '--backup'])).code, 1)
-    placeBackup()
-    assert.match(await run('doctor --backup'), /is whole, \d+ minutes? old, with 2 users/)
-  }))
-
 test.run()

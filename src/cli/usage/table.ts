@@ -1,51 +1,14 @@
 import type { z } from 'zod'
 import type { showUsage } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { type Column, columnCounter, table } from '../terminal/table.ts'
+import { type Column, table } from '../terminal/table.ts'
 
 type Row = z.output<typeof showUsage.output>['rows'][number]
 
-/** Sums as a table; on a terminal with a bar for each row's cost, or its tokens where nothing cost anything. */
-export async function usageChart(cli: Cli, rows: readonly Row[], by: readonly string[]): Promise<string> {
-  const isPlain = cli.globals().plain === true
-  const isChart = cli.io.stdoutIsTerminal && !isPlain
-  const columns = [...by.map(nameColumn), ...sumColumns(rows, isPlain)]
-  if (!isChart || rows.length === 0) return table(cli, rows, columns, 'no usage in this time')
-  const text = await table(cli, rows, columns)
-  const lines = text.trimEnd().split('\n')
-  const widthOf = await widthCounter(lines)
-  const widest = Math.max(...lines.map(widthOf))
-  const room = Math.min(cli.io.columns - widest - 3, longestBar)
-  if (room < shortestBar) return text
-  const size = rows.some(({ cost_nano }) => cost_nano > 0)
-    ? ({ cost_nano }: Row) => cost_nano
-    : ({ input_tokens, output_tokens }: Row) => input_tokens + output_tokens
-  const most = Math.max(...rows.map(size))
-  const drawn = lines.map((line, at) => {
-    const row = rows[at - 1]
-    if (!row || most === 0) return line
-    return `${line}${' '.repeat(widest - widthOf(line))}  ${bar((size(row) / most) * room)}`.trimEnd()
-  })
-  return `${drawn.join('\n')}\n`
-}
-
-/** Columns of a terminal. */
-const longestBar = 50
-const shortestBar = 8
-
-/** A bar of so many columns, to an eighth: Unicode's block elements. */
-function bar(length: number): string {
-  const eighths = Math.max(length > 0 ? 1 : 0, Math.round(length * 8))
-  return '█'.repeat(Math.floor(eighths / 8)) + ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8]!
-}
-
-const styleCode = /\x1b\[\d+m/g
-
-/** Counts the columns of lines that may hold style codes. */
-async function widthCounter(lines: readonly string[]): Promise<(line: string) => number> {
-  const bare = (line: string) => line.replace(styleCode, '')
-  const width = await columnCounter(lines.map(bare))
-  return (line) => width(bare(line))
+/** Sums as a table. */
+export function usageTable(cli: Cli, rows: readonly Row[], by: readonly string[]): Promise<string> {
+  const columns = [...by.map(nameColumn), ...sumColumns(rows, cli.globals().plain === true)]
+  return table(cli, rows, columns, 'no usage in this time')
 }
 
 function nameColumn(column: string): Column<Row> {
