@@ -42,7 +42,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'speech/engines/pocket-tts/json-tokenizer.ts',
     'speech/engines/qwen3-tts/tokenizer.ts',
     'src/runners/prompt.ts',
-    'src/runners/tokenizer.ts',
+    'src/runners/sentence-model.ts',
   ],
   '@modelcontextprotocol/client': ['src/mcp-client'],
   '@modelcontextprotocol/server': ['src/mcp-server'],

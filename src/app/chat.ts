@@ -74,7 +74,7 @@ export function openChat(parts: ChatParts): Chat {
     learned: (model) => facts.learned('local:ollama', model),
     now,
   })
-  const pools = createKeyPools({ versionOf: keys.versionOf, now, clock: Date.now })
+  const pools = createKeyPools({ versionOf: keys.versionOf, now })
   const targets = new WeakMap<PluginManifest, Map<string, ReturnType<typeof httpTarget>>>()
   const router = createRouter({
     find: (id) => plugins.find(id),

@@ -7,7 +7,6 @@ import { classifyFailure, type Failure } from './protocol/failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { RefusedReply, type Target } from './provider.ts'
-import { textLength } from './text-length.ts'
 
 /** One target's part in answering a request, for the reply's `aichat.attempts`. */
 export interface Attempt {
@@ -116,18 +115,17 @@ export function createAttempts({
 }: AttemptsParts): Attempts {
   return {
     ask: (target, request, deadline, signal) =>
-      tryTarget(target, request, deadline, signal, (key) =>
+      tryTarget(target, deadline, signal, (key) =>
         target.ask(request, signal, deadline.endsAt, deadline.user, key, deadline.headers),
       ),
     stream: (target, request, deadline, signal) =>
-      tryTarget(target, request, deadline, signal, (key) => openStream(target, request, signal, deadline, key)),
+      tryTarget(target, deadline, signal, (key) => openStream(target, request, signal, deadline, key)),
     classify,
   }
 
   /** The one retry loop: the same request again only while it can help, the budget lasts, and the caller still waits. */
   async function tryTarget<T>(
     target: Target,
-    request: ChatRequest,
     deadline: Deadline,
     signal: AbortSignal | undefined,
     run: (key: string | undefined) => Promise<T>,
@@ -165,10 +163,9 @@ export function createAttempts({
     }
 
     const pool = target.keys?.()
-    const tokens = pool ? Math.ceil(textLength(request.messages) / 4) : 0
     for (;;) {
       if (pool) {
-        key = pool.choose(deadline.asker ?? '', target.model, tokens)
+        key = pool.choose(deadline.asker ?? '', target.model)
         const rest = key === undefined ? pool.rest(target.model) : undefined
         if (rest) {
           // Until now it was to be tried: the circuit is as it was.

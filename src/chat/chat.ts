@@ -14,17 +14,8 @@ export { badEnding } from './dialects/anthropic/response.ts'
 export { dialectFor } from './dialects/dialects.ts'
 export { ollama } from './dialects/ollama/dialect.ts'
 export { createGenerateWriter, readGenerate, writeGenerated } from './dialects/ollama/generate.ts'
-export { createCompletionWriter, promptsOf, readCompletion, writeCompletion } from './dialects/openai/completions.ts'
-export {
-  compactionPlace,
-  compactionRequest,
-  hasCompaction,
-  keptMessages,
-  ownCompaction,
-  withSummaries,
-} from './dialects/responses/compaction.ts'
 export { responses } from './dialects/responses/dialect.ts'
-export { itemId, responseObject, unrepeatedFields, writeUsage } from './dialects/responses/echo.ts'
+export { responseObject, unrepeatedFields } from './dialects/responses/echo.ts'
 export type { ResponseOptions } from './dialects/responses/output.ts'
 export { fromClient } from './dialects/responses/placement.ts'
 export type { OpenReasoning } from './dialects/responses/reasoning.ts'
@@ -82,16 +73,12 @@ export { defaultTimeouts, httpTarget, type Target } from './provider.ts'
 export { providerName } from './provider-name.ts'
 export { createRequestBook, liveStates, type RequestBook } from './request-book.ts'
 export { type Background, createBackground } from './responses/background.ts'
-export { type Conversation, type Conversations, createConversations } from './responses/conversations.ts'
-export { keptItems } from './responses/items.ts'
 export type { Piece } from './responses/job.ts'
 export { wrongField } from './responses/refusals.ts'
 export { createResponses, type OpenedRequest, type ResponseParts, type Responses } from './responses/responses.ts'
 export type {
-  Appended,
   Item,
   ItemPage,
-  NewItems,
   NewResponse,
   Reader,
   ResponseBounds,
@@ -100,7 +87,7 @@ export type {
 } from './responses/store.ts'
 export type { Booking, RouteReport } from './route-report.ts'
 export { type ChatCall, createRouter, type RoutedReply, type RoutedStream, type Router } from './router.ts'
-export { createReasoningSeals, isSealed, type ReasoningSeals } from './sealed-reasoning.ts'
+export { createReasoningSeals, type ReasoningSeals } from './sealed-reasoning.ts'
 export { textLength } from './text-length.ts'
 export { pinOf } from './tools/pins.ts'
 export type { ToolChat } from './tools/rounds.ts'

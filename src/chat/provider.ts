@@ -3,7 +3,6 @@ import { heavyValue, joinInTurns, weightOf, writeJson } from '../formats/formats
 import type { HttpResponse, Send, Timeouts } from '../http/http.ts'
 import type { ModelFacts, PluginManifest } from '../plugins/plugins.ts'
 import type { HeavyWork } from '../process/process.ts'
-import { summaryRequest } from './dialects/responses/compaction.ts'
 import { forPlace } from './dialects/responses/placement.ts'
 import type { OpenReasoning } from './dialects/responses/reasoning.ts'
 import { sensesOf, withoutUnseen } from './dialects/unseen-media.ts'
@@ -140,10 +139,7 @@ export function httpTarget({
     identity: manifest,
     keys,
     async ask(request, signal, endsAt, user, key, traced) {
-      const first = await post(wire(request, false, user, traced), signal, endsAt, user, key)
-      const instead = isGood(first) ? undefined : summaryRequest(request, first.status)
-      if (instead) first.discard()
-      const reply = instead ? await post(wire(instead, false, user, traced), signal, endsAt, user, key) : first
+      const reply = await post(wire(request, false, user, traced), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const body = parseBody(text)
@@ -222,12 +218,7 @@ export function httpTarget({
     const sendWith = (keyed: Record<string, string>) =>
       send({ method: 'POST', url, headers: Object.assign(headers, keyed), body, timeouts, signal, endsAt })
     const keyed = keyHeader(url, key)
-    const sent = keyed instanceof Promise ? keyed.then(sendWith) : sendWith(keyed)
-    if (key === undefined) return sent
-    return sent.then((reply) => {
-      keys?.()?.answered(key, model, reply.headers)
-      return reply
-    })
+    return keyed instanceof Promise ? keyed.then(sendWith) : sendWith(keyed)
   }
 
   async function refusalOf(reply: HttpResponse): Promise<Error> {

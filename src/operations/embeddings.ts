@@ -148,9 +148,7 @@ async function onThisMachine(
   const chosen = model === '' ? (models.find(({ provider }) => provider === 'pulled') ?? models[0]) : found
   if (!chosen)
     throw new AppError('not_found', `Embedding model "${model.slice(0, 100)}" not found`, {
-      details: [
-        `Available: ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm (or potion)`,
-      ],
+      details: [`Available: ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm`],
     })
   requirePlace(permits, { plugin: null, model: chosen.name || builtinModel })
   const embedder = embedders.embedder(chosen.name)

@@ -79,7 +79,7 @@ function pulledEntry(pulled: PulledEmbedder): EmbeddingModel {
 
 function instructions(installed: readonly unknown[] | undefined): readonly string[] {
   return [
-    'For better matches pull an embedding model: aichat models pull minilm (or potion, which is faster)',
+    'For better matches pull an embedding model: aichat models pull minilm',
     'or install one in Ollama:',
     ...(installed ? [] : ['start Ollama (https://ollama.com/download); none answers now']),
     ...suggested.map((model) => `ollama pull ${model}`),

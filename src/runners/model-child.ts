@@ -11,7 +11,6 @@ serveParent<ModelMethods>(
   {
     async open({ kind, ...options }) {
       if (kind === 'chat') chat = await (await import('./chat-model.ts')).openChatModel(options)
-      else if (kind === 'static') sentences = await (await import('./static-model.ts')).openStaticModel(options)
       else sentences = await (await import('./sentence-model.ts')).openSentenceModel(options)
     },
     generate: (request, { emit, signal }) => opened(chat).generate(request, (text) => void emit(text), signal),

@@ -19,7 +19,7 @@ export interface GenerationEnd {
 export interface ModelMethods {
   readonly open: {
     readonly input: {
-      readonly kind: 'chat' | 'embedding' | 'static'
+      readonly kind: 'chat' | 'embedding'
       readonly name: string
       readonly folder: string
       readonly threads: number

@@ -4,7 +4,7 @@ import { createRevivedChild, createWorkQueue } from '../process/process.ts'
 import type { GenerationEnd, GenerationRequest, ModelMethods } from './model-messages.ts'
 
 export interface ModelProcessOptions {
-  readonly kind: 'chat' | 'embedding' | 'static'
+  readonly kind: 'chat' | 'embedding'
   readonly name: string
   readonly folder: string
   /** Threads of one computation; all cores but one by default. */

@@ -11,8 +11,6 @@ export interface InstalledEmbedding {
 
 /** The constants of an embedding model. */
 export interface EmbeddingForm {
-  /** How it is computed: by an encoder on onnxruntime, or by a table of static vectors. */
-  readonly kind: 'embedding' | 'static'
   /** The length of its vectors. */
   readonly dimension: number
   /** See `Embedder`. */
@@ -23,9 +21,7 @@ export interface EmbeddingForm {
 /** The models that `aichat models pull` installs, the best first. */
 export const embeddingForms: ReadonlyMap<string, EmbeddingForm> = new Map([
   // all-MiniLM-L6-v2 (its config.json, `hidden_size`).
-  ['minilm', { kind: 'embedding', dimension: 384, trust: 0.7, languages: ['en'] }],
-  // potion-base-8M. Halfway between static word vectors and MiniLM on MTEB, by its authors' table: 45.3 (GloVe), 50.5, 56.1.
-  ['potion', { kind: 'static', dimension: 256, trust: 0.35, languages: ['en'] }],
+  ['minilm', { dimension: 384, trust: 0.7, languages: ['en'] }],
 ])
 
 export interface PulledEmbedder extends Embedder {
@@ -43,8 +39,8 @@ export interface PulledEmbedderParts {
 
 /** An embedding model in a process of its own; the process starts with the first text. */
 export function createPulledEmbedder({ name, form, installed, open }: PulledEmbedderParts): PulledEmbedder {
-  const { kind, dimension, trust, languages } = form
-  const start = open ?? (({ folder }) => createModelProcess({ kind, name, folder }))
+  const { dimension, trust, languages } = form
+  const start = open ?? (({ folder }) => createModelProcess({ kind: 'embedding', name, folder }))
   let running: { readonly model: InstalledEmbedding; readonly process: ModelProcess } | undefined
   const space = ({ fingerprint }: InstalledEmbedding): EmbeddingSpace => ({
     key: `${name}@${fingerprint}`,

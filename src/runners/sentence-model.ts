@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
+import { Tokenizer } from '@huggingface/tokenizers'
 import { AppError } from '../errors.ts'
 import { openSession, type Session, type TensorData } from '../inference/inference.ts'
-import { openTokenizer, type TextTokenizer } from './tokenizer.ts'
 
 /** A model of sentence embeddings in this process. */
 export interface SentenceModel {
@@ -24,7 +25,7 @@ export async function openSentenceModel(options: {
   threads: number
 }): Promise<SentenceModel> {
   const { folder, name } = options
-  const tokenizer = openTokenizer(folder, name, true)
+  const tokenizer = openTokenizer(folder, name)
   const session = await openSession(join(folder, 'onnx', 'model_quantized.onnx'), options)
   return {
     async embed(texts, signal) {
@@ -45,9 +46,21 @@ export async function openSentenceModel(options: {
   }
 }
 
+/** Opens the tokenizer of a model. Throws `invalid` naming its folder. */
+function openTokenizer(folder: string, name: string): Tokenizer {
+  const read = (file: string): object => JSON.parse(readFileSync(join(folder, file), 'utf8')) as object
+  try {
+    return new Tokenizer(read('tokenizer.json'), read('tokenizer_config.json'))
+  } catch (cause) {
+    throw new AppError('invalid', `The tokenizer of ${name} in ${folder} cannot be read: pull the model again`, {
+      cause,
+    })
+  }
+}
+
 /** The word pieces of a text with its begin and end tokens. */
-function piecesOf(tokenizer: TextTokenizer, text: string): readonly number[] {
-  const ids = tokenizer.encode(text, true)
+function piecesOf(tokenizer: Tokenizer, text: string): readonly number[] {
+  const { ids } = tokenizer.encode(text, { add_special_tokens: true })
   return ids.length <= longestText ? ids : [...ids.slice(0, longestText - 1), ids.at(-1)!]
 }
 

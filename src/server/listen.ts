@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
-import { createServer as createTcpServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
@@ -41,8 +41,6 @@ export interface ListenOptions {
   readonly portFlag: string
   /** The certificate of an https server. */
   readonly tls?: TlsPair | undefined
-  /** The file descriptor of a socket that is listening already. */
-  readonly socket?: number | undefined
   /** Names the service of this data folder that has a port. */
   readonly ownAt?: (port: number) => string | undefined
 }
@@ -55,14 +53,11 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   const { host, port } = options
   // listhen would take another port instead of one of these, and say so on stdout.
   refuseBlocked(options)
-  const server = await (options.socket !== undefined
-    ? listenOurselves({ fd: options.socket }, options.tls)
-    : options.tls
-      ? listenOurselves({ host, port }, options.tls)
-      : listenPlainly(host, port)
-  ).catch(async (reason: Error) => {
-    throw await listenFailure(reason, options)
-  })
+  const server = await (options.tls ? listenSecurely({ host, port }, options.tls) : listenPlainly(host, port)).catch(
+    async (reason: Error) => {
+      throw await listenFailure(reason, options)
+    },
+  )
   const addresses = addressesOf(server, options)
   const answering = answerBy(server, handler)
   return {
@@ -81,11 +76,11 @@ export async function openDealtServer(
   deal: (socket: Socket) => void,
   options: ListenOptions,
 ): Promise<Omit<Listening, 'finish'>> {
-  const { host, port, socket } = options
+  const { host, port } = options
   refuseBlocked(options)
   const server = createTcpServer({ pauseOnConnect: true, noDelay: true }, deal)
   try {
-    server.listen(socket === undefined ? { host, port } : { fd: socket })
+    server.listen({ host, port })
     await once(server, 'listening')
   } catch (reason) {
     throw await listenFailure(reason as Error, options)
@@ -165,26 +160,19 @@ function replaceTlsOf(server: Server, pair: TlsPair): void {
   if (server instanceof SecureServer) server.setSecureContext(pair.options)
 }
 
-/** The addresses of a server that listens. Throws `configuration` for a socket of systemd that is none of TCP. */
+/** The addresses of a server that listens. */
 function addressesOf(
-  server: { address(): ReturnType<Server['address']>; close(): unknown },
-  { name, host, socket, tls }: ListenOptions,
+  server: Pick<Server, 'address'>,
+  { host, tls }: ListenOptions,
 ): Pick<Listening, 'url' | 'localUrl' | 'host' | 'port'> {
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) {
-    server.close()
-    throw new AppError('configuration', `The socket that systemd passed on for ${name} is none of TCP`, {
-      details: ['Set ListenStream= in the socket unit to an address and a port'],
-    })
-  }
-  const bound = socket === undefined ? host : address.address
-  const shown = bound.includes(':') ? `[${bound}]` : bound
+  const { port } = server.address() as AddressInfo
+  const shown = host.includes(':') ? `[${host}]` : host
   const scheme = tls ? 'https' : 'http'
   return {
-    url: `${scheme}://${shown}:${address.port}`,
-    localUrl: serviceUrl(bound, address.port, scheme),
-    host: bound,
-    port: address.port,
+    url: `${scheme}://${shown}:${port}`,
+    localUrl: serviceUrl(host, port, scheme),
+    host,
+    port,
   }
 }
 
@@ -398,14 +386,8 @@ function createOwnServer(tls: TlsPair | undefined): Server {
     : createServer()
 }
 
-/**
- * A server for the two cases that listhen does not cover: https with a certificate that changes, and a socket that
- * systemd has opened.
- */
-async function listenOurselves(
-  where: { readonly host: string; readonly port: number } | { readonly fd: number },
-  tls: TlsPair | undefined,
-): Promise<Server> {
+/** A server for the case that listhen does not cover: https with a certificate that changes. */
+async function listenSecurely(where: Pick<ListenOptions, 'host' | 'port'>, tls: TlsPair): Promise<Server> {
   const server = createOwnServer(tls)
   server.listen(where)
   await once(server, 'listening')

@@ -3,7 +3,6 @@ import { responses as dialect, type Item, type ItemPage, wrongField } from '../c
 import { nextStage } from '../formats/formats.ts'
 import { chat, countTokens, parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
-import { compactResponse } from './compact-response.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import type { Identify, Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
@@ -17,7 +16,6 @@ type Answer = (context: RequestContext, identity: Identity, id: string) => Promi
 export function responseStateRoutes(app: App, identify: Identify): readonly Route[] {
   return [
     route('POST', '/input_tokens', count),
-    route('POST', '/compact', compact),
     route('GET', '/:id', retrieve),
     route('DELETE', '/:id', remove),
     route('POST', '/:id/cancel', cancel),
@@ -60,12 +58,6 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
     sendJson(context, 200, listOf(items, more))
   }
 
-  async function compact(context: RequestContext, identity: Identity): Promise<void> {
-    const sent = await readJson(context.request, chat.limit!)
-    await nextStage(sent, { user: identity.caller?.id, isOver: () => context.response.destroyed })
-    await compactResponse(app, context, identity, await completeRequest(app, context, identity, sent))
-  }
-
   async function count(context: RequestContext, identity: Identity): Promise<void> {
     const sent = await readJson(context.request, chat.limit!)
     const work = { user: identity.caller?.id, isOver: () => context.response.destroyed }
@@ -79,7 +71,7 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
 }
 
 /** The page of items that a request asks for. Throws `invalid`. */
-export function pageIn(context: RequestContext): ItemPage {
+function pageIn(context: RequestContext): ItemPage {
   const limit = numberIn(context, 'limit', 1, 100) ?? 20
   const order = context.query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw wrongField('order', 'order must be asc or desc')
@@ -87,7 +79,7 @@ export function pageIn(context: RequestContext): ItemPage {
 }
 
 /** Items as OpenAI lists them. */
-export function listOf(items: readonly Item[], more: boolean) {
+function listOf(items: readonly Item[], more: boolean) {
   const ends = { first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
   return { object: 'list', data: items, ...ends, has_more: more }
 }

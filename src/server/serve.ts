@@ -22,7 +22,6 @@ import { type Maintenance, startMaintenance } from '../personas/personas.ts'
 import { Bag } from '../process/process.ts'
 import { leastCodebooks, mostCodebooks, type Settings, type TlsFiles } from '../settings/settings.ts'
 import { version } from '../version.ts'
-import { passedSockets } from './activation.ts'
 import { type Schedule, scheduleBackups } from './backup-schedule.ts'
 import { clientOrigins, proxiesOf } from './client-origin.ts'
 import { openServiceAccounts, type ServiceIo } from './first-run.ts'
@@ -109,10 +108,6 @@ export async function serve(
     const parts = { app, state, metrics, origin, tracer }
     const certificate = app.settings.tls && readTls(app.settings.tls)
     for (const warning of certificate?.warnings ?? []) log.warn(warning)
-    const sockets = passedSockets(
-      settings.environment,
-      plan.map(({ name }) => name),
-    )
     if (options.pull) await pullWeights(app, log, plan, options, io.signal)
     const accounts = api && (await openServiceAccounts(app, io, log))
     // Removes the temporary packages of a killed process before the first request.
@@ -131,7 +126,6 @@ export async function serve(
       const listenOptions = {
         ...place,
         tls: certificate,
-        socket: sockets.get(name),
         ownAt: (port: number) => ownServiceAt(settings.paths.state, port),
       }
       const server =

@@ -87,33 +87,8 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** How much one user may have, and one address. */
-export interface Limits {
-  /** Failed logins from one address, after which it is refused for a quarter of an hour. */
-  readonly loginAttempts: number
-  /** Packages of one user that are received or taken in at the same time. */
-  readonly importsPerUser: number
-  /** Bytes over all personas of one user and their backups. */
-  readonly storedBytesPerUser: number
-  /** Memories over all personas of one user. */
-  readonly storedMemoriesPerUser: number
-  /** Requests of one user that are under way at the same time. */
-  readonly requestsPerUser: number
-  /** Bytes of the bodies of those requests, uploads left out. */
-  readonly bodyBytesPerUser: number
-  /** Characters of text in one chat, its pictures and files left out. */
-  readonly chatText: number
-  /** Live API keys of all users. */
-  readonly apiKeys: number
-  /** Live API keys of one user. */
-  readonly apiKeysPerUser: number
-  /** Chats of one user that are kept as sessions without a name of their own. */
-  readonly keptChatsPerUser: number
-  /** Responses of one user that are kept for clients of the Responses API. */
-  readonly responsesPerUser: number
-  /** Bytes of those responses. */
-  readonly responseBytesPerUser: number
-}
+/** How much one user may have, and one address: see `limitNames`. */
+export type Limits = Readonly<Record<keyof typeof limitNames | 'loginAttempts', number>>
 
 /** Backups of everything. */
 export interface BackupSettings {
@@ -363,6 +338,21 @@ export const settingNames = {
 
 export type SettingName = keyof typeof settingNames
 
+/** The settings of `Limits` that have no upper bound of their own; `settingNames` says what each bounds. */
+const limitNames = {
+  importsPerUser: 'limits.imports_per_user',
+  storedBytesPerUser: 'limits.stored_bytes_per_user',
+  storedMemoriesPerUser: 'limits.stored_memories_per_user',
+  requestsPerUser: 'limits.requests_per_user',
+  bodyBytesPerUser: 'limits.body_bytes_per_user',
+  chatText: 'limits.chat_text',
+  apiKeys: 'limits.api_keys',
+  apiKeysPerUser: 'limits.api_keys_per_user',
+  keptChatsPerUser: 'limits.kept_chats_per_user',
+  responsesPerUser: 'limits.responses_per_user',
+  responseBytesPerUser: 'limits.response_bytes_per_user',
+} as const satisfies Readonly<Record<string, SettingName>>
+
 /**
  * The settings that a running service cannot take over: its listening address, its data folder, and the parameters with
  * which clients of other services, the storage and the ledger's days were opened.
@@ -427,51 +417,39 @@ function collect(
 ): { readonly settings: Settings; readonly problems: readonly string[] } {
   const problems: string[] = []
   const value = (name: SettingName) => originOf(name, environment, stored).value
+  const count: Count = (name, least, most) => readCount(value(name), name, problems, least, most)
+  const isOn = (name: SettingName) => truth(value(name), name, problems)
 
   const settings: Settings = {
     paths,
     environment: Object.freeze({ ...environment }),
     listen: { host: value('api.host'), port: port(value('api.port'), 'api.port', problems) },
     tls: tlsFiles(value('api.tls_cert'), value('api.tls_key'), problems),
-    drainMs: 1000 * count(value('api.drain_seconds'), 'api.drain_seconds', problems, 0, longestDrain),
+    drainMs: 1000 * count('api.drain_seconds', 0, longestDrain),
     publicHosts: list(value('api.public_hosts')),
     corsOrigins: list(value('api.cors_origin')),
     trustProxy: list(value('api.trust_proxy')),
-    console: truth(value('api.console'), 'api.console', problems),
+    console: isOn('api.console'),
     production: environment['NODE_ENV'] === 'production',
-    singleUserMode: truth(value('accounts.single_user_mode'), 'accounts.single_user_mode', problems),
-    allowRegistration: truth(value('accounts.allow_registration'), 'accounts.allow_registration', problems),
+    singleUserMode: isOn('accounts.single_user_mode'),
+    allowRegistration: isOn('accounts.allow_registration'),
     tokenLifetime: lifetime(value('accounts.token_lifetime'), problems),
     defaultAdmin: { username: value('accounts.admin_username'), email: value('accounts.admin_email') },
     pluginKeyNames: list(value('plugins.key_names')),
-    pluginAllowPrivate: truth(value('plugins.allow_private'), 'plugins.allow_private', problems),
+    pluginAllowPrivate: isOn('plugins.allow_private'),
     pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
-    pluginLimit: count(value('plugins.limit'), 'plugins.limit', problems),
+    pluginLimit: count('plugins.limit'),
     limits: {
-      loginAttempts: count(value('limits.login_attempts'), 'limits.login_attempts', problems, 1, mostLoginAttempts),
-      importsPerUser: count(value('limits.imports_per_user'), 'limits.imports_per_user', problems),
-      storedBytesPerUser: count(value('limits.stored_bytes_per_user'), 'limits.stored_bytes_per_user', problems),
-      storedMemoriesPerUser: count(
-        value('limits.stored_memories_per_user'),
-        'limits.stored_memories_per_user',
-        problems,
-      ),
-      requestsPerUser: count(value('limits.requests_per_user'), 'limits.requests_per_user', problems),
-      bodyBytesPerUser: count(value('limits.body_bytes_per_user'), 'limits.body_bytes_per_user', problems),
-      chatText: count(value('limits.chat_text'), 'limits.chat_text', problems),
-      apiKeys: count(value('limits.api_keys'), 'limits.api_keys', problems),
-      apiKeysPerUser: count(value('limits.api_keys_per_user'), 'limits.api_keys_per_user', problems),
-      keptChatsPerUser: count(value('limits.kept_chats_per_user'), 'limits.kept_chats_per_user', problems),
-      responsesPerUser: count(value('limits.responses_per_user'), 'limits.responses_per_user', problems),
-      responseBytesPerUser: count(value('limits.response_bytes_per_user'), 'limits.response_bytes_per_user', problems),
+      ...(Object.fromEntries(Object.entries(limitNames).map(([field, name]) => [field, count(name)])) as Limits),
+      loginAttempts: count('limits.login_attempts', 1, mostLoginAttempts),
     },
     usageZone: zone(value('usage.timezone'), problems),
-    usageDays: count(value('usage.keep_days'), 'usage.keep_days', problems),
-    auditDays: count(value('audit.keep_days'), 'audit.keep_days', problems, 0),
-    responseDays: count(value('responses.keep_days'), 'responses.keep_days', problems, 0),
-    backup: backup(value, problems),
+    usageDays: count('usage.keep_days'),
+    auditDays: count('audit.keep_days', 0),
+    responseDays: count('responses.keep_days', 0),
+    backup: backup(value, count, problems),
     database: database(environment, problems),
-    databaseGrace: count(value('database.grace'), 'database.grace', problems, 0, longestGrace),
+    databaseGrace: count('database.grace', 0, longestGrace),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: modelsFolderOf(value('models.folder'), paths),
@@ -479,12 +457,12 @@ function collect(
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
     model: withoutAlias(value('chat.model'), paths) || undefined,
-    localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
+    localOnly: isOn('chat.local_only'),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
     compact: compactRule(value('chat.compact'), problems),
-    keepsChats: truth(value('chat.keep'), 'chat.keep', problems) && !isSet(environment['CI']),
-    chatHistory: truth(value('chat.history'), 'chat.history', problems),
+    keepsChats: isOn('chat.keep') && !isSet(environment['CI']),
+    chatHistory: isOn('chat.history'),
     codebooks: codebooks(value('speech.codebooks'), problems),
     lexicon: lexicon(value('speech.lexicon'), problems),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
@@ -656,7 +634,16 @@ export function loneTlsFile(): string {
   return `${label('api.tls_cert')} and ${label('api.tls_key')} belong together`
 }
 
-function count(text: string, name: SettingName, problems: string[], least = 1, most = Number.MAX_SAFE_INTEGER): number {
+/** A whole number of a setting, by default from 1. */
+type Count = (name: SettingName, least?: number, most?: number) => number
+
+function readCount(
+  text: string,
+  name: SettingName,
+  problems: string[],
+  least = 1,
+  most = Number.MAX_SAFE_INTEGER,
+): number {
   const value = Number(text)
   if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(value) && value >= least && value <= most) return value
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`
@@ -696,7 +683,7 @@ const shortestEvery = 60
 /** Days of a century. */
 const longestBeforeRestore = 36_500
 
-function backup(value: (name: SettingName) => string, problems: string[]): BackupSettings {
+function backup(value: (name: SettingName) => string, count: Count, problems: string[]): BackupSettings {
   const text = value('backup.every').trim()
   const every = text === '' ? undefined : parseLifetime(text)
   if (text !== '' && (every === undefined || every < shortestEvery))
@@ -706,14 +693,8 @@ function backup(value: (name: SettingName) => string, problems: string[]): Backu
     problems.push(`${label('backup.target')} must be an absolute folder, not "${target}"`)
   return {
     every,
-    keep: count(value('backup.keep'), 'backup.keep', problems),
-    daysBeforeRestore: count(
-      value('backup.keep_before_restore_days'),
-      'backup.keep_before_restore_days',
-      problems,
-      0,
-      longestBeforeRestore,
-    ),
+    keep: count('backup.keep'),
+    daysBeforeRestore: count('backup.keep_before_restore_days', 0, longestBeforeRestore),
     target: target || undefined,
   }
 }

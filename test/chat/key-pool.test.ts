@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { createKeyPools, type KeyPoolsParts } from '../../src/chat/key-pool.ts'
 import type { Failure } from '../../src/chat/protocol/failure.ts'
-import { quotasIn } from '../../src/chat/quota-headers.ts'
 import { type Installation, openInstallation, pluginAt } from '../helpers/program/installation.ts'
 import { openStandIn, type Received } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -90,24 +89,6 @@ test('when both keys rest, the failure tells the shortest wait and sends nothing
     },
   ))
 
-test('a key whose quota ends is left before it fails: 100 of 100', () =>
-  withKeys(
-    both,
-    (request, response) => {
-      if (isFirst(request)) response.setHeader('x-ratelimit-remaining-requests', '0')
-      response.setHeader('x-ratelimit-limit-requests', '100')
-      response.setHeader('x-ratelimit-reset-requests', '6m0s')
-      return answers(request, response)
-    },
-    async ({ chat, received }) => {
-      // Until the first answer of the first key nothing is known of its quota.
-      for (let at = 0; !received.some(isFirst); at++) await chat({ user: `user ${at}` })
-      const before = received.length
-      for (let at = 0; at < 100; at++) await chat({ user: `user ${at}` })
-      assert.is(received.slice(before).filter(isFirst).length, 0)
-    },
-  ))
-
 test('a list of keys in one variable is refused before it goes out', () =>
   withKeys({ CUSTOM_API_KEY: `${first},${second}` }, answers, async ({ chat, received }) => {
     const refused = await chat({ user: 'ada' }).then(
@@ -141,46 +122,9 @@ test('a further key is bound to the hosts of the first one', () =>
     undefined,
   ))
 
-test('the quotas of every provider that tells them are read', () => {
-  const now = Date.UTC(2026, 0, 1)
-  const read = (headers: Record<string, string>) =>
-    quotasIn(headers, now).map(({ kind, remaining, limit, resetMs }) => [kind, remaining, limit, resetMs])
-  assert.equal(
-    read({
-      'x-ratelimit-limit-requests': '60',
-      'x-ratelimit-remaining-requests': '59',
-      'x-ratelimit-reset-requests': '1m2.5s',
-      'x-ratelimit-limit-tokens': '6000',
-      'x-ratelimit-remaining-tokens': '12',
-      'x-ratelimit-reset-tokens': '20ms',
-    }),
-    [
-      ['requests', 59, 60, 62_500],
-      ['tokens', 12, 6000, 20],
-    ],
-  )
-  assert.equal(
-    read({
-      'anthropic-ratelimit-input-tokens-limit': '400000',
-      'anthropic-ratelimit-input-tokens-remaining': '1000',
-      'anthropic-ratelimit-input-tokens-reset': '2026-01-01T00:00:30Z',
-    }),
-    [['tokens', 1000, 400_000, 30_000]],
-  )
-  assert.equal(read({ 'x-ratelimit-remaining-tokens-minute': '7', 'x-ratelimit-limit-tokens-minute': '500' }), [
-    ['tokens', 7, 500, 60_000],
-  ])
-  assert.equal(read({ 'x-ratelimit-remaining-requests': 'many', 'x-ratelimit-remaining-tokens': '-1' }), [])
-  // A year is not believed.
-  assert.is(
-    quotasIn({ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '9000h' }, now)[0]!.resetMs,
-    86_400_000,
-  )
-})
-
 test('a key rests no longer than told, and an hour at the most', () => {
   let now = 0
-  const parts: KeyPoolsParts = { versionOf: () => 1, now: () => now, clock: () => now }
+  const parts: KeyPoolsParts = { versionOf: () => 1, now: () => now }
   const pool = createKeyPools(parts).of('p', ['A', 'B'])!
   const rate = (waitMs?: number): Failure => ({
     class: 'rate',
@@ -190,45 +134,13 @@ test('a key rests no longer than told, and an hour at the most', () => {
   })
   pool.failed('A', 'm', rate(5000))
   pool.failed('B', 'm', rate(1e12))
-  assert.equal([pool.choose('ada', 'm', 1), pool.rest('m')?.ms], [undefined, 5000])
-  assert.ok(pool.choose('ada', 'other model', 1))
+  assert.equal([pool.choose('ada', 'm'), pool.rest('m')?.ms], [undefined, 5000])
+  assert.ok(pool.choose('ada', 'other model'))
   now = 5000
-  assert.is(pool.choose('ada', 'm', 1), 'A')
+  assert.is(pool.choose('ada', 'm'), 'A')
   pool.failed('A', 'm', rate(1e12))
   now += 3_600_000
-  assert.ok(pool.choose('ada', 'm', 1))
-})
-
-test('a key is left where less remains than the request needs, or than a twentieth of the quota, until it is filled again', () => {
-  let now = 0
-  const rows = [
-    ['requests', 1, '', 1, true],
-    ['requests', 0, '', 1, false],
-    ['requests', 5, 100, 1, true],
-    ['requests', 4, 100, 1, false],
-    ['tokens', 500, '', 500, true],
-    ['tokens', 499, '', 500, false],
-  ] as const
-  for (const [kind, remaining, limit, tokens, stays] of rows) {
-    now = 0
-    const pools = createKeyPools({ versionOf: () => 1, now: () => now, clock: () => now })
-    assert.is(pools.of('p', ['A']), undefined)
-    const pool = pools.of('p', ['A', 'B'])!
-    const own = pool.choose('ada', 'm', tokens)!
-    pool.answered(own, 'm', {
-      [`x-ratelimit-remaining-${kind}`]: String(remaining),
-      [`x-ratelimit-limit-${kind}`]: String(limit),
-      [`x-ratelimit-reset-${kind}`]: '60s',
-    })
-    for (const [moment, isOwn] of [
-      [0, stays],
-      [59_999, stays],
-      [60_000, true],
-    ] as const) {
-      now = moment
-      assert.is(pool.choose('ada', 'm', tokens) === own, isOwn, `${remaining} of ${limit} ${kind} at ${moment}`)
-    }
-  }
+  assert.ok(pool.choose('ada', 'm'))
 })
 
 interface Chatting {

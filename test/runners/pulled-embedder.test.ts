@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createGraph } from '../../src/inference/graph.ts'
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
-import { writeTensorFile } from '../../src/inference/tensor-writer.ts'
 import { createModelProcess } from '../../src/runners/model-process.ts'
 import { createPulledEmbedder, embeddingForms } from '../../src/runners/pulled-embedder.ts'
 import { closing } from '../helpers/disposal.ts'
@@ -17,7 +16,6 @@ const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'cat', 'dog', 'run', '##s']
 const size = 4
 const table = Float32Array.from({ length: words.length * size }, (_, index) => Math.sin(index * 1.7) + index / 20)
 const folder = temporaryFolder()
-const staticFolder = join(folder, 'static')
 
 /** An encoder with a table row as the hidden state of each word piece: the result of pooling is known. */
 function encoder(): Uint8Array {
@@ -78,21 +76,12 @@ const wordPieces = {
 }
 
 all.before(async () => {
-  await writeStatic()
   mkdirSync(join(folder, 'onnx'))
   writeFileSync(join(folder, 'onnx', 'model_quantized.onnx'), encoder())
   writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ tokenizer_class: 'BertTokenizer' }))
   writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(wordPieces))
 })
 all.after(() => rmSync(folder, { recursive: true, force: true }))
-
-/** A folder as potion's authors publish it: a table with a row for each word piece, and the tokenizer. */
-async function writeStatic(): Promise<void> {
-  mkdirSync(staticFolder)
-  const rows = { name: 'embeddings', dtype: 'F32', shape: [words.length, size], data: () => table } as const
-  await writeTensorFile(join(staticFolder, 'model.safetensors'), [rows])
-  writeFileSync(join(staticFolder, 'tokenizer.json'), JSON.stringify(wordPieces))
-}
 
 /** The mean of the rows of the pieces, made one long. */
 function pooled(pieces: readonly number[]): number[] {
@@ -161,45 +150,6 @@ test('a model that is not pulled is named with the command that pulls it', async
   } catch (reason) {
     assert.match((reason as Error).message, /aichat models pull minilm/)
   }
-})
-
-function potion(place = staticFolder) {
-  const form = embeddingForms.get('potion')!
-  return createPulledEmbedder({ name: 'potion', form, installed: () => ({ folder: place, fingerprint: 'beef' }) })
-}
-
-all(
-  'static vectors: a text is the mean of its word pieces, of length 1, without a frame and without unknown pieces',
-  async () => {
-    await using model = closing(potion())
-    const { vectors, space } = await model.embed(['Cat runs', 'the cat', 'DOG dog cat'], 'document')
-    near(vectors[0]!, pooled([4, 6, 7]))
-    near(vectors[1]!, pooled([4]))
-    near(vectors[2]!, pooled([5, 5, 4]))
-    assert.equal(space, { key: 'potion@beef', model: 'potion', dimension: 256 })
-  },
-)
-
-all('static vectors: a text without a known word piece, and a long one, have a vector of length 1 too', async () => {
-  await using model = closing(potion())
-  const { vectors } = await model.embed(['', '✨', 'cat '.repeat(100_000)], 'document')
-  near(vectors[0]!, pooled([1]))
-  near(vectors[1]!, pooled([1]))
-  near(vectors[2]!, pooled([4]))
-})
-
-all('static vectors: a file that is something else is named, with the command that helps', async () => {
-  const place = join(folder, 'broken')
-  mkdirSync(place)
-  writeFileSync(join(place, 'tokenizer.json'), JSON.stringify(wordPieces))
-  const rows = { name: 'weights', dtype: 'F32', shape: [2, 2], data: () => new Float32Array(4) } as const
-  await writeTensorFile(join(place, 'model.safetensors'), [rows])
-  await using model = closing(potion(place))
-  const reason = await model.embed(['cat'], 'query').then(
-    () => assert.unreachable(),
-    (thrown: Error) => thrown,
-  )
-  assert.match(reason!.message, /model\.safetensors holds no table of embeddings: pull the model again/)
 })
 
 all.run()

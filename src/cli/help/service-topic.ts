@@ -3,8 +3,7 @@ import { restartSettings } from '../../settings/settings.ts'
 /** `aichat help service`: how a daemon is run, reloaded and stopped. */
 export function serviceTopic(): string {
   return [
-    'aichat service unit > /etc/systemd/system/aichat.service writes a hardened unit. With aichat service unit --socket',
-    'systemd listens for it.',
+    'aichat service unit > /etc/systemd/system/aichat.service writes a hardened unit.',
     '',
     'SIGHUP, aichat service reload and POST /api/service/reload take over the settings file, secrets in files (NAME_FILE, the',
     'credentials of systemd), plugins and the certificate, all at once. A bad one leaves all previous values in force, with its',

@@ -65,7 +65,7 @@ export function addModelCommands(program: CliCommand, cli: Cli): void {
   models
     .command('pull <name>')
     .description(
-      'download a model to this machine: smollm2-360m or smollm2-135m (chat), minilm or potion (embeddings), voxa-tts or voxb-tts (speech)',
+      'download a model to this machine: smollm2-360m or smollm2-135m (chat), minilm (embeddings), voxa-tts or voxb-tts (speech)',
     )
     .option('--non-commercial', 'include the files whose licence forbids commercial use, without asking')
     .example('aichat models pull smollm2-135m', 'aichat models pull voxb-tts --non-commercial')

@@ -77,7 +77,6 @@ export function addServiceCommands(program: CliCommand, cli: Cli): void {
   service
     .command('unit')
     .description('print a hardened unit for systemd')
-    .option('--socket', 'print the unit of its socket: a low port, and no refused connection at a restart')
-    .example('aichat service unit', 'aichat service unit --socket')
+    .example('aichat service unit')
     .action(lazyActions(cli, () => import('./systemd-unit.ts'))(({ printUnit }) => printUnit))
 }

@@ -74,29 +74,9 @@ WantedBy=multi-user.target
 `
 }
 
-/**
- * The unit of the API's socket: systemd listens, so that a port below 1024 needs no rights of the service and its restart
- * refuses no connection.
- */
-export function socketUnit(): string {
-  return `# /etc/systemd/system/aichat.socket
-[Unit]
-Description=aichat: the socket of its API
-
-[Socket]
-# api.public_hosts names the hosts by which it is addressed, beside localhost and addresses.
-ListenStream=127.0.0.1:3001
-# A speech server's name (voxa-tts, voxb-tts, voxb-tts-1.6b) in a unit of its own, with Service=aichat.service.
-FileDescriptorName=api
-
-[Install]
-WantedBy=sockets.target
-`
-}
-
-/** Prints one of the two units. */
-export async function printUnit(cli: Cli, { socket = false }: { readonly socket?: boolean }): Promise<void> {
-  await cli.io.out(socket ? socketUnit() : systemdUnit())
+/** Prints the unit. */
+export async function printUnit(cli: Cli): Promise<void> {
+  await cli.io.out(systemdUnit())
 }
 
 /** Quotes a path for ExecStart=, with systemd's specifiers and variables escaped. */

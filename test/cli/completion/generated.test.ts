@@ -144,7 +144,6 @@ test('the words of every kind are known', async () => {
 })
 
 const unit = join(folder, 'aichat.service')
-let socketText = ''
 
 test('the systemd unit runs this installation', async () => {
   const { code, stdout } = await runMain(['help', 'systemd'], { environment })
@@ -152,16 +151,11 @@ test('the systemd unit runs this installation', async () => {
   assert.ok(stdout.includes(join(root, 'bin', 'aichat')))
   writeFileSync(unit, stdout)
   assert.is((await runMain(['service', 'unit'], { environment })).stdout, stdout)
-  socketText = (await runMain(['service', 'unit', '--socket'], { environment })).stdout
 })
 
 when(haveProgram('systemd-analyze', 'systemd'))('systemd finds nothing wrong with the unit, and little exposed', () => {
   const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
   assert.equal([verified.status, verified.stderr], [0, ''])
-  const socket = join(folder, 'aichat.socket')
-  writeFileSync(socket, socketText)
-  const both = spawnSync('systemd-analyze', ['verify', unit, socket], { encoding: 'utf8' })
-  assert.equal([both.status, both.stderr], [0, ''])
   const scored = spawnSync('systemd-analyze', ['security', '--offline=yes', unit], { encoding: 'utf8' })
   const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(scored.stdout)?.[1])
   assert.ok(exposure <= 1.6, scored.stdout)

@@ -104,7 +104,6 @@ function echoOf(request: ChatRequest | undefined): JsonObject {
     top_p: given('top_p', request?.top_p ?? 1),
     truncation: given('truncation', 'disabled'),
     user: given('user', null),
-    ...(isObject(own['conversation']) && { conversation: own['conversation'] }),
   }
 }
 
@@ -113,7 +112,7 @@ function choiceOf(request: ChatRequest | undefined): unknown {
 }
 
 /** Token counts with every field that clients read, zeros too. */
-export function writeUsage(usage: Usage): JsonObject {
+function writeUsage(usage: Usage): JsonObject {
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
   return {
     input_tokens: usage.prompt_tokens,
