@@ -2,7 +2,6 @@ import { AppError } from '../errors.ts'
 import { databaseName, parseDatabaseUrl, type Settings } from '../settings/settings.ts'
 import type { DatabaseCheck, DatabaseStatus, MovedFrom, MovedTo, TransferControl } from '../storage/storage.ts'
 import { packageFolder } from './package-folder.ts'
-import { sealSecretsOf } from './storage-settings.ts'
 
 export type { DatabaseCheck, DatabaseStatus, MovedFrom, MovedTo, TransferControl }
 
@@ -16,7 +15,7 @@ export async function databaseStatus({ paths, database }: Settings): Promise<Dat
 export async function checkDatabase(settings: Settings, control: TransferControl): Promise<DatabaseCheck> {
   const { checkPostgres, checkFolder } = await import('../storage/transfer/check.ts')
   const { database, paths } = settings
-  if (database) return checkPostgres({ url: database.url, sealSecrets: sealSecretsOf(settings) }, control)
+  if (database) return checkPostgres({ url: database.url }, control)
   const bundledPlugins = packageFolder('plugins')
   const limits = { bytes: settings.limits.storedBytesPerUser, memories: settings.limits.storedMemoriesPerUser }
   return checkFolder({ folder: paths.data, bundledPlugins, limits }, control)
@@ -50,7 +49,6 @@ export async function moveDatabase(
       folder,
       url: urlOf(settings, '--to', to),
       keep,
-      sealSecrets: sealSecretsOf(settings),
       ...control,
     })
   }

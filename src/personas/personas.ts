@@ -107,7 +107,6 @@ export {
   type PersonaWrite,
   type PublishConditions,
   type Revision,
-  type SealReport,
   type StagedPersona,
   snapshotBatch,
 } from './package/archive.ts'

@@ -17,7 +17,6 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { sizeText, table } from '../terminal/table.ts'
-import { timeText } from '../terminal/times.ts'
 
 /** Shows the database and its content. */
 export async function status(cli: Cli): Promise<void> {
@@ -31,7 +30,7 @@ export async function check(cli: Cli): Promise<void> {
   const settings = await cli.settings()
   const checked = await withProgress(cli, (control) => checkDatabase(settings, control))
   if (checked.problems.length > 0) cli.exit = 1
-  await print(cli, checked, (found) => checkedText(cli, found))
+  await print(cli, checked, (found) => checkedText(found))
 }
 
 /** Moves everything to PostgreSQL, or back. */
@@ -108,11 +107,10 @@ async function refuseServer(cli: Cli): Promise<void> {
     })
 }
 
-function checkedText(cli: Cli, { database, personas, sealed_since, problems }: DatabaseCheck): string {
-  const seals = sealed_since === null ? '' : `, sealed since ${timeText(cli, sealed_since)}`
+function checkedText({ database, personas, problems }: DatabaseCheck): string {
   return [
     `${problems.length === 0 ? 'whole  ' : 'PROBLEM'} ${database}`,
-    `        ${counted(personas, 'persona')} verified${seals}`,
+    `        ${counted(personas, 'persona')} verified`,
     ...problems.map((problem) => `        ${problem}`),
   ].join('\n')
 }

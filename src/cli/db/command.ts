@@ -16,7 +16,7 @@ export function addDatabaseCommands(program: CliCommand, cli: Cli): void {
 
   db.command('check')
     .description(
-      'read all of the database, and verify personas, seals and the sums of usage; exit 1 for problems, 78 for damage',
+      'read all of the database, and verify personas and the sums of usage; exit 1 for problems, 78 for damage',
     )
     .example('aichat db check')
     .action(run((actions) => actions.check))

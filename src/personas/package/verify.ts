@@ -33,10 +33,6 @@ export interface VerifyResult {
   readonly content_hash: string | null
   readonly memories: number
   readonly adaptations: number
-  /** Of a stored persona: whether its storage keeps seals, against which a change by another program shows. */
-  readonly sealed?: boolean
-  /** Of a stored persona: the start of its seals, in milliseconds since 1970 UTC. */
-  readonly sealed_since?: number | null
 }
 
 /** Invalid records after which a walk stops. */

@@ -18,7 +18,6 @@ import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
 import { deferCleanup } from './removal.ts'
 import { isNewest, migrate } from './schema.ts'
-import { keepSeals } from './seals.ts'
 import type { Database, Sql } from './sql.ts'
 
 /** A PostgreSQL database that several installations share. */
@@ -26,8 +25,6 @@ export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 
   /** `postgres://USER:PASSWORD@HOST:PORT/NAME`, with the driver's parameters. */
   readonly url: string
   readonly limits: StoredLimits
-  /** Secrets made of JWT_SECRET and JWT_SECRET_PREVIOUS, from which the key of the seals follows; none are kept without. */
-  readonly sealSecrets?: readonly string[] | undefined
   /** Milliseconds that checked logins and keys go on while the database is away. */
   readonly graceMs?: number
 }
@@ -63,9 +60,7 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
-  const { sealSecrets } = settings
-  const [, , plugins] = await Promise.all([
-    sealSecrets && keepSeals(db, sealSecrets),
+  const [, plugins] = await Promise.all([
     changes.ask(),
     openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
   ])
@@ -91,13 +86,13 @@ interface OpenParts {
 function storageOf(
   db: Database,
   changes: OwnChanges,
-  settings: Pick<PostgresSettings, 'limits' | 'folder' | 'sealSecrets'>,
+  settings: Pick<PostgresSettings, 'limits' | 'folder'>,
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
   const driver = createPostgresDriver(db, changes)
-  const { limits, sealSecrets } = settings
-  const context: Context = { db, driver, changes, limits, lease, sealSecrets }
+  const { limits } = settings
+  const context: Context = { db, driver, changes, limits, lease }
   const lazily: Lazily = (load) => atFirstUse(async () => translating(await load()))
   return {
     ...openStores(lazily, driver, {

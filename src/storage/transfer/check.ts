@@ -24,10 +24,8 @@ import type { TransferControl } from './progress.ts'
 export interface DatabaseCheck {
   /** One line that describes the database. */
   readonly database: string
-  /** Personas that were verified, each with its log, state, memories and seals. */
+  /** Personas that were verified, each with its log, state and memories. */
   readonly personas: number
-  /** Since when seals are kept, which show changes by other programs: milliseconds since 1970; null where none are kept. */
-  readonly sealed_since: number | null
   /** One line each; none where everything is right. */
   readonly problems: readonly string[]
 }
@@ -61,9 +59,9 @@ export async function checkFolder(settings: SqliteSettings, control: TransferCon
   }
 }
 
-/** The same for a PostgreSQL database, every row of which is read at one moment; without secrets the seals are not compared. */
+/** The same for a PostgreSQL database, every row of which is read at one moment. */
 export async function checkPostgres(
-  { url, sealSecrets }: Pick<PostgresSettings, 'url' | 'sealSecrets'>,
+  { url }: Pick<PostgresSettings, 'url'>,
   control: TransferControl,
 ): Promise<DatabaseCheck> {
   const db = openPostgres(url)
@@ -79,7 +77,7 @@ export async function checkPostgres(
         const scopes = await tx.rows<Scope>(
           `SELECT id AS "personaId", user_id AS "userId" FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`,
         )
-        return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope, { sealSecrets }), control)
+        return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope), control)
       },
       { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
     )
@@ -108,7 +106,6 @@ async function checkPersonas(
   { onStep = () => {}, signal }: TransferControl,
 ): Promise<Omit<DatabaseCheck, 'database'>> {
   const problems: string[] = []
-  let sealed_since: number | null = null
   for (const [at, scope] of scopes.entries()) {
     signal?.throwIfAborted()
     onStep({ doing: 'verifying personas', share: readingShare + (at / scopes.length) * (1 - readingShare) })
@@ -116,14 +113,13 @@ async function checkPersonas(
     if (!snapshot) continue
     const content = packageContent(snapshot, { exportedAt: 0, producer: '', embeddings: true })
     const result = await verifyStored(snapshot, content)
-    sealed_since ??= result.sealed_since ?? null
     const shownProblems = result.problems
       .slice(0, mostProblems)
       .map((problem) => `persona ${scope.personaId}: ${problem}`)
     const more = result.problems.length - shownProblems.length
     problems.push(...shownProblems, ...(more > 0 ? [`persona ${scope.personaId}: ${more} more`] : []))
   }
-  return { personas: scopes.length, sealed_since, problems }
+  return { personas: scopes.length, problems }
 }
 
 function ofLedger(problem: string): string {

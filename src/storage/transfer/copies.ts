@@ -5,7 +5,6 @@ import { replaceFile } from '../files/atomic.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { operatorFailure } from '../postgres/errors.ts'
 import { migrate } from '../postgres/schema.ts'
-import { keepSeals } from '../postgres/seals.ts'
 import type { Database } from '../postgres/sql.ts'
 import type { PostgresSettings } from '../postgres/storage.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
@@ -21,7 +20,7 @@ import { fillPostgres } from './to-postgres.ts'
  * Copies of a PostgreSQL database, each a database file as a data folder has it: a backup of the one kind of storage is
  * restored into the other one as well.
  */
-export function postgresCopies({ url, folder, sealSecrets }: PostgresSettings): StorageCopies {
+export function postgresCopies({ url, folder }: PostgresSettings): StorageCopies {
   const { check, prepare } = sqliteCopies(folder)
   const opened = async <R>(work: (db: Database) => Promise<R>): Promise<R> => {
     const db = openPostgres(url)
@@ -70,7 +69,6 @@ export function postgresCopies({ url, folder, sealSecrets }: PostgresSettings): 
             (tx) => fillPostgres({ tx, vectors, name: db.name, installation: known }, source, {}),
             { copies: true, statementTimeout: 0 },
           )
-          if (sealSecrets) await keepSeals(db, sealSecrets).catch(() => undefined)
           if (known === undefined) replaceFile(installationMarkOf(folder), `${installation}\n`)
         } finally {
           held.release()

@@ -8,7 +8,6 @@ import { type MovedMark, readMovedMark, refuseMoved, removeMovedMark, writeMoved
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { isAway, operatorFailure } from '../postgres/errors.ts'
 import { migrate } from '../postgres/schema.ts'
-import { keepSeals } from '../postgres/seals.ts'
 import type { Database } from '../postgres/sql.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
 import { movedTables } from '../schema/tables.ts'
@@ -28,8 +27,6 @@ export function placesIn(folder: string) {
 export interface MoveToOptions extends TransferControl {
   readonly folder: string
   readonly url: string
-  /** Those of the seals, where JWT_SECRET is known; without them the next start seals what came. */
-  readonly sealSecrets?: readonly string[] | undefined
   /** The folder stays in use: a copy. */
   readonly keep: boolean
 }
@@ -44,7 +41,7 @@ export interface MovedTo extends Transferred {
  * where a process has it open. If this process ends midway, either the folder is unchanged and the database empty, or
  * all is moved; in between the folder's mark says `moving`, and the next run finds out.
  */
-export async function moveToPostgres({ folder, url, keep, sealSecrets, ...control }: MoveToOptions): Promise<MovedTo> {
+export async function moveToPostgres({ folder, url, keep, ...control }: MoveToOptions): Promise<MovedTo> {
   const to = databaseName(url)
   const mark = readMovedMark(folder)
   if (mark?.state === 'moved' || (mark && mark.to !== to)) refuseMoved(folder)
@@ -64,8 +61,6 @@ export async function moveToPostgres({ folder, url, keep, sealSecrets, ...contro
     try {
       const moved = await move(db, { db: held.db!, ...files }, { folder, keep, control, to })
       await afterwards(db)
-      // The next start does it where this fails.
-      if (sealSecrets) await keepSeals(db, sealSecrets).catch(() => undefined)
       return { ...moved, to }
     } finally {
       held.release()
