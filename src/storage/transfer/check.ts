@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { type PersonaSnapshot, packageContent, type Scope, verifyStored } from '../../personas/personas.ts'
 import { createChanges } from '../postgres/changes.ts'
@@ -16,8 +17,6 @@ import { openReader } from '../sqlite/reader.ts'
 import { openSqliteStorage, type SqliteSettings } from '../sqlite/storage.ts'
 import { problemsIn } from '../stores/ledger-check.ts'
 import { createLedgerNames } from '../stores/ledger-names.ts'
-import { placesIn } from './move-to.ts'
-import { scopesIn } from './persona-hashes.ts'
 import type { TransferControl } from './progress.ts'
 
 /** A database that was read to its end. */
@@ -30,6 +29,9 @@ export interface DatabaseCheck {
   readonly problems: readonly string[]
 }
 
+/** The personas that stay, for both databases. */
+const liveScopes = `SELECT id AS "personaId", user_id AS "userId" FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`
+
 /** Problems of one persona that are listed. */
 const mostProblems = 5
 
@@ -38,7 +40,7 @@ const mostProblems = 5
  * is damaged, and `not_found` where there is none.
  */
 export async function checkFolder(settings: SqliteSettings, control: TransferControl): Promise<DatabaseCheck> {
-  const { database } = placesIn(settings.folder)
+  const database = join(settings.folder, 'aichat.db')
   if (!existsSync(database)) throw new AppError('not_found', `There is no database in ${settings.folder} yet`)
   control.onStep?.({ doing: 'reading the database', share: 0 })
   const storage = await openSqliteStorage(settings, {})
@@ -48,7 +50,7 @@ export async function checkFolder(settings: SqliteSettings, control: TransferCon
     const db = openReader(database)
     try {
       db.exec('BEGIN')
-      const scopes = scopesIn({ db, plugins: '', backups: '' })
+      const scopes = db.prepare<[], Scope>(liveScopes).all()
       const checked = await checkPersonas(scopes, async (scope) => sqliteSnapshot(db, scope, () => {}), control)
       return { database: line, ...checked, problems: [...ledger.map(ofLedger), ...checked.problems] }
     } finally {
@@ -74,9 +76,7 @@ export async function checkPostgres(
       async (tx) => {
         await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0')
         await readAll(tx, control)
-        const scopes = await tx.rows<Scope>(
-          `SELECT id AS "personaId", user_id AS "userId" FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`,
-        )
+        const scopes = await tx.rows<Scope>(liveScopes)
         return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope), control)
       },
       { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },

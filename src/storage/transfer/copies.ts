@@ -12,7 +12,6 @@ import type { StorageCopies } from '../shared/copies.ts'
 import { sqliteCopies } from '../sqlite/copies.ts'
 import { openDatabase } from '../sqlite/database.ts'
 import { holdDatabase } from '../sqlite/hold.ts'
-import { readable } from './move-from.ts'
 import { fillFolder } from './to-folder.ts'
 import { fillPostgres } from './to-postgres.ts'
 
@@ -46,7 +45,7 @@ export function postgresCopies({ url, folder }: PostgresSettings): StorageCopies
         await db.transaction(
           async (tx) => {
             await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off')
-            await fillFolder({ tx, vectors }, places, { onStep: ({ share }) => onProgress(share) })
+            await fillFolder({ tx, vectors }, places, onProgress)
           },
           { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
         )
@@ -65,8 +64,8 @@ export function postgresCopies({ url, folder }: PostgresSettings): StorageCopies
           const source = { db: held.db, plugins: files.plugins, backups: files.personaBackups }
           const vectors = await vectorColumn(db)
           const known = readInstallationMark(folder)
-          const { installation } = await db.transaction(
-            (tx) => fillPostgres({ tx, vectors, name: db.name, installation: known }, source, {}),
+          const installation = await db.transaction(
+            (tx) => fillPostgres({ tx, vectors, name: db.name, installation: known }, source),
             { copies: true, statementTimeout: 0 },
           )
           if (known === undefined) replaceFile(installationMarkOf(folder), `${installation}\n`)
@@ -75,4 +74,11 @@ export function postgresCopies({ url, folder }: PostgresSettings): StorageCopies
         }
       }),
   }
+}
+
+/** Brings an older schema to the newest one, as the first command there would. Throws `not_found` where there is none. */
+async function readable(db: Database): Promise<void> {
+  const there = await db.row<{ there: boolean }>(`SELECT to_regclass('migration') IS NOT NULL AS there`)
+  if (!there!.there) throw new AppError('not_found', `The database ${db.name} holds no data of aichat`)
+  await migrate(db)
 }
