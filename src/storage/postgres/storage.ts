@@ -11,7 +11,7 @@ import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
 import { createPostgresDriver } from './driver.ts'
-import { codeOf, startFailure, translated, translating } from './errors.ts'
+import { startFailure, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
@@ -56,7 +56,6 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   ])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db)
-  if (mayWrite && use.service) await takePgvector(db)
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
@@ -65,17 +64,6 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
     openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
   ])
   return { id, plugins }
-}
-
-/**
- * Changes over to the extension where it was installed later. A large database continues without it, and so does one with
- * tables in use now, with a role that may not alter them, or with a vector that pgvector refuses.
- */
-async function takePgvector(db: Database): Promise<void> {
-  const { changeOverToPgvector, fewVectors } = await import('./vectors-change-over.ts')
-  await changeOverToPgvector(db, fewVectors).catch((reason) => {
-    if (!/^(?:55P03|42501|22)/.test(codeOf(reason))) throw reason
-  })
 }
 
 interface OpenParts {
