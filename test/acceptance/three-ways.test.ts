@@ -34,7 +34,7 @@ const textStep = (code: number, words: readonly string[]): Step => ({ code, word
 function table(files: { plugin: string; changed: string; invalid: string }): readonly Step[] {
   const from = '--password-stdin'
   return [
-    step(64, ['setup']),
+    step(64, ['setup', '--account']),
     step(65, ['setup', '--username', 'ada', from], 'weak\n'),
     step(0, ['setup', '--username', 'ada', '--email', 'ada@example.org', from], 'Passw0rd\n'),
     step(1, ['setup', '--username', 'eve', from], 'Passw0rd\n'),

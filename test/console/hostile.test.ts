@@ -115,7 +115,7 @@ test('a user sees nothing of an administrator or of another user', async (scene)
   const { page } = visit
   await page.getByText('No request since the service began').waitFor()
   const names = await page.getByRole('navigation', { name: 'Views' }).getByRole('link').allInnerTexts()
-  assert.equal(names, ['Now', 'Personas', 'Usage', 'Plugins', 'Voices'])
+  assert.equal(names, ['Now', 'Chat', 'Personas', 'Usage', 'Plugins', 'Voices'])
   await page.evaluate(`location.hash = '#/users'`)
   await page.getByRole('heading', { name: 'Now' }).waitFor()
   await page.evaluate(`location.hash = '#/personas/${persona}'`)

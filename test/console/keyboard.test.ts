@@ -20,10 +20,10 @@ test.alone('setup, a persona, a chat that is stopped, a memory, a key and the wa
     await tabTo(visit, 'Password')
     await keyboard.type(goodPassword)
     await keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Now' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Chat' }).waitFor()
 
-    await keyboard.press('Tab')
-    await hasFocus(visit, 'Skip to the content')
+    await hasFocus(visit, 'Message', 'the first question can be typed at once')
+    await tabTo(visit, 'Skip to the content')
     await tabTo(visit, 'Personas')
     await keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Personas' }).waitFor()

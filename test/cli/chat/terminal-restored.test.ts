@@ -76,7 +76,7 @@ test('is as it was when SIGTERM ends speech that is played, and the player ends 
 test('is as it was when a conversation ends by an unexpected error', () =>
   withHome(async (home) => {
     const crash = "process.once('SIGUSR2', () => { throw new Error('of the test') })"
-    const terminal = await openTerminal(home.folder, ['chat'], {
+    const terminal = await openTerminal(home.folder, ['chat', '--yes'], {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}`,
     })
     await terminal.shows(/Ctrl-D ends the conversation\.\s+> $/)

@@ -7,6 +7,7 @@ import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
 import { withFilesApart } from '../../../src/personas/chat/kept-files.ts'
 import type { Vector } from '../../../src/personas/memory/memory.ts'
+import type { ProfileLine } from '../../../src/personas/profile-line.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import { digestOf } from '../../../src/storage/shared/memory-rows.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
@@ -77,7 +78,7 @@ async function fillAccounts({ accounts, keys, plugins }: Opened): Promise<void> 
 }
 
 async function fillPersonas(storage: Opened, count: number): Promise<void> {
-  const { memories, proposals, adaptations, backups } = storage
+  const { memories, proposals, adaptations, backups, profiles } = storage
   await publish(storage, {
     ...whole('p', 'ada', 0),
     passthrough: { extra: { odd: 1.5 }, card: { data: { first_mes: 'Hello "you"' } } },
@@ -104,6 +105,15 @@ async function fillPersonas(storage: Opened, count: number): Promise<void> {
   const [first] = (await memories.list(p, { limit: 1, offset: 0 })).entries
   const proposal = { content: 'Ada likes tea', confidence: 0.25, model: 'm', memory_id: first!.id, created_at: noon }
   await proposals.add(p, [{ id: 'proposal', ...proposal }], 10)
+  const line: ProfileLine = {
+    id: 'line',
+    slot: 'address',
+    about: '',
+    text: 'Call her Ada',
+    by: 'hand',
+    created_at: noon,
+  }
+  await profiles.change(p, () => ({ lines: [line], history: [{ ...line, id: 'earlier', ended_at: noon }] }))
   let head = emptyLog
   for (const id of ['r1', 'r2', 'r3']) {
     const next = record(p, id, head, `key of ${id}`)

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import type { Picture } from './chat-message.ts'
 import { readPicture } from './pictures.ts'
@@ -14,6 +14,11 @@ export function Composer({ isAnswering, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('')
   const [pictures, setPictures] = useState<readonly Picture[]>([])
   const chooser = useRef<HTMLInputElement>(null)
+  const field = useRef<HTMLTextAreaElement>(null)
+  // On a touch screen the focus would bring up the keyboard.
+  useEffect(() => {
+    if (document.activeElement === document.body && !matchMedia('(pointer: coarse)').matches) field.current?.focus()
+  }, [])
   const isEmpty = text.trim() === '' && pictures.length === 0
   const send = () => {
     if (isEmpty || isAnswering) return
@@ -48,6 +53,7 @@ export function Composer({ isAnswering, onSend, onStop }: ComposerProps) {
         </div>
       )}
       <textarea
+        ref={field}
         class="input"
         aria-label="Message"
         placeholder="Message"
