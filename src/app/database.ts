@@ -19,4 +19,3 @@ export async function checkDatabase(settings: Settings, control: TransferControl
   const limits = { bytes: settings.limits.storedBytesPerUser, memories: settings.limits.storedMemoriesPerUser }
   return checkFolder({ folder: paths.data, bundledPlugins, limits }, control)
 }
-

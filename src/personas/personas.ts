@@ -112,7 +112,6 @@ export {
 } from './package/archive.ts'
 export { type Backups, createBackups } from './package/backup.ts'
 export type { BackupFiles, BackupRow, BackupStore } from './package/backup-store.ts'
-export { ContentHash } from './package/digest.ts'
 export { packageContent } from './package/export.ts'
 export type { ExportedFile } from './package/exported-file.ts'
 export { packageLimits } from './package/format.ts'

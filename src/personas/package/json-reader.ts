@@ -87,7 +87,8 @@ function walks(file: number, members: ReadonlyMap<string, Span>): Pick<PackageSo
       return { expected: typeof expected === 'string' ? expected : undefined, actual, broken: [] }
     },
     *memories() {
-      for (const bytes of items(file, members.get('memories')!, 'memories')) yield readMemory(parseStrictJsonBytes(bytes))
+      for (const bytes of items(file, members.get('memories')!, 'memories'))
+        yield readMemory(parseStrictJsonBytes(bytes))
     },
     *log() {
       for (const bytes of items(file, members.get('adaptation_log')!, 'adaptation_log'))

@@ -158,7 +158,7 @@ export async function decryptPackage(
 }
 
 /** Opens a plain package; loads only the reader of its form. Throws a FileError for any other file. */
-export async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
+async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
   if (kind === 'list') throw unsupported('Invalid persona package: it is a JSON list')
   if (kind === 'json') {
     const lines = (await import('./foreign-file.ts')).foreignLines(path)

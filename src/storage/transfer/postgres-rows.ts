@@ -16,11 +16,7 @@ export interface PostgresSide {
 }
 
 /** Writes the rows of a table; resolves with the SHA-256, in hex, of what both sides must have alike. */
-export async function copyInto(
-  side: PostgresSide,
-  table: MovedTable,
-  batches: AsyncIterable<Batch>,
-): Promise<string> {
+export async function copyInto(side: PostgresSide, table: MovedTable, batches: AsyncIterable<Batch>): Promise<string> {
   const hash = createHash('sha256').update(copyHeader)
   let failure: { readonly reason: unknown } | undefined
   async function* chunks(): AsyncGenerator<Uint8Array> {

@@ -113,7 +113,7 @@ export function folderStatus(folder: string): DatabaseStatus {
         0,
       ),
       contents: shownTables.flatMap((table) => contentOf(db!, table)),
-      }
+    }
   } catch (reason) {
     throw sqliteTranslated(reason)
   } finally {

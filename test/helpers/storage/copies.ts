@@ -9,7 +9,11 @@ export async function copyToPostgres(folder: string, url: string): Promise<void>
 }
 
 /** Writes all of a PostgreSQL database into a data folder, as a backup does. */
-export async function copyFromPostgres(url: string, folder: string, onProgress = (_share: number) => {}): Promise<void> {
+export async function copyFromPostgres(
+  url: string,
+  folder: string,
+  onProgress = (_share: number) => {},
+): Promise<void> {
   const copies = await openStorageCopies({ ...storageIn(folder), url })
   await copies.take(join(folder, 'aichat.db'), onProgress, filesOf(folder))
 }

@@ -200,7 +200,6 @@ async function addOddRows(path: string): Promise<void> {
       VALUES (900 << 24, 900, 'leaving', 'gone', x'00', 1, 0.5, 1, 1, '', 0, '', '{}');
     INSERT INTO conversation (id, user_id, name, created_at, updated_at) VALUES ('leaving', '~leaving', '~leaving/leaving', 0, 0);
     INSERT INTO conversation_message (conversation_id, number, message, timestamp) VALUES ('leaving', 1, '{"role":"user","content":"gone"}', 0);
-    INSERT INTO persona_profile (persona_id, lines, history) VALUES ('p', '[]', '[{"id":"l","text":"Call her Ada","source":"user","since":1}]');
     UPDATE persona SET description = 'a' || char(0) || 'b' WHERE id = 'p';
     INSERT INTO audit (at, action, outcome) VALUES (9007199254740991, 'odd', 'ok');
   `)

@@ -20,7 +20,8 @@ const changes: Readonly<Record<string, readonly [statement: (id: string) => stri
     /^memories: 1 of them were removed by another program$/m,
   ],
   'a record of the log that was altered': [
-    (id) => `UPDATE adaptation SET record = json_set(record, '$.trigger_event', 'manual_request') WHERE ${firstRecord(id)}`,
+    (id) =>
+      `UPDATE adaptation SET record = json_set(record, '$.trigger_event', 'manual_request') WHERE ${firstRecord(id)}`,
     /does not match its hash/,
   ],
   'a learned state that was altered': [

@@ -73,7 +73,13 @@ test('of 24 November 2026 keeps every row of every table, and has the schema of 
       const storage = await openStorageIn(earlier)
       await storage.close()
       // Tables that came later are empty.
-      assert.equal(dumpOf(earlier), { ...dumpOf(present), conversation_file: [], persona_profile: [], plugins: [], backups: [] })
+      assert.equal(dumpOf(earlier), {
+        ...dumpOf(present),
+        conversation_file: [],
+        persona_profile: [],
+        plugins: [],
+        backups: [],
+      })
       assert.equal(await schemaOf(earlier), await schemaOf(present))
     }),
   ))
