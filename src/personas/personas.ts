@@ -42,7 +42,7 @@ export {
 export { type SearchGroup, searchTermsOf } from './chat/search-words.ts'
 export { createSummaries } from './chat/summaries.ts'
 export { summaryOf } from './chat/summary.ts'
-export { type Fields, withoutFields } from './fields.ts'
+export { withoutFields } from './fields.ts'
 export { createImportCounts, type ImportCounts } from './import-counts.ts'
 export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
 export { irregularForms } from './memory/irregular-forms.ts'
