@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 
-/** A source and its direct and indirect imports, as sorted paths below `root`. */
+/** A source with its direct and indirect imports and the lists of words that these read, as sorted paths below `root`. */
 export function sourcesBehind(root, source) {
   const found = new Set()
   const follow = (file) => {
@@ -13,6 +13,8 @@ export function sourcesBehind(root, source) {
     const text = readFileSync(join(root, file), 'utf8')
     for (const [, name] of text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g))
       follow(normalize(join(dirname(file), name)))
+    for (const [, name] of text.matchAll(/\breadWords<[\s\S]*?>\('([\w-]+)'\)/g))
+      found.add(`src/personas/words/${name}.json`)
   }
   follow(normalize(source))
   return [...found].sort()
@@ -24,7 +26,8 @@ export function recipeOf(root, source) {
   const { transformSync } = compiler()
   for (const file of sourcesBehind(root, source)) {
     const options = { loader: 'ts', minifyWhitespace: true, legalComments: 'none', target: 'esnext', tsconfigRaw: '{}' }
-    hash.update(`${file}\n`).update(transformSync(readFileSync(join(root, file), 'utf8'), options).code)
+    const text = readFileSync(join(root, file), 'utf8')
+    hash.update(`${file}\n`).update(file.endsWith('.json') ? text : transformSync(text, options).code)
   }
   return hash
 }

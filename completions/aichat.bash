@@ -12,10 +12,10 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --max-cost | --system | --default | --description | --type | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --memory-placement | --profile-tokens | --forget | --extract | --extract-confidence | --mutation | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --as-of | --status | --slot | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | --since | --turns | --older-than | -i | --language | --instruct | --seed | --voice | --cfg-coef | --timestamps | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --codebooks | --workers | --tls-cert | --tls-key | --shell | --provider | --address | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --actor | --action | --until | --by) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --max-cost | --type | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --memory-placement | --profile-tokens | --forget | --extract | --extract-confidence | --mutation | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --as-of | --slot | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | --since | --turns | --older-than | -i | --language | --instruct | --seed | --voice | --cfg-coef | --timestamps | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --codebooks | --workers | --tls-cert | --tls-key | --shell | --provider | --address | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --actor | --action | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|evictions' | 'persona memory|forget' | 'persona memory|wipe' | 'persona|profile' | 'persona profile|show' | 'persona profile|add' | 'persona profile|edit' | 'persona profile|remove' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|search' | 'session|undo' | 'session|compact' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|service' | 'service|status' | 'service|reload' | 'service|unit' | '|connect' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|unlock' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|audit' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|backup' | 'backup|create' | 'backup|list' | 'backup|verify' | 'backup|restore' | 'backup|remove' | '|db' | 'db|status' | 'db|check' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|template' | 'template|list' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|evictions' | 'persona memory|forget' | 'persona memory|wipe' | 'persona|profile' | 'persona profile|show' | 'persona profile|add' | 'persona profile|edit' | 'persona profile|remove' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|search' | 'session|undo' | 'session|compact' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|service' | 'service|status' | 'service|reload' | 'service|unit' | '|connect' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|unlock' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|audit' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|backup' | 'backup|create' | 'backup|list' | 'backup|verify' | 'backup|restore' | 'backup|remove' | '|db' | 'db|status' | 'db|check' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       *'|-'*) ;;
       *)
         # The word as it was typed, without its quoting.
@@ -37,20 +37,14 @@ _aichat() {
     ;;
   'chat')
     commands=''
-    flags='-m --model -p --persona -s --session -c --continue --again --no-log --no-memory -f --file --prompt --temperature --max-tokens -o --option --schema --schema-multi --json-object -t --template --var --thinking -S --no-stream --no-fallback --local-only --mcp --json-stream --max-cost --count --dry-run -h --help'
+    flags='-m --model -p --persona -s --session -c --continue --no-log --no-memory -f --file --prompt --temperature --max-tokens -o --option --schema --schema-multi --json-object -t --template --var --thinking -S --no-stream --no-fallback --local-only --mcp --json-stream --max-cost --count --dry-run -h --help'
     kinds=()
     rest=''
     ;;
   'template')
-    commands='create list show edit remove path'
+    commands='list path'
     flags='-h --help'
     kinds=()
-    rest=''
-    ;;
-  'template create')
-    commands=''
-    flags='--system --prompt -m --model -o --option --schema -f --file --default --description --force -h --help'
-    kinds=('templates')
     rest=''
     ;;
   'template list')
@@ -58,24 +52,6 @@ _aichat() {
     flags='-h --help'
     kinds=()
     rest=''
-    ;;
-  'template show')
-    commands=''
-    flags='-h --help'
-    kinds=('templates')
-    rest=''
-    ;;
-  'template edit')
-    commands=''
-    flags='-h --help'
-    kinds=('templates')
-    rest=''
-    ;;
-  'template remove')
-    commands=''
-    flags='-h --help'
-    kinds=('templates')
-    rest='templates'
     ;;
   'template path')
     commands=''
@@ -282,7 +258,7 @@ _aichat() {
     rest='personas'
     ;;
   'persona memory')
-    commands='add show edit pin unpin remove list search proposals evictions forget wipe'
+    commands='add show edit pin unpin remove list search evictions forget wipe'
     flags='-h --help'
     kinds=()
     rest=''
@@ -332,30 +308,6 @@ _aichat() {
   'persona memory search')
     commands=''
     flags='--category --speaker --conversation --after --before --pinned -n --limit --min-score --as-of -h --help'
-    kinds=('personas')
-    rest=''
-    ;;
-  'persona memory proposals')
-    commands='list accept reject'
-    flags='-h --help'
-    kinds=()
-    rest=''
-    ;;
-  'persona memory proposals list')
-    commands=''
-    flags='--status -n --limit --offset -h --help'
-    kinds=('personas')
-    rest=''
-    ;;
-  'persona memory proposals accept')
-    commands=''
-    flags='-h --help'
-    kinds=('personas')
-    rest=''
-    ;;
-  'persona memory proposals reject')
-    commands=''
-    flags='-h --help'
     kinds=('personas')
     rest=''
     ;;
@@ -516,7 +468,7 @@ _aichat() {
     rest=''
     ;;
   'session')
-    commands='list show search undo compact rename end export remove'
+    commands='list show search undo compact rename export remove'
     flags='-h --help'
     kinds=()
     rest=''
@@ -556,12 +508,6 @@ _aichat() {
     flags='-h --help'
     kinds=('sessions')
     rest=''
-    ;;
-  'session end')
-    commands=''
-    flags='-h --help'
-    kinds=('sessions')
-    rest='sessions'
     ;;
   'session export')
     commands=''
@@ -979,7 +925,7 @@ _aichat() {
     ;;
   'doctor')
     commands=''
-    flags='--backup -h --help'
+    flags='-h --help'
     kinds=()
     rest=''
     ;;
@@ -1010,7 +956,6 @@ _aichat() {
     'chat|-s' | 'chat|--session') kind='sessions' ;;
     'chat|-t' | 'chat|--template') kind='templates' ;;
     'chat|--mcp') kind='mcp-servers' ;;
-    'template create|-m' | 'template create|--model') kind='models' ;;
     'plugin list|--type') commands='completion chat embedding tts' ;;
     'plugin deactivate|--type') commands='chat embedding tts' ;;
     'plugin current|--type') commands='chat embedding tts' ;;
@@ -1022,17 +967,16 @@ _aichat() {
     'persona create|--embedding-model') kind='embedding-models' ;;
     'persona create|--memory-placement') commands='end system' ;;
     'persona create|--forget') commands='ask at_once' ;;
-    'persona create|--extract') commands='off manual auto' ;;
+    'persona create|--extract') commands='off auto' ;;
     'persona create|--mutation') commands='low medium high off' ;;
     'persona create|--mcp') kind='mcp-servers' ;;
     'persona update|-m' | 'persona update|--model') kind='models' ;;
     'persona update|--embedding-model') kind='embedding-models' ;;
     'persona update|--memory-placement') commands='end system' ;;
     'persona update|--forget') commands='ask at_once' ;;
-    'persona update|--extract') commands='off manual auto' ;;
+    'persona update|--extract') commands='off auto' ;;
     'persona update|--mutation') commands='low medium high off' ;;
     'persona update|--mcp') kind='mcp-servers' ;;
-    'persona memory proposals list|--status') commands='open accepted rejected' ;;
     'persona profile add|--slot') commands='address language manner allergy diet faith health people note' ;;
     'persona profile edit|--slot') commands='address language manner allergy diet faith health people note' ;;
     'persona export|--format') commands='json container card jsonl' ;;

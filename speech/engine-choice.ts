@@ -104,7 +104,7 @@ function findKyutai({ manifest, modelsFolder, cacheFolder, codebooks }: EngineRe
 function findPocket({ manifest, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
   const [main, ...others] = findPocketModels(modelsFolder)
   if (!main) return { missing: `no neural model of ${manifest.id} is installed` }
-  return { options: { folder: main.folder, others, cacheFolder, device: 'cpu', decoder } }
+  return { options: { folder: main.folder, others, cacheFolder, decoder } }
 }
 
 function findQwen({ manifest, variant, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { AppError } from '../src/errors.ts'
 import { type Child, createRevivedChild } from '../src/process/process.ts'
-import type { SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
+import { keyOfSource, type SpeechEngine, type VoiceHandle, type VoiceSource } from './engines/engine.ts'
 import type { EngineMethods, OpenedEngine } from './engines/messages.ts'
 
 export interface EngineProcessOptions {
@@ -63,7 +62,7 @@ export function createEngineProcess(options: EngineProcessOptions): EngineProces
       await child.start()
     },
     async prepareVoice(source, signal) {
-      const voice = { key: keyOf(source) }
+      const voice = { key: keyOfSource(source) }
       sources.set(voice, source)
       await prepare(await child.start(), voice, signal)
       return voice
@@ -100,17 +99,4 @@ export function createEngineProcess(options: EngineProcessOptions): EngineProces
       engine.request('forget', oldest).catch(() => {})
     }
   }
-}
-
-/** Equal sources have equal keys. */
-function keyOf(source: VoiceSource): string {
-  const hash = createHash('sha256').update(`${source.kind}\n`)
-  if (source.kind === 'preset') hash.update(source.voice.toLowerCase())
-  else if (source.kind === 'design') hash.update(source.description)
-  else if (source.kind === 'file') hash.update(source.path)
-  else {
-    const { buffer, byteOffset, byteLength } = source.samples
-    hash.update(`${source.sampleRate}\n${source.text ?? ''}\n`).update(new Uint8Array(buffer, byteOffset, byteLength))
-  }
-  return hash.digest('hex')
 }

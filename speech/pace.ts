@@ -1,4 +1,4 @@
-import { spokenSize } from './text/spoken-size.ts'
+import { createRecent } from './shared/recent.ts'
 
 /**
  * The seconds that a voice takes for its texts, learned from its earlier chunks, to notice a clause left out or said
@@ -67,15 +67,10 @@ const keptVoices = 64
 
 /** The paces of the voices that spoke last, by their keys. */
 export function createPaces(): (voice: string) => Pace {
-  const paces = new Map<string, Pace>()
+  const paces = createRecent<Pace>(keptVoices)
   return (voice) => {
     const pace = paces.get(voice) ?? createPace()
-    paces.delete(voice)
     paces.set(voice, pace)
-    for (const oldest of paces.keys()) {
-      if (paces.size <= keptVoices) break
-      paces.delete(oldest)
-    }
     return pace
   }
 }
@@ -84,4 +79,23 @@ function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Digits are spoken as words, and signs of these scripts as whole syllables. */
+const digitSize = 4
+const signSize = 3
+/** A breath between clauses or sentences. */
+const breathSize = 4
+
+/** How much there is to speak in a text, in letters of an alphabet: its time is near to proportional to this. */
+function spokenSize(text: string): number {
+  let size = 0
+  for (const [sign] of text.matchAll(
+    /[\p{L}\p{N}]|(?<![,.;:!?…，。、；：！？])[,.;:!?…，。、；：！？]+(?=\s|$)|[，。、；：！？]/gu,
+  )) {
+    if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(sign)) size += signSize
+    else if (/\p{N}/u.test(sign)) size += digitSize
+    else size += /\p{L}/u.test(sign) ? 1 : breathSize
+  }
+  return size
 }

@@ -9,7 +9,6 @@ import { createVoiceFetcher } from './hub-voice.ts'
 import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './servers/manifest.ts'
 import type { Speech } from './speaking.ts'
 import type { SpeechCount } from './speech-counts.ts'
-import type { SpeechStats } from './stats.ts'
 import { createSynthesis, type RequestedVoice, readText, type SpeechInput } from './synthesis.ts'
 import { loadDetector } from './text/languages.ts'
 import { createLexiconReader } from './text/reading/lexicon-file.ts'
@@ -73,8 +72,6 @@ export interface SpeechService {
   /** The engine's process that is running now, for measurements. */
   readonly pid: number | undefined
   health(): Health
-  /** The work of its engine so far: for metrics. */
-  stats(): SpeechStats
   /**
    * Loads the engine ahead of the first request, and what tells languages apart unless only its health is asked for; a failure
    * is shown by `health` and thrown by the requests.
@@ -144,7 +141,6 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
         ...(reason === undefined ? {} : { reason }),
       }
     },
-    stats: synthesis.stats,
     async load(what = 'all') {
       await Promise.all([loadEngine(), what === 'all' && loadDetector()])
     },

@@ -7,14 +7,6 @@
 export { answerWith, type StreamFormat } from './answer.ts'
 export { wavHeader } from './audio/wav.ts'
 export type { WordTime } from './engines/engine.ts'
-export {
-  kyutaiRepository,
-  publishedVoiceSuffix,
-  voiceFileName,
-  voicePaths,
-  voiceRepository,
-} from './engines/kyutai-tts/repositories.ts'
-export { qwenRepositories } from './engines/qwen3-tts/repositories.ts'
 export { createSpeechRouter, type RoutedSpeech, type SpeechRouter } from './router.ts'
 export { isServerId, listVoices, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 export { serverOfWeights, weightsName } from './servers/weights.ts'

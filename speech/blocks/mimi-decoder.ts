@@ -1,14 +1,14 @@
 /** The decoder of the mimi codec (Défossez et al. 2024, arXiv:2410.00037): latents in, samples out, any number of frames per call. */
 
 import {
-  add,
   createGraph,
   createWeights,
   type GeluForm,
-  multiply,
   type TensorFile,
+  type Value,
+  type Weights,
 } from '../../src/inference/inference.ts'
-import { convolve, createStreamStates, depthwiseTransposedConvolution, type KeptState } from './convolution.ts'
+import { createStreamStates, depthwiseTransposedConvolution, type KeptState } from './convolution.ts'
 import { runSeanet, type Seanet } from './seanet.ts'
 import {
   type AttentionSetting,
@@ -25,21 +25,6 @@ export interface CodecHalf {
   readonly stride: number
 }
 
-/** The names of the tensors in front of a decoder's transformer; those of the convolutions without `.weight` and `.bias`. */
-export interface DecoderTensors {
-  /** Mean and standard deviation of the latents, which come in normalised. */
-  readonly mean: string
-  readonly deviation: string
-  readonly quantizer: string
-  readonly upsample: string
-}
-
-/** The sizes of a decoder; `latent` counts the numbers of one latent, one frame of audio. */
-export interface DecoderSizes {
-  readonly latent: number
-  readonly decoder: CodecHalf & { readonly tensors: DecoderTensors }
-}
-
 /** The settings of a model that both halves of its codec share. */
 export interface CodecSettings {
   readonly mimi: AttentionSetting & { readonly dilationBase: number }
@@ -52,35 +37,43 @@ export interface StreamingGraph {
   readonly states: readonly KeptState[]
 }
 
-/** The decoder's transformer: sizes from the weights, the rest from the configuration. */
-export function decoderShape({ decoder }: DecoderSizes, { mimi, gelu }: CodecSettings): CodecShape {
-  return { ...decoder.transformer, ...mimi, ...kyutaiLayers(gelu) }
+/** The transformer of a half: sizes from the weights, the rest from the configuration. */
+export function codecShape({ transformer }: CodecHalf, { mimi, gelu }: CodecSettings): CodecShape {
+  return { ...transformer, ...mimi, ...kyutaiLayers(gelu) }
+}
+
+/** The decoder of one model. */
+export interface MimiDecoder {
+  /** The name of its graph. */
+  readonly name: string
+  readonly seanet: Seanet
+  readonly shape: CodecShape
+  /** The tensor of the convolution in front of the transformer, without `.weight`. */
+  readonly upsample: string
+  /** Declares the input and makes latents [frames, width] of it, and how these are named among the stages. */
+  readonly latents: (weights: Weights) => Value
+  readonly stage: string
 }
 
 /**
- * Input `latents` [frames, latent], normalised; output `audio` [frames × samples per frame, 1].
- * Attention as in `runTransformer`, for frames × stride rows. With `stages` also `quantizer`, `upsample` and `transformer`
- * [rows, width].
+ * Output `audio` [frames × samples per frame, 1], not bound to [-1, 1]. Attention as in `runTransformer`, for frames × stride rows.
+ * With `stages` also the latents, `upsample` and `transformer` [rows, width].
  */
 export function buildMimiDecoder(
   file: TensorFile,
-  { latent, decoder }: DecoderSizes,
-  shape: CodecShape,
+  { name, seanet, shape, stage, ...parts }: MimiDecoder,
   options: { readonly stages?: boolean } = {},
 ): StreamingGraph {
-  const graph = createGraph('mimi_decoder')
+  const graph = createGraph(name)
   const weights = createWeights(graph, file)
   const states = createStreamStates(graph)
-  const latents = graph.input('latents', 'float32', ['frames', latent])
-  const spread = multiply(graph, latents, weights.value(decoder.tensors.deviation))
-  const centred = add(graph, spread, weights.value(decoder.tensors.mean))
-  const quantizer = convolve(weights, decoder.tensors.quantizer, centred)
-  const upsample = depthwiseTransposedConvolution(weights, states, decoder.tensors.upsample, quantizer)
+  const latents = parts.latents(weights)
+  const upsample = depthwiseTransposedConvolution(weights, states, parts.upsample, latents)
   const transformer = runTransformer(weights, shape, upsample).at(-1)!
-  const audio = runSeanet(weights, states, decoder.seanet, shape.dilationBase, transformer)
+  const audio = runSeanet(weights, states, seanet, shape.dilationBase, transformer)
   graph.output('audio', audio, 'float32', ['samples', 1])
   if (options.stages)
-    for (const [name, value] of Object.entries({ quantizer, upsample, transformer }))
-      graph.output(name, value, 'float32', [`${name}_rows`, shape.width])
+    for (const [part, value] of Object.entries({ [stage]: latents, upsample, transformer }))
+      graph.output(part, value, 'float32', [`${part}_rows`, shape.width])
   return { model: graph.encode(), states: states.kept }
 }

@@ -11,20 +11,15 @@ import {
   type Weights,
 } from '../../src/inference/inference.ts'
 import { convolve, createStreamStates, type StreamStates } from './convolution.ts'
-import type { CodecHalf, CodecSettings, StreamingGraph } from './mimi-decoder.ts'
+import type { CodecHalf, StreamingGraph } from './mimi-decoder.ts'
 import { runSeanet } from './seanet.ts'
-import { type CodecShape, kyutaiLayers, runTransformer } from './transformer.ts'
+import { type CodecShape, runTransformer } from './transformer.ts'
 
 /** The names of the tensors behind an encoder's transformer; that of the convolution without `.weight` and `.bias`. */
 export interface EncoderTensors {
   readonly downsample: string
   /** Projects to the width of the language model. */
   readonly projection: string
-}
-
-/** The encoder's transformer: sizes from the weights, the rest from the configuration. */
-export function encoderShape(encoder: CodecHalf, { mimi, gelu }: CodecSettings): CodecShape {
-  return { ...encoder.transformer, ...mimi, ...kyutaiLayers(gelu) }
 }
 
 /**

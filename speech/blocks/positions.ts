@@ -1,5 +1,5 @@
 /** Positions for attention: rotary angles and the causal mask. */
-import type { TensorData } from '../../src/inference/inference.ts'
+import { floats, type TensorData } from '../../src/inference/inference.ts'
 
 export interface RotaryTable {
   /** The inputs `cosines` and `sines` for positions `from` … `from + rows - 1`. */
@@ -28,11 +28,7 @@ export function createRotaryTable(headSize: number, period: number, form: Freque
   return {
     feeds(from, rows) {
       if (from + rows > positions) grow(Math.max(from + rows, positions * 2, 512))
-      const part = (table: Float32Array): TensorData => ({
-        type: 'float32',
-        shape: [rows, half],
-        data: table.subarray(from * half, (from + rows) * half),
-      })
+      const part = (table: Float32Array) => floats([rows, half], table.subarray(from * half, (from + rows) * half))
       return { cosines: part(cosines), sines: part(sines) }
     },
   }
@@ -65,5 +61,5 @@ export function causalMask(rows: number, past: number, context = Number.POSITIVE
     data.fill(Number.NEGATIVE_INFINITY, row * all, row * all + first)
     data.fill(Number.NEGATIVE_INFINITY, row * all + last + 1, (row + 1) * all)
   }
-  return { type: 'float32', shape: [rows, all], data }
+  return floats([rows, all], data)
 }

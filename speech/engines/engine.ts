@@ -1,4 +1,5 @@
 /** The interface of every speech engine: flite and the neural ones, behind the same servers. */
+import { createHash } from 'node:crypto'
 
 /** A voice of a server's table. */
 export interface Voice {
@@ -26,14 +27,22 @@ export interface VoiceHandle {
   readonly key: string
 }
 
+/** Equal sources have equal keys. */
+export function keyOfSource(source: VoiceSource): string {
+  const hash = createHash('sha256').update(`${source.kind}\n`)
+  if (source.kind === 'preset') hash.update(source.voice.toLowerCase())
+  else if (source.kind === 'design') hash.update(source.description)
+  else if (source.kind === 'file') hash.update(source.path)
+  else {
+    const { buffer, byteOffset, byteLength } = source.samples
+    hash.update(`${source.sampleRate}\n${source.text ?? ''}\n`).update(new Uint8Array(buffer, byteOffset, byteLength))
+  }
+  return hash.digest('hex')
+}
+
 export interface EngineCapabilities {
   /** English names of the languages that this engine speaks. */
   readonly languages: readonly string[]
-  readonly cloning: 'neural' | 'matched' | 'none'
-  readonly design: 'neural' | 'matched' | 'none'
-  readonly instruct: boolean
-  /** True when the first samples come before the whole text is spoken. */
-  readonly streaming: boolean
   /** Seconds of speech that it makes in a second here, where it measured that. */
   readonly pace?: number
   /** How much text it takes at a time, where that is less than the servers' 500 characters. */

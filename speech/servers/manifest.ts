@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError } from '../../src/errors.ts'
 import type { Voice } from '../engines/engine.ts'
+import { readData } from '../shared/data.ts'
 
 /** A variant of a server's model and its abilities. */
 const variant = z.object({
@@ -60,14 +60,9 @@ const known = new Map<ServerId, ServerManifest>()
 
 /** A server's manifest, read once. */
 export function readManifest(id: ServerId): ServerManifest {
-  const manifest = known.get(id) ?? load(id)
+  const manifest = known.get(id) ?? serverManifest.parse(readData(`servers/${id}.json`))
   known.set(id, manifest)
   return manifest
-}
-
-function load(id: ServerId): ServerManifest {
-  const url = new URL(`./speech/servers/${id}.json`, import.meta.resolve('#package'))
-  return serverManifest.parse(JSON.parse(readFileSync(url, 'utf8')))
 }
 
 /** A variant by name, the default one when none is named. Throws `usage` listing the variants. */

@@ -1,11 +1,22 @@
-import { commonWords, englishOnly } from './common-words.ts'
+import { readData } from '../shared/data.ts'
+
+/**
+ * Frequent words and greetings by ISO 639-1 code, for texts of a few words, where letter statistics say little. A word that two
+ * languages share helps neither against the other. `only-en` are common English words that no other language in Latin letters
+ * writes alike.
+ */
+const { 'only-en': onlyEnglish = [], ...lists } = readData<Record<string, readonly string[]>>('text/common-words.json')
+const englishOnly = new Set(onlyEnglish)
+const commonWords: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
+  Object.entries(lists).map(([code, words]) => [code, new Set(words)]),
+)
 
 /** Scores of a text by ISO 639-1 code, 0 to 1, as `eld` gives them; languages that share nothing with it are absent. */
 type Scores = Readonly<Record<string, number>>
 
 /**
- * How `eld`'s scores become a decision, fitted by `npm run bench -- languages` on the sentences of
- * test/speech/language-samples/fitted.ts and measured on those of held-out.ts.
+ * How `eld`'s scores become a decision, fitted on other sentences than those of test/fixtures/language-samples.json, on which
+ * `npm run bench -- languages` measures it.
  */
 const weights = {
   /** The weight of the text without names, relative to the whole, once it has `restLetters` letters. */

@@ -1,19 +1,17 @@
-/** Tags of HTML and SSML; any other word in angle brackets is one where its closing tag is there too. */
-const tagNames = new Set(
-  `a abbr acronym address area article aside audio b base bdi bdo big blockquote body br button canvas caption center cite code
-  col colgroup data datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer form h1 h2
-  h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li link main map mark menu meta meter nav
-  noscript object ol optgroup option output p param picture pre progress q rp rt ruby s samp script search section select
-  slot small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time title
-  tr track tt u ul var video wbr speak voice prosody emphasis break say-as phoneme`.split(/\s+/),
-)
-/** Tags that begin a paragraph, a line or a cell. */
-const paragraphs = new Set(
-  `address article aside blockquote body caption dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4
-  h5 h6 header hr html li main nav ol option p pre section summary table thead tbody tr ul`.split(/\s+/),
-)
-/** Elements with content that is not text for readers. */
-const hidden = new Set(['script', 'style', 'template', 'svg', 'head', 'noscript', 'iframe', 'textarea', 'select'])
+import { readData } from '../shared/data.ts'
+import { signs } from './signs.ts'
+
+interface Tags {
+  /** Tags of HTML and SSML; any other word in angle brackets is one where its closing tag is there too. */
+  readonly names: readonly string[]
+  /** Tags that begin a paragraph, a line or a cell. */
+  readonly paragraphs: readonly string[]
+  /** Elements with content that is not text for readers. */
+  readonly hidden: readonly string[]
+}
+
+const { names, paragraphs, hidden } = readData<Tags>('text/tags.json')
+const tagNames = new Set(names)
 
 /** A comment, or a tag with its attributes; `a < b` and `a <b and c> d` are none. */
 const markup =
@@ -39,7 +37,7 @@ function dropTags(text: string): string {
     if (name !== undefined && !isTag(name, attributes, closed)) continue
     if (inside === undefined) kept += text.slice(from, found.index) + (name ? breakOf(name, slash === '/') : '')
     from = found.index + whole.length
-    if (inside === undefined && slash === '' && name && hidden.has(name) && closed.has(name)) inside = name
+    if (inside === undefined && slash === '' && name && hidden.includes(name) && closed.has(name)) inside = name
     else if (slash === '/' && name === inside) inside = undefined
   }
   return inside === undefined ? kept + text.slice(from) : kept
@@ -63,86 +61,12 @@ function isTag(name: string, attributes: string, closed: ReadonlySet<string>): b
 function breakOf(name: string, closing: boolean): string {
   if (name === 'br') return '\n\n'
   if (name === 'td' || name === 'th') return closing ? '' : ' | '
-  return paragraphs.has(name) ? '\n\n' : ''
-}
-
-const entities: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  reg: '®',
-  trade: '™',
-  hellip: '…',
-  ndash: '–',
-  mdash: '—',
-  lsquo: '‘',
-  rsquo: '’',
-  ldquo: '“',
-  rdquo: '”',
-  laquo: '«',
-  raquo: '»',
-  euro: '€',
-  pound: '£',
-  yen: '¥',
-  cent: '¢',
-  sect: '§',
-  deg: '°',
-  micro: 'µ',
-  middot: '·',
-  bull: '•',
-  times: '×',
-  divide: '÷',
-  plusmn: '±',
-  minus: '−',
-  frac12: '½',
-  frac14: '¼',
-  frac34: '¾',
-  sup2: '²',
-  sup3: '³',
-  le: '≤',
-  ge: '≥',
-  ne: '≠',
-  asymp: '≈',
-  infin: '∞',
-  rarr: '→',
-  larr: '←',
-  auml: 'ä',
-  ouml: 'ö',
-  uuml: 'ü',
-  Auml: 'Ä',
-  Ouml: 'Ö',
-  Uuml: 'Ü',
-  szlig: 'ß',
-  eacute: 'é',
-  egrave: 'è',
-  ecirc: 'ê',
-  agrave: 'à',
-  aacute: 'á',
-  acirc: 'â',
-  iacute: 'í',
-  oacute: 'ó',
-  ocirc: 'ô',
-  uacute: 'ú',
-  ntilde: 'ñ',
-  ccedil: 'ç',
-  aring: 'å',
-  aelig: 'æ',
-  oslash: 'ø',
-  shy: '',
-  zwj: '',
-  zwnj: '',
-  ensp: ' ',
-  emsp: ' ',
-  thinsp: ' ',
+  return paragraphs.includes(name) ? '\n\n' : ''
 }
 
 function readEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}\d{0,2}));/giu, (whole, decimal, hex, name) => {
-    if (name !== undefined) return entities[name] ?? entities[String(name).toLowerCase()] ?? whole
+    if (name !== undefined) return signs.entities[name] ?? signs.entities[String(name).toLowerCase()] ?? whole
     const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
     return code > 0 && code <= 0x10_ffff ? String.fromCodePoint(code) : ''
   })

@@ -1,5 +1,5 @@
 import { dropMarkup } from './markup.ts'
-import { signNames } from './signs.ts'
+import { signs } from './signs.ts'
 import { isStageDirection, longestDirection } from './stage-directions.ts'
 
 /** No letter of the ten languages carries more combining marks; a longer run is decoration and slow to normalise. */
@@ -10,7 +10,7 @@ const unspeakable = /(?![\n\t\r\v\f])[\p{Cs}\p{Cc}\p{Co}\p{Cn}]/gu
 const invisible = /\p{Cf}|\p{Variation_Selector}|\u20e3/gu
 /** Emoji and pictures, spacing accents, bars. Kept are signs with a name, and the marks and squared units of CJK. */
 const symbols = new RegExp(
-  `(?![${Object.keys(signNames)
+  `(?![${Object.keys(signs.names)
     .join('')
     .replace(
       /[\\\]^-]/g,

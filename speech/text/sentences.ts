@@ -1,5 +1,22 @@
-import { beforeOrdinal, leading, named, openers, trailing } from './abbreviations.ts'
+import { readData } from '../shared/data.ts'
 import { hasFewWords, joinFewWords } from './few-words.ts'
+
+/** Abbreviations of the ten languages, in small letters: their dot ends a sentence never or not always. */
+interface Abbreviations {
+  /** Those that are followed by the name or number they belong to: their dot never ends a sentence. */
+  readonly leading: readonly string[]
+  /** Those that may end a sentence as well: the next word decides. */
+  readonly trailing: readonly string[]
+  /** Names that a capitalised word may go on (`U.S. Army`, `Apple Inc. Cupertino`); they end before a word that begins one. */
+  readonly named: readonly string[]
+  /** Words that begin an English sentence far more often than they go on a name. */
+  readonly openers: readonly string[]
+  /** Words before an ordinal number, which German writes with a dot: `am 24. Dezember`. */
+  readonly beforeOrdinal: readonly string[]
+}
+
+const lists = readData<Abbreviations>('text/abbreviations.json')
+const [leading, trailing, openers] = [new Set(lists.leading), new Set(lists.trailing), new Set(lists.openers)]
 
 /** Nouns that often follow a German ordinal: `am 3. Mai`, `der 2. Weltkrieg`. */
 const afterOrdinal =
@@ -48,7 +65,7 @@ function endsSentence(text: string, from: number, at: number, marks: string, quo
   if (trailing.has(small)) return !/^\s*(?:\p{N}|[IVX]{1,6}(?!\p{L})|(?:[CEMP][DS]T|GMT|UTC|CET)(?!\p{L}))/u.test(next)
   if (/^[IVX]{1,5}$/.test(word) && /^ (?:Jahrhundert|Jh)/.test(next)) return false
   if (/str$/.test(small) && /^\s*\p{N}/u.test(next)) return false
-  if (named.has(small))
+  if (lists.named.includes(small))
     return next.trim() === '' || openers.has(/^\s*["'“‘(]*([\p{L}'’]+)/u.exec(next)?.[1]?.toLowerCase() ?? '')
   // The halves of `EE. UU.`, `JJ. OO.`; the second one ends it where a capital follows.
   if (/^(\p{Lu})\1$/u.test(word)) return !/^\s(\p{Lu})\1\./u.test(next)
@@ -60,7 +77,7 @@ function endsSentence(text: string, from: number, at: number, marks: string, quo
   if (!/^\d{1,2}$/.test(word)) return true
   // A number that opens the line counts a list; German writes ordinals with a dot.
   const article = /(\p{L}+) $/u.exec(before.slice(0, before.length - word.length))?.[1] ?? ''
-  if (beforeOrdinal.has(article.toLowerCase())) return false
+  if (lists.beforeOrdinal.includes(article.toLowerCase())) return false
   return at - word.length > from + (text[from] === ' ' ? 1 : 0) && !afterOrdinal.test(next)
 }
 

@@ -1,167 +1,27 @@
-/** Latin letters that Unicode does not take apart into a plain one and a mark, in plain letters. */
-export const plainLetters: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  ẞ: 'SS',
-  æ: 'ae',
-  Æ: 'Ae',
-  œ: 'oe',
-  Œ: 'Oe',
-  ø: 'o',
-  Ø: 'O',
-  ł: 'l',
-  Ł: 'L',
-  đ: 'd',
-  Đ: 'D',
-  ð: 'th',
-  Ð: 'Th',
-  þ: 'th',
-  Þ: 'Th',
-  ı: 'i',
-  ħ: 'h',
-  Ħ: 'H',
-  ŋ: 'ng',
-  Ŋ: 'Ng',
-  ŧ: 't',
-  Ŧ: 'T',
-  ĸ: 'k',
-  ƒ: 'f',
-  ə: 'e',
-  Ə: 'E',
-  ɛ: 'e',
-  Ɛ: 'E',
-  ɔ: 'o',
-  Ɔ: 'O',
-  ɓ: 'b',
-  Ɓ: 'B',
-  ɗ: 'd',
-  Ɗ: 'D',
-  ƙ: 'k',
-  Ƙ: 'K',
+import { readData } from '../shared/data.ts'
+
+interface Signs {
+  /** Signs that are words, as English says them. Other signs are skipped and counted. */
+  readonly names: Readonly<Record<string, string>>
+  /** Latin letters that Unicode does not take apart into a plain one and a mark, in plain letters. */
+  readonly letters: Readonly<Record<string, string>>
+  /** Marks for a pause, and silent ones, in plain ASCII. */
+  readonly marks: Readonly<Record<string, string>>
+  /** The characters that entities of HTML stand for. */
+  readonly entities: Readonly<Record<string, string>>
+  /** The names of the Greek letters from alpha on; both forms of sigma have one. */
+  readonly greek: readonly string[]
 }
 
-/** Signs that are words, as English says them. Other signs are skipped and counted. */
-export const signNames: Readonly<Record<string, string>> = {
-  '€': 'euros',
-  '£': 'pounds',
-  '¥': 'yen',
-  '₩': 'won',
-  '₹': 'rupees',
-  '₽': 'roubles',
-  '₿': 'bitcoin',
-  '₺': 'lira',
-  '₴': 'hryvnias',
-  '₫': 'dong',
-  '₪': 'shekels',
-  '₱': 'pesos',
-  '₦': 'naira',
-  '฿': 'baht',
-  '¢': 'cents',
-  '°': 'degrees',
-  '℃': 'degrees Celsius',
-  '℉': 'degrees Fahrenheit',
-  '№': 'number',
-  '§': 'section',
-  '¶': 'paragraph',
-  '©': 'copyright',
-  '®': 'registered',
-  '™': 'trademark',
-  '%': 'percent',
-  '‰': 'per mille',
-  '&': 'and',
-  '@': 'at',
-  '#': 'hash',
-  '+': 'plus',
-  '−': 'minus',
-  '±': 'plus or minus',
-  '∓': 'minus or plus',
-  '×': 'times',
-  '⋅': 'times',
-  '∙': 'times',
-  '÷': 'divided by',
-  '∕': 'over',
-  '=': 'equals',
-  '≠': 'is not equal to',
-  '≡': 'is identical to',
-  '≈': 'is about',
-  '≃': 'is about',
-  '≅': 'is about',
-  '∼': 'about',
-  '~': 'about',
-  '<': 'is less than',
-  '>': 'is greater than',
-  '≤': 'is at most',
-  '≥': 'is at least',
-  '≪': 'is much less than',
-  '≫': 'is much greater than',
-  '^': 'to the power of',
-  '√': 'square root of',
-  '∛': 'cube root of',
-  '∞': 'infinity',
-  '∑': 'sum of',
-  '∏': 'product of',
-  '∫': 'integral of',
-  '∂': 'partial',
-  '∇': 'nabla',
-  '∆': 'delta',
-  '∝': 'is proportional to',
-  '∈': 'is in',
-  '∉': 'is not in',
-  '⊂': 'is a subset of',
-  '⊆': 'is a subset of',
-  '∪': 'union',
-  '∩': 'intersection',
-  '∅': 'the empty set',
-  '∀': 'for all',
-  '∃': 'there is',
-  '¬': 'not',
-  '∧': 'and',
-  '∨': 'or',
-  '∴': 'therefore',
-  '∵': 'because',
-  '∠': 'angle',
-  '⊥': 'is perpendicular to',
-  '→': 'to',
-  '⟶': 'to',
-  '➜': 'to',
-  '←': 'from',
-  '↑': 'up',
-  '↓': 'down',
-  '↔': 'to and from',
-  '⇒': 'implies',
-  '⇐': 'follows from',
-  '⇔': 'if and only if',
-  '′': 'minutes',
-  '″': 'seconds',
-  µ: 'micro',
-  '²': 'squared',
-  '³': 'cubed',
-  '¼': 'one quarter',
-  '½': 'one half',
-  '¾': 'three quarters',
-  '⅓': 'one third',
-  '⅔': 'two thirds',
-  '⅕': 'one fifth',
-  '⅖': 'two fifths',
-  '⅗': 'three fifths',
-  '⅘': 'four fifths',
-  '⅙': 'one sixth',
-  '⅛': 'one eighth',
-  '⅜': 'three eighths',
-  '⅝': 'five eighths',
-  '⅞': 'seven eighths',
-}
+export const signs = readData<Signs>('text/signs.json')
 
 /** The English name of a sign in any of its widths; undefined for other characters. */
 export function signName(character: string): string | undefined {
-  return signNames[character] ?? signNames[character.normalize('NFKC')]
+  return signs.names[character] ?? signs.names[character.normalize('NFKC')]
 }
-
-const greekNames =
-  `alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau
-  upsilon phi chi psi omega`.split(/\s+/)
 
 /** The name of a Greek letter, as formulas have them; undefined for other characters. */
 export function greekName(letter: string): string | undefined {
   const code = letter.toLowerCase().codePointAt(0)! - 0x3b1
-  return /^\p{sc=Greek}$/u.test(letter) ? greekNames[code] : undefined
+  return /^\p{sc=Greek}$/u.test(letter) ? signs.greek[code] : undefined
 }

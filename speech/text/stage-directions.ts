@@ -1,41 +1,27 @@
-import { wordSet } from './word-set.ts'
+import { readData } from '../shared/data.ts'
 
 /** Longer phrases are never looked into, in characters. */
 export const longestDirection = 120
 
-/** Verbs of voice and face. */
-const expressions = `
-  sigh laugh chuckle giggle cackle snicker snigger snort gasp sob weep cry whimper moan groan grunt growl sniff sniffle
-  cough sneeze yawn gulp exhale inhale stammer stutter mumble mutter murmur whisper hum shout yell scream shriek sing smile
-  grin smirk frown scowl pout sneer blush wince cringe wink nod shrug bow curtsy kneel shiver shudder fidget squirm
-  hesitate pause swallow purr wave sip facepalm plead think blink tremble`.trim()
+interface Directions {
+  /** Verbs of voice and face. */
+  readonly expressions: readonly string[]
+  /** Verbs of movement, which say other things too: each with the words of which one follows within the next three. */
+  readonly movements: readonly (readonly [verb: string, ...followers: string[]])[]
+  /** Verbs that double their last letter: `nodding`. */
+  readonly doubling: readonly string[]
+  /** Ways to speak, which are a direction alone: `softly`, `nervous but excited`. */
+  readonly manners: readonly string[]
+  /** Voices and faces of the other languages of the speech servers: a direction begins with one and has three words at most. */
+  readonly cues: readonly string[]
+}
 
-/** Verbs of movement, which say other things too: each with the words of which one follows within the next three. */
-const movements = `
-  look away down around you him her me watch, glance away down around over you him her, stare blankly floor you him her,
-  gaze distance eyes, turn away around pale red, lean closer in back forward against, step closer back forward aside,
-  sit down up beside next, stand up, get up, walk away off, jump up, take breath sip seat hand, catch breath,
-  clear throat, roll eyes, shake head fist, raise eyebrow eyebrows voice hand, lower voice eyes head, narrow eyes,
-  close eyes, tilt head, hang head, bite lip, lick lips, cross arms, fold arms, clench fists teeth, grit teeth,
-  clap hands, rub eyes neck chin, scratch head neck chin, wipe tear tears eyes, wring hands, hold breath,
-  pat shoulder head, hug you him her tightly, kiss cheek forehead, pull closer, run hair, wag tail, perk up, snap fingers,
-  tap chin microphone, stretch arms lazily, burst laughter tears laughing, choke tears, hide face, cover face mouth,
-  bury face, slam door, throw hands arms, trail off, speak slowly softly quietly loudly quickly,
-  try laugh cry smile, start laugh laughing cry crying, back away, check watch, toss hair, play hair, drop gaze, pace back,
-  crack knuckles, adjust glasses`
+const { expressions, movements, doubling, ...lists } = readData<Directions>('text/stage-directions.json')
+const [bareVerbs, manners, cues] = [new Set(expressions), new Set(lists.manners), new Set(lists.cues)]
 
 /** What may follow a verb of voice besides an adverb; behind its `-ing`, which is a noun as well, less may. */
 const behindVerb = /^(?:in|at|with|to|under|through|into|while|as|again|out|hard)$/
 const behindParticiple = /^(?:under|through|again)$/
-
-/** Ways to speak, which are a direction alone: `softly`, `nervous but excited`. */
-const manners = wordSet(`
-  softly quietly loudly gently warmly coldly calmly shyly proudly slowly angrily bitterly drily dryly sadly tearfully
-  nervously hesitantly excitedly cheerfully sarcastically mockingly playfully teasing excited nervous sarcastic furious
-  confused annoyed embarrassed exhausted serious playful amused breathless deadpan aside`)
-
-/** Verbs that double their last letter: `nodding`. */
-const doubling = /(?:grin|nod|shrug|sob|hum|sit|get|run|pat|hug|wag|tap|snap|clap|grit|step|drop|sip)$/
 
 /** A clause with one of these tells a fact: `crying is normal`. */
 const factual = /(?:^|\s)(?:is|are|was|were|be|been|has|have|had|can|may|will|must|should)(?:\s|$)/i
@@ -50,16 +36,6 @@ const manner = new RegExp(
   'iu',
 )
 
-/** Voices and faces of the other languages of the speech servers: a direction begins with one and has three words at most. */
-const cues = wordSet(`
-  lacht lachend lachen gelächter kichert seufzt seufzend hustet räuspert weint schluchzt flüstert flüsternd stöhnt grinst
-  lächelt nickt gähnt schweigt applaus rit rires rire riant soupire soupir tousse chuchote murmure pleure crie sourit
-  applaudissements ríe ríen risas suspira suspiro tose susurra llora grita sonríe bosteza aplausos ride risate sospira
-  sospiro tossisce sussurra piange sorride applausi risos suspirando tosse chora sorri aplauso смех смеётся смеется вздох
-  вздыхает кашляет шёпотом шепотом шепчет плачет рыдает кричит улыбается кивает зевает аплодисменты тихо 笑 笑い 爆笑 大笑
-  苦笑 微笑 冷笑 哭 哭泣 泣く 叹气 叹息 ため息 溜息 低声 小声 大声 耳语 咳 咳嗽 停顿 沉默 沈黙 掌声 拍手 点头 웃음 웃으며 한숨 속삭이며 기침
-  울음 침묵 박수 미소
-`)
 const foreignManner = /^(?:mit .{1,20} stimme|à voix \p{L}+|(?:en|em) voz \p{L}+|a voce \p{L}+|\p{L}+ голосом)$/iu
 
 type Form = 's' | 'ing'
@@ -69,12 +45,8 @@ interface Verb {
   readonly followers: ReadonlySet<string> | undefined
 }
 const verbs = new Map<string, Verb>()
-for (const verb of expressions.split(/\s+/)) addVerb(verb, undefined)
-for (const line of movements.split(',')) {
-  const [verb, ...followers] = line.trim().split(/\s+/)
-  addVerb(verb!, new Set(followers))
-}
-const bareVerbs = wordSet(expressions)
+for (const verb of expressions) addVerb(verb, undefined)
+for (const [verb, ...followers] of movements) addVerb(verb, new Set(followers))
 
 /**
  * Whether a phrase in brackets or asterisks is a stage direction, which is not to be read aloud: it is a sentence or
@@ -147,7 +119,7 @@ function isForeign(phrase: string): boolean {
 
 function addVerb(verb: string, followers: Verb['followers']): void {
   const third = /(?:s|x|ch|sh)$/.test(verb) ? `${verb}es` : verb.replace(/([^aeiou])y$/, '$1ie').concat('s')
-  const stem = doubling.test(verb) ? verb + verb.at(-1) : verb.replace(/(?<!e)e$/, '')
+  const stem = doubling.some((end) => verb.endsWith(end)) ? verb + verb.at(-1) : verb.replace(/(?<!e)e$/, '')
   verbs.set(third, { form: 's', followers })
   verbs.set(`${stem}ing`, { form: 'ing', followers })
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../src/errors.ts'
-import { greekName, plainLetters, signName } from './signs.ts'
+import { greekName, signName, signs } from './signs.ts'
 
 /** A text divided into the parts that a voice can speak and those that it cannot. */
 export interface Divided {
@@ -72,7 +72,7 @@ function isSpeakable(character: string, own: RegExp): boolean {
   // Compatibility characters (`ﬁ`, `①`, `Ⅳ`) can be read.
   if (/^\p{sc=Latin}/u.test(character) && !own.test('a')) return false
   if (/^[\p{sc=Latin}\p{sc=Common}]/u.test(character))
-    return character in plainLetters || isPlain(character) || isOwnMark(character, own)
+    return character in signs.letters || isPlain(character) || isOwnMark(character, own)
   return own.test(character)
 }
 

@@ -16,18 +16,14 @@ import {
   createPersonaChat,
   createPersonas,
   createProfiles,
-  createProposals,
-  createSummaries,
   type Embedders,
   greetingOf,
   type Memories,
   type PersonaChat,
   type Personas,
   type Profiles,
-  type Proposals,
   scopeOf,
   startMaintenance,
-  summaryOf,
   sweepScratch,
 } from '../personas/personas.ts'
 import { once } from '../process/process.ts'
@@ -48,7 +44,6 @@ export interface PersonaArea {
   readonly personas: Personas
   readonly memories: Memories
   readonly profiles: Profiles
-  readonly proposals: Proposals
   readonly conversations: Conversations
   readonly embedders: Embedders
   readonly chat: PersonaChat
@@ -64,7 +59,7 @@ export interface PersonaArea {
 }
 
 export interface PersonaAreaParts {
-  readonly storage: Pick<Storage, 'personas' | 'memories' | 'profiles' | 'proposals' | 'conversations' | 'packages'>
+  readonly storage: Pick<Storage, 'personas' | 'memories' | 'profiles' | 'conversations' | 'packages'>
   readonly settings: Settings
   /** Adaptation and backups; opened when they are needed. */
   readonly packages: () => Promise<Pick<PackageArea, 'adaptation' | 'backups'>>
@@ -138,9 +133,8 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     embeddingTimeout: waits.embedding,
     firstPause: waits.reembedding,
   })
-  const proposals = createProposals({ store: storage.proposals, memories, clock })
   const behind = createBehind((persona, reason) =>
-    parts.onRemark('the model gave no facts or summary', { persona: persona.id, reason }),
+    parts.onRemark('the model gave no facts', { persona: persona.id, reason }),
   )
   const { ask, redact } = parts
   const upkeep = parts.maintains ? startMaintenance(memories) : undefined
@@ -150,8 +144,6 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     forget: (owner, persona, ids) => memories.forget(owner, persona, ids),
     greeting: async (persona) =>
       greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.nickname ?? persona.name),
-    summary: (messages, count) => summaryOf(messages, redact, count),
-    onEnd: createSummaries({ ask, behind, personas, store: storage.conversations, redact }),
     mostKept: settings.limits.keptChatsPerUser,
     clock,
   })
@@ -164,7 +156,6 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     personas,
     memories,
     profiles,
-    proposals,
     conversations,
     embedders,
     chat: createPersonaChat({
@@ -179,7 +170,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
         if (endpoint === undefined || (isLoopback(endpoint) && !isCloudName(model))) return
         throw embeddedElsewhere(persona.name, model, endpoint)
       },
-      remembered: createExtraction({ ask, behind, proposals, profiles, redact }),
+      remembered: createExtraction({ ask, behind, memories, profiles, redact }),
       redact,
     }),
     now: clock,

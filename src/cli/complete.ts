@@ -9,15 +9,7 @@ import type { WordCli } from './terminal/cli.ts'
 export async function main(argv: readonly string[]): Promise<number> {
   const [timeout, _limit, command, kind, context] = argv
   if (timeout !== '--timeout' || command !== '__complete' || kind === undefined) return wholeProgram(argv)
-  const { findServer } = await import('./remote/target.ts')
-  const cli = openCli()
-  try {
-    // Asking a server takes the operations and a client: the whole program has them.
-    if (await findServer(cli)) return wholeProgram(argv)
-  } catch {
-    return 0
-  }
-  const words = await wordsOf(cli, kind, context)
+  const words = await wordsOf(openCli(), kind, context)
   process.stdout.on('error', () => {})
   process.stdout.write(words.map((word) => `${word}\n`).join(''))
   return 0
@@ -34,9 +26,6 @@ function openCli(): WordCli {
     async settings() {
       settings ??= readSettings()
       return settings
-    },
-    ask() {
-      throw new Error('a completion of this installation asks no operation')
     },
   }
 }

@@ -29,7 +29,7 @@ export { openQuantised, type QuantisationPlan } from './quantisation.ts'
 export { openTensorFile, type TensorEntry, type TensorFile, toFloats, weightsFolder } from './safetensors.ts'
 export { createSampler, type SamplingOptions } from './sampling.ts'
 export {
-  type Device,
+  floats,
   isRuntimePresent,
   openSession,
   runtimeAdvice,

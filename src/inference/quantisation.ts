@@ -14,10 +14,10 @@ export interface QuantisationPlan {
   /** The purpose of the file made; part of its name. */
   readonly name: string
   readonly cacheFolder: string
-  /** Which tensors it holds. */
-  readonly keeps: (name: string) => boolean
+  /** Which tensors it holds, by their names. */
+  readonly keeps: RegExp
   /** Which of those become integers: matrices [out, in] that are only used through `Weights.linear`. */
-  readonly quantises: (name: string) => boolean
+  readonly quantises: RegExp
   /**
    * The numbers that share one scale: all inputs of an output of the matrix, or a block of them, which is closer to the
    * original and read faster for single rows, but slower for many rows at once. Default: `output`.
@@ -129,11 +129,11 @@ async function removeAbandoned({ name, cacheFolder }: QuantisationPlan): Promise
 
 function newTensors(source: TensorFile, { keeps, quantises, scales }: QuantisationPlan): NewTensor[] {
   return [...source.tensors.values()]
-    .filter(({ name }) => keeps(name))
+    .filter(({ name }) => keeps.test(name))
     .flatMap(({ name, shape }): NewTensor[] => {
       const [outputs = 0, inputs = 0] = shape
       const block = scales === 'block' ? blockOf(inputs) : 0
-      if (!quantises(name) || block === undefined)
+      if (!quantises.test(name) || block === undefined)
         return [{ name, dtype: 'F32', shape, data: () => source.floats(name) }]
       const origin = `${name} of ${source.path}`
       let made: Promise<{ readonly integers: ArrayBufferView; readonly scales: Float32Array }> | undefined

@@ -18,13 +18,14 @@ export type TensorData =
 
 export type Tensors = Readonly<Record<string, TensorData>>
 
-/** The device that computes: the processor, or a graphics card where the runtime supports it. */
-export type Device = 'auto' | 'cpu' | 'cuda' | 'mps'
+/** 32-bit numbers with their dimensions. */
+export function floats(shape: readonly number[], data: Float32Array = new Float32Array()): TensorData {
+  return { type: 'float32', shape, data }
+}
 
 export interface SessionOptions {
   /** Names the model in messages. */
   readonly name: string
-  readonly device?: Device
   /** Where the files lie that a model in memory points to. */
   readonly weightsFolder?: string
   /** The threads of one run. Default: 1. */
@@ -45,14 +46,13 @@ export interface Session {
 }
 
 /**
- * Opens a session on a model in memory or, given a path, on disk.
- * Throws an AppError: `unavailable` when the runtime or the device is not there, `invalid` when the model cannot be used.
+ * Opens a session on the processor, on a model in memory or, given a path, on disk.
+ * Throws an AppError: `unavailable` when the runtime is not there, `invalid` when the model cannot be used.
  */
 export async function openSession(model: Uint8Array | string, options: SessionOptions): Promise<Session> {
   const runtime = await loadRuntime()
-  const provider = providerOf(options.device ?? 'auto', runtime)
   const settings: InferenceSession.SessionOptions = {
-    executionProviders: [provider],
+    executionProviders: ['cpu'],
     // Measured on two cores: a second thread brings nothing for one row, and threads that spin cost three to five times the time.
     intraOpNumThreads: options.threads ?? 1,
     interOpNumThreads: 1,
@@ -134,17 +134,6 @@ function loadRuntime(): Promise<Runtime> {
       })
     })
   return loaded
-}
-
-/** `auto` takes CUDA where the runtime brings it, else the processor. */
-function providerOf(device: Device, runtime: Runtime): string {
-  const bundled = runtime.listSupportedBackends().filter((backend) => backend.bundled)
-  const hasCuda = bundled.some((backend) => backend.name === 'cuda')
-  if (device === 'cpu' || (device === 'auto' && !hasCuda)) return 'cpu'
-  if (device !== 'mps' && hasCuda) return 'cuda'
-  throw new AppError('unavailable', `The neural runtime on this machine has no device "${device}"`, {
-    details: [`it has: ${bundled.map((backend) => backend.name).join(', ')}`, 'choose the device auto or cpu'],
-  })
 }
 
 function wrap(session: InferenceSession, { Tensor }: Runtime): Session {

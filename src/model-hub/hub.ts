@@ -30,7 +30,7 @@ export interface PullOptions {
   readonly onProgress?: ((progress: PullProgress) => void) | undefined
   /** Whether to pull files licensed for non-commercial use only. Default: as at the last pull. */
   readonly nonCommercial?: boolean | undefined
-  /** Called when another process pulls the same model and its work is waited for. */
+  /** Called when the same model is being pulled already, and that is waited for. */
   readonly onWait?: (() => void) | undefined
 }
 
@@ -41,8 +41,8 @@ export interface Hub {
   installed(kind?: ModelKind): readonly InstalledModel[]
   find(name: string): InstalledModel | undefined
   /**
-   * Brings a model into the folder: verified, resumed where an earlier pull ended, and shared with other pulls of the same
-   * one. Throws an AppError: `not_found` for an unknown name, `forbidden` naming the licence page of a gated model, `io`
+   * Brings a model into the folder: verified, resumed where an earlier pull ended, and waited for where another pull of the same
+   * one is under way. Throws an AppError: `not_found` for an unknown name, `forbidden` naming the licence page of a gated model, `io`
    * when there is no room, `invalid` when the hub sends other content than is pinned, `unavailable` when it stays away.
    */
   pull(name: string, options?: PullOptions): Promise<Pulled>
@@ -61,18 +61,11 @@ export interface HubParts {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-interface Running {
-  readonly promise: Promise<Pulled>
-  readonly watchers: Set<PullOptions>
-  readonly stop: AbortController
-}
-
 /** Opens a models folder; nothing is read or asked before it is needed. */
 export function openHub(parts: HubParts): Hub {
   const { modelsFolder, known } = parts
   const { freeBytes = freeSpace, sleep = wait } = parts
   const records = openRecords(modelsFolder)
-  const running = new Map<string, Running>()
 
   return {
     known,
@@ -81,13 +74,22 @@ export function openHub(parts: HubParts): Hub {
       const model = known.get(name)
       return model && present(model)
     },
-    async pull(name, options = {}) {
+    async pull(name, { signal, onWait, onProgress = () => {}, ...options } = {}) {
       const model = lookUp(name)
+      signal?.throwIfAborted()
       const nonCommercial = options.nonCommercial ?? records.read(name)?.non_commercial ?? false
-      const key = `${name} ${nonCommercial}`
-      const joined = running.get(key) ?? start(model, nonCommercial)
-      running.set(key, joined)
-      return watch(key, joined, options)
+      const lock = await takePullLock(lockOf(name), { signal, sleep, onWait })
+      try {
+        makeFolder(modelsFolder, 0o777)
+        const transfer = createTransfer(parts)
+        const plan = { model, nonCommercial, modelsFolder, records, transfer, freeBytes, sleep, signal, onProgress }
+        return await firstOf(plan, editionsFor(model))
+      } catch (reason) {
+        signal?.throwIfAborted()
+        throw reason
+      } finally {
+        lock.release()
+      }
     },
     async remove(name) {
       const model = known.get(name)
@@ -153,74 +155,6 @@ export function openHub(parts: HubParts): Hub {
       }
     }
     return undefined
-  }
-
-  function start(model: KnownModel, nonCommercial: boolean): Running {
-    const stop = new AbortController()
-    const watchers = new Set<PullOptions>()
-    const promise = pull(model, nonCommercial, watchers, stop.signal)
-    promise.catch(() => {})
-    return { promise, watchers, stop }
-  }
-
-  /** One pull is shared by all callers for the same model; it stops when the last of them has gone. */
-  async function watch(key: string, joined: Running, options: PullOptions): Promise<Pulled> {
-    const { promise, watchers, stop } = joined
-    const { signal } = options
-    signal?.throwIfAborted()
-    watchers.add(options)
-    let leave = () => {}
-    const gone = new Promise<never>((_, reject) => {
-      leave = () => reject(signal?.reason)
-    })
-    signal?.addEventListener('abort', leave, { once: true })
-    try {
-      return await Promise.race([promise, gone])
-    } finally {
-      signal?.removeEventListener('abort', leave)
-      watchers.delete(options)
-      if (watchers.size === 0) {
-        stop.abort()
-        // A later caller begins a new pull.
-        if (running.get(key) === joined) running.delete(key)
-      }
-    }
-  }
-
-  async function pull(
-    model: KnownModel,
-    nonCommercial: boolean,
-    watchers: ReadonlySet<PullOptions>,
-    signal: AbortSignal,
-  ): Promise<Pulled> {
-    // The first watcher is there when this continues.
-    await Promise.resolve()
-    const lock = await takePullLock(lockOf(model.name), {
-      signal,
-      sleep,
-      onWait: () => {
-        for (const { onWait } of watchers) onWait?.()
-      },
-    })
-    try {
-      makeFolder(modelsFolder, 0o777)
-      const plan: Plan = {
-        model,
-        nonCommercial,
-        modelsFolder,
-        records,
-        transfer: createTransfer(parts),
-        freeBytes,
-        sleep,
-        signal,
-        onProgress: (progress) => {
-          for (const { onProgress } of watchers) onProgress?.(progress)
-        },
-      }
-      return await firstOf(plan, editionsFor(model))
-    } finally {
-      lock.release()
-    }
   }
 
   /** A gated edition is tried with a token, or where it is the only one, or where it is installed already. */

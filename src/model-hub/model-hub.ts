@@ -1,6 +1,6 @@
 /**
  * Fetches models from a hub or a mirror, verifies them, and keeps a record of what lies on the disk.
- * Uses: `http/send.ts`, `storage` for files that are replaced atomically, `speech` for the list of voices.
+ * Uses: `http/send.ts`, `storage` for files that are replaced atomically.
  * Begin with: `known-models.ts` (what can be pulled), `pull.ts`.
  */
 export { type Hub, openHub, type PullOptions } from './hub.ts'

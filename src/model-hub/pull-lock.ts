@@ -13,14 +13,14 @@ const staleMs = 30_000
 const askAgainMs = 250
 
 /**
- * Locks a model across processes, waiting for its holder; calls `onWait` once when there is a wait.
+ * Locks a model across processes and within one, waiting for its holder; calls `onWait` once when there is a wait.
  * The lock of a process that has died is taken over.
  */
 export async function takePullLock(
   path: string,
   options: {
     readonly signal?: AbortSignal | undefined
-    readonly onWait?: () => void
+    readonly onWait?: (() => void) | undefined
     readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   },
 ): Promise<PullLock> {

@@ -39,7 +39,7 @@ export interface Plan {
   readonly freeBytes: (folder: string) => Promise<number>
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly onProgress: (progress: PullProgress) => void
-  readonly signal: AbortSignal
+  readonly signal: AbortSignal | undefined
 }
 
 type RecordedFile = ModelRecord['files'][number]
@@ -130,7 +130,10 @@ function pinsOf(record: ModelRecord | undefined, edition: Edition): ReadonlyMap<
 }
 
 /** The SHA-256 of the installed file, when it is the expected one. */
-async function hashOfThere({ file, target, bytes, digest }: Wanted, signal: AbortSignal): Promise<string | undefined> {
+async function hashOfThere(
+  { file, target, bytes, digest }: Wanted,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
   const size = (await stat(target).catch(() => undefined))?.size
   if (size !== bytes) return undefined
   const { sha256, matches } = await digestFile(target, bytes, digest, signal)

@@ -291,8 +291,8 @@ export const previewChat = defineOperation({
     headers: z.record(z.string(), z.string()),
     body: z.unknown(),
     warnings: z.array(z.string()),
-    /** How facts are accepted that the persona's model would be asked for behind the answer; absent where it would not be. */
-    extract: z.exactOptional(z.enum(['manual', 'auto'])),
+    /** Whether the persona's model would be asked for facts behind the answer. */
+    extract: z.exactOptional(z.literal('auto')),
     /** The parts of the message, and whether the persona would remember them; absent where nothing is remembered. */
     remember: z.exactOptional(
       z.array(

@@ -398,81 +398,6 @@ export const listEvictions = defineOperation({
   }),
 })
 
-const proposal = z.object({
-  id: z.string(),
-  content: z.string(),
-  /** The model's own estimate that its source states it, from 0 to 1. */
-  confidence: z.number(),
-  model: z.string(),
-  /** The memory with the words that it is taken from; the proposal goes with it. */
-  memory_id: z.string(),
-  status: z.enum(['open', 'accepted', 'rejected']),
-  /** The memory that it became. */
-  accepted_as: z.exactOptional(z.string()),
-  created_at: z.int(),
-})
-
-const proposalId = personaId.extend({ proposal_id: z.string() })
-
-/** The persona of the proposal that the path names; throws `not_found`, or `forbidden` for another user's persona. */
-async function locateProposal(
-  call: Call,
-  { id = '', proposal_id = '' }: Readonly<Record<string, string>>,
-): Promise<Persona> {
-  const persona = await ownPersona(call, id)
-  await (await call.app.personas()).proposals.get(persona, proposal_id)
-  return persona
-}
-
-export const listProposals = defineOperation({
-  name: 'memories.proposals',
-  method: 'GET',
-  path: '/api/personas/:id/memory/proposals',
-  access: 'user',
-  scope: 'memory',
-  summary: "Lists the facts that the persona's model proposed, newest first: those that wait, or those of a status.",
-  locate: locatePersona,
-  input: z.strictObject({ id: z.string(), ...page, status: z.enum(['open', 'accepted', 'rejected']).default('open') }),
-  output: z.object({ proposals: z.array(proposal), total: z.int() }),
-  run: async ({ app }, { id: _id, ...options }, persona) => {
-    const { proposals, total } = await (await app.personas()).proposals.list(persona, options)
-    return { proposals: proposals.map((each) => ({ ...each })), total }
-  },
-})
-
-export const acceptProposal = defineOperation({
-  name: 'memories.acceptProposal',
-  failures: [404],
-  method: 'POST',
-  path: '/api/personas/:id/memory/proposals/:proposal_id/accept',
-  access: 'user',
-  scope: 'memory',
-  summary: 'Makes a proposed fact a memory beside its source.',
-  locate: locateProposal,
-  input: proposalId,
-  output: z.object({ proposal, memory }),
-  run: async ({ app }, { proposal_id }, persona) => {
-    const accepted = await (await app.personas()).proposals.accept(persona, proposal_id)
-    return { proposal: { ...accepted.proposal }, memory: withoutEmbedding(accepted.memory) }
-  },
-})
-
-export const rejectProposal = defineOperation({
-  name: 'memories.rejectProposal',
-  failures: [404],
-  method: 'POST',
-  path: '/api/personas/:id/memory/proposals/:proposal_id/reject',
-  access: 'user',
-  scope: 'memory',
-  summary: 'Rejects a proposed fact, which is not proposed again.',
-  locate: locateProposal,
-  input: proposalId,
-  output: proposal,
-  run: async ({ app }, { proposal_id }, persona) => ({
-    ...(await (await app.personas()).proposals.reject(persona, proposal_id)),
-  }),
-})
-
 export const memoryOperations = [
   addMemory,
   addMemories,
@@ -481,9 +406,6 @@ export const memoryOperations = [
   wipeMemories,
   listCategories,
   listEvictions,
-  listProposals,
-  acceptProposal,
-  rejectProposal,
   showMemory,
   editMemory,
   removeMemory,

@@ -21,14 +21,11 @@ export { createKey, keyView, listKeys, revokeKey, rotateKey, showKey, updateKey 
 export { changeLimit, checkLimit, limitsInput, listLimits, removeLimit, resetLimit, showLimit } from './limits.ts'
 export { completeEach, type ReadyChats, streamEach } from './many-chats.ts'
 export {
-  acceptProposal,
   addMemory,
   editMemory,
   listCategories,
   listEvictions,
   listMemories,
-  listProposals,
-  rejectProposal,
   removeMemory,
   searchMemories,
   showMemory,
@@ -81,7 +78,6 @@ export { serviceStatus } from './service.ts'
 export {
   appendToSession,
   createSession,
-  endSession,
   listSessions,
   removeSession,
   removeSessions,

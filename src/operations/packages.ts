@@ -143,7 +143,7 @@ export const importPersona = defineOperation({
   audited: true,
   scope: ['personas', 'memory'],
   summary:
-    'Imports a package, or a file of another program: a character card (JSON, PNG, CHARX), a Letta agent file, an export of ChatGPT or Claude, or memories as JSON lines. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
+    'Imports a package, or a file of another program: a character card (JSON, PNG), a Letta agent file, an export of ChatGPT or Claude, or memories as JSON lines. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
   query: ['mode', 'dry_run', 'persona', 'model', 'name', 'after', 'with_answers'],
@@ -162,7 +162,7 @@ export const importPersona = defineOperation({
     with_answers: queryFlag,
   }),
   output: z.object({
-    format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl', 'lorebook']),
+    format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl']),
     name: z.string(),
     persona_id: z.string(),
     mode: z.enum(['create', 'merge', 'replace']),

@@ -18,10 +18,6 @@ const session = z.object({
   persona_id: z.exactOptional(z.string()),
   /** How many messages it holds. */
   message_count: z.int(),
-  /** A line about it, from its end on. */
-  summary: z.exactOptional(z.string()),
-  /** Absent while it goes on. */
-  ended_at: z.exactOptional(z.int()),
   created_at: z.int(),
   updated_at: z.int(),
 })
@@ -120,10 +116,7 @@ export const createSession = defineOperation({
     const { key } = caller
     if (key?.personas)
       requireListed(key, input.persona === undefined ? undefined : (await ownPersona(call, input.persona)).id)
-    const created = await (await app.personas()).conversations.create(caller.id, {
-      ...input,
-      quietly: key !== undefined,
-    })
+    const created = await (await app.personas()).conversations.create(caller.id, input)
     // With `reuse` it may be an older one, of another persona.
     if (key) requireListed(key, created.persona_id)
     return viewOf(created)
@@ -363,20 +356,6 @@ export const removeSessions = defineOperation({
   },
 })
 
-export const endSession = defineOperation({
-  name: 'sessions.end',
-  method: 'POST',
-  path: '/api/sessions/:id/end',
-  access: 'user',
-  scope: 'personas',
-  summary: 'Ends a saved conversation, which gives it a summary; a later message goes on with it.',
-  locate: locateSession,
-  input: sessionId,
-  output: session,
-  run: async ({ app, caller }, { id }) =>
-    viewOf(await (await app.personas()).conversations.end(caller.id, id, { quietly: caller.key !== undefined })),
-})
-
 export const sessionOperations = [
   listSessions,
   createSession,
@@ -386,7 +365,6 @@ export const sessionOperations = [
   renameSession,
   appendToSession,
   undoSession,
-  endSession,
   removeSession,
 ]
 

@@ -16,11 +16,10 @@ const memorySettings = z.object({
   /** The least probability, from 0 to 1, that a memory answers a message for which it enters the prompt. */
   min_score: z.exactOptional(z.number().min(0).max(1)),
   /**
-   * Whether the persona's model proposes facts from the memories of a chat, one short request for each remembered turn:
-   * `manual` keeps them as proposals, `auto` accepts those of at least `extract_min_confidence`. It writes the
-   * summaries of ended sessions, too.
+   * Whether the persona's model looks for facts in the memories of a chat, one short request for each remembered turn: `auto`
+   * keeps those of at least `extract_min_confidence`. Earlier builds could keep them for a user's decision, with `manual`.
    */
-  extract: z.exactOptional(z.enum(['off', 'manual', 'auto'])),
+  extract: z.exactOptional(z.preprocess((value) => (value === 'manual' ? 'off' : value), z.enum(['off', 'auto']))),
   extract_min_confidence: z.exactOptional(z.number().min(0).max(1)),
   /**
    * Where found memories stand in a chat: `end` puts them before the user's newest words, so that a provider's prompt cache
@@ -161,7 +160,7 @@ export const personaView = z.object({
     auto_cleanup: z.boolean(),
     retention_days: z.int(),
     min_score: z.number(),
-    extract: z.enum(['off', 'manual', 'auto']),
+    extract: z.enum(['off', 'auto']),
     extract_min_confidence: z.number(),
     placement: z.enum(['end', 'system']),
     profile_tokens: z.int(),
@@ -180,7 +179,9 @@ export type PersonaView = z.output<typeof personaView>
 
 /** A persona's memory settings, defaults filled in. */
 export function memorySettingsOf(persona: Pick<Persona, 'memory_settings'>): Required<MemorySettings> {
-  return { ...memoryDefaults, ...persona.memory_settings }
+  const settings = { ...memoryDefaults, ...persona.memory_settings }
+  // Earlier builds stored a third way.
+  return { ...settings, extract: settings.extract === 'auto' ? 'auto' : 'off' }
 }
 
 /** A persona's mutation settings, defaults filled in. */

@@ -25,7 +25,6 @@ export {
   type NewConversation,
   type SavedMessage,
   type SentRecord,
-  sentMessages,
 } from './chat/conversation.ts'
 export { type Conversations, createConversations } from './chat/conversations.ts'
 export { type AskModel, createExtraction, type OnBehalf } from './chat/extraction.ts'
@@ -40,8 +39,6 @@ export {
   type PreparedChat,
 } from './chat/persona-chat.ts'
 export { type SearchGroup, searchTermsOf } from './chat/search-words.ts'
-export { createSummaries } from './chat/summaries.ts'
-export { summaryOf } from './chat/summary.ts'
 export { withoutFields } from './fields.ts'
 export { createImportCounts, type ImportCounts } from './import-counts.ts'
 export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
@@ -87,8 +84,6 @@ export {
   type WipeFilter,
 } from './memory/memory.ts'
 export { labelsSaidAgain } from './memory/present.ts'
-export { claimMs, type NewProposal, type Proposal, type ProposalStatus, type ProposalStore } from './memory/proposal.ts'
-export { createProposals, type Proposals } from './memory/proposals.ts'
 export { aboutTerms, gap, isQuestion, type Neighbour, reach, writeContext } from './memory/ranking-index.ts'
 export { inverseFrequency } from './memory/ranking-lexical.ts'
 export { isFunctionWord, plain, termsOf, wordsOf } from './memory/ranking-terms.ts'

@@ -9,7 +9,6 @@ import type {
   PersonaArchive,
   PersonaStore,
   ProfileStore,
-  ProposalStore,
 } from '../personas/personas.ts'
 import type { PluginStore } from '../plugins/plugins.ts'
 import type { LedgerStore, LimitStore, PriceStore } from '../usage/usage.ts'
@@ -35,7 +34,6 @@ export interface Storage {
   readonly personas: PersonaStore
   readonly memories: MemoryStore
   readonly profiles: ProfileStore
-  readonly proposals: ProposalStore
   readonly conversations: ConversationStore
   /** Responses of the Responses API. */
   readonly responses: ResponseStore

@@ -53,7 +53,7 @@ test('a restore that is killed at any moment leaves all of the old state or all 
     if (first.code !== 0) assert.match(first.stderr, /has been finished: start again/)
     const isNew = !/Later/.test((await run('persona list')).stdout)
     assert.is((await run('config get chat.model')).stdout, isNew ? 'then\n' : 'now\n')
-    assert.is((await run('doctor --backup')).code, 0)
+    assert.is((await run('backup verify')).code, 0)
     if (!isNew)
       for (const id of idsIn((await run('persona list --json')).stdout)) await run(`persona remove ${id} --yes`)
   }

@@ -1,7 +1,5 @@
 import { detectLanguage } from '../../speech/text/languages.ts'
-import { hardEnglish } from '../speech/text/language-samples/english.ts'
-import { heldOut } from '../speech/text/language-samples/held-out.ts'
-import { short } from '../speech/text/language-samples/short.ts'
+import { hardEnglish, heldOut, short } from '../helpers/speech/language-samples.ts'
 import { print } from './parts/figures.ts'
 
 type Samples = Readonly<Record<string, readonly string[]>>

@@ -35,15 +35,15 @@ async function voices(): Promise<void> {
   }
   const heard = await recogniser?.transcribe(recordings)
   for (const id of serverIds) {
-    print(`\n${id.padEnd(16)} pitch Hz  centroid Hz  peaks/s  word error rate (${sentences.length} sentences)`)
+    print(`\n${id.padEnd(16)} pitch Hz  peaks/s  word error rate (${sentences.length} sentences)`)
     for (const { id: name } of readManifest(id).voices) {
       const own = sentences.map((_, index) => `${name}.${index}`)
       const samples = joinSamples(own.map((key) => recordings.get(key)!.samples))
-      const { pitch, centroid, tempo } = profileVoice(samples, engine.sampleRate)
+      const { pitch, tempo } = profileVoice(samples, engine.sampleRate)
       const rate = heard
         ? wordErrorRate(sentences.join(' '), own.map((key) => heard.get(key)).join(' ')).toFixed(2)
         : '-'
-      const figures = [pitch!.toFixed(0).padStart(8), centroid.toFixed(0).padStart(12), tempo.toFixed(2).padStart(8)]
+      const figures = [pitch!.toFixed(0).padStart(8), tempo.toFixed(2).padStart(8)]
       print(`${name.padEnd(16)} ${figures.join(' ')} ${rate.padStart(8)}`)
     }
   }

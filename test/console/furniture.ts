@@ -59,12 +59,6 @@ export async function furnish(daemon: TestDaemon, memories = 240): Promise<Furni
         },
       })),
     })
-  const { personas, proposals } = await daemon.installation.app.personas()
-  const [source] = (await call('GET', `/api/personas/${mia.id}/memory?limit=1`, { token })).body.memories
-  await proposals.offer(await personas.get(ada.user.id, mia.id), [
-    { content: 'Minka is a cat.', confidence: 0.9, model: 'custom-model', memory_id: source.id },
-    { content: 'The printer is warm.', confidence: 0.55, model: 'custom-model', memory_id: source.id },
-  ])
   const adaptations = [
     ['explicit_instruction', 'user_instruction', [{ trait: 'brevity', target: 0.6 }]],
     ['explicit_instruction', 'user_instruction', [{ preference: 'units', value: 'metric' }]],

@@ -116,16 +116,6 @@ test('a model that cannot be used is refused by its name', async () => {
   }
 })
 
-test('a device that is not there is refused with those that are', async () => {
-  const graph = createGraph('device')
-  graph.output('y', add(graph, graph.input('x', 'float32', [1]), scalar(graph, 1)), 'float32', [1])
-  const refusal = (await openSession(graph.encode(), { name: 'm', device: 'mps' }).catch(
-    (thrown: AppError) => thrown,
-  )) as AppError
-  assert.is(refusal.code, 'unavailable')
-  assert.match(refusal.details.join('\n'), 'cpu')
-})
-
 test('where the runtime is not installed, the error names the command to run', () => {
   const hook =
     'export function resolve(name, context, next) { if (name.endsWith("onnxruntime") || name === "onnxruntime-node") throw new Error("gone"); return next(name, context) }'

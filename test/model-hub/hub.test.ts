@@ -470,30 +470,29 @@ fullTest('a disk that fills up while the file comes is reported, and nothing is 
   }),
 )
 
-test('two pulls in one process share one download', () =>
+test('of two pulls in one process the second waits and finds all there', () =>
   scene(async ({ hub, loopback }) => {
-    const [first, second] = await Promise.all([hub.pull('tiny'), hub.pull('tiny')])
-    assert.equal(first, second)
+    const waited: boolean[] = []
+    const [first, second] = await Promise.all([hub.pull('tiny'), hub.pull('tiny', { onWait: () => waited.push(true) })])
+    assert.equal(second, { ...first, downloaded: 0 })
     assert.is(loopback.store.received.length, 1)
+    assert.equal(waited, [true])
   }))
 
-test('one of two that leaves does not stop the other; the last one does', () =>
+test('where the one that fetches leaves, the one that waits goes on with what is here', () =>
   scene(async ({ hub, loopback }) => {
     const stop = new AbortController()
-    let finish = () => {}
     loopback.intercept = (_, response, at) => {
       if (at !== 'store') return false
       loopback.intercept = undefined
       response.writeHead(200, { 'content-length': String(weights.length) })
       response.write(weights.subarray(0, 50_000))
-      finish = () => response.end(weights.subarray(50_000))
-      stop.abort(new Error('left'))
       return true
     }
-    const leaving = failure(hub.pull('tiny', { signal: stop.signal }))
+    const onProgress = ({ received }: { received: number }) => received >= 50_000 && stop.abort(new Error('left'))
+    const leaving = failure(hub.pull('tiny', { signal: stop.signal, onProgress }))
     const staying = hub.pull('tiny')
     assert.is((await leaving).message, 'left')
-    finish()
     await staying
     assert.ok(hub.find('tiny')?.verified)
   }))

@@ -48,7 +48,6 @@ counted('is opened, listed, continued, summarised and ended for the bytes of one
           { message: { role: 'user', content: 'And now?' } },
           { message: { role: 'assistant', content: 'It is still cold.' } },
         ]),
-      ends: (name) => conversations.end('ada-1', name),
       copies: (name) => all.ada('GET', `/api/sessions/${name}?last=20`),
       'asks with a summary': async (name) => {
         const asked = { session: name, messages: [{ role: 'user', content: 'And now?' }] }

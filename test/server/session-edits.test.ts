@@ -40,9 +40,8 @@ test('the last exchange is taken back whole, again and again, until there is non
   await using all = await openUsers({ provider: echo })
   await all.ada('POST', '/api/sessions', { name: 'Talk' })
   for (const content of ['one', 'two']) await say(all, { session: 'Talk' }, content)
-  await all.ada('POST', '/api/sessions/Talk/end')
   const undone = await all.ada('POST', '/api/sessions/Talk/undo', { expected_messages: 4 })
-  assert.equal([undone.status, undone.body.message_count, undone.body.summary], [200, 2, undefined])
+  assert.equal([undone.status, undone.body.message_count], [200, 2])
   assert.equal(shown(undone.body.taken), [
     { role: 'user', content: 'two' },
     { role: 'assistant', content: 'heard: two' },

@@ -59,42 +59,6 @@ test('a field that sessions do not know is refused by its name, and nothing is m
     assert.equal([sessions.length, sessions[0].name, sessions[0].message_count], [1, 'Kept', 0])
   }))
 
-test('a session ends by hand or with the next one, with a line that says what it was about', async () => {
-  await using users = await openUsers({ provider: counting })
-  const { ada, bob } = users
-  const begin = async (name: string) => (await ada('POST', '/api/sessions', { name })).body.id as string
-  const say = (session: string, content: string) =>
-    ada('POST', '/api/chat', { session, model: 'custom-model', messages: [{ role: 'user', content }] })
-  const summary = async (session: string) => (await ada('GET', `/api/sessions/${session}`)).body.summary
-  const garden = await begin('Garden')
-  for (const content of [
-    'What should I plant in the garden in May?',
-    'The garden gets sun until noon, tomatoes?',
-    'thanks!',
-    'My password is hunter2-9x, remember it.',
-    'Would Grace like the tomatoes?',
-  ])
-    assert.is((await say(garden, content)).status, 200)
-  assert.is(await summary(garden), undefined, 'it goes on')
-  const ended = await ada('POST', `/api/sessions/${garden}/end`)
-  assert.is(ended.status, 200)
-  assert.match(
-    ended.body.summary,
-    /^\d{4}-\d\d-\d\d, 5 turns: tomatoes, garden, .*; "What should I plant in the garden in May\?"$/,
-  )
-  assert.not.match(ended.body.summary, /hunter2|thanks/)
-  assert.ok(ended.body.ended_at >= ended.body.updated_at)
-  assert.is(await summary(garden), ended.body.summary)
-  assert.equal((await ada('GET', '/api/sessions')).body.sessions[0], ended.body)
-  await say(garden, 'One more thing about the garden fence.')
-  assert.is(await summary(garden), undefined)
-  const trip = await begin('Trip')
-  assert.match(await summary(garden), /^\d{4}-\d\d-\d\d, 6 turns: garden, /)
-  assert.is((await ada('POST', `/api/sessions/${trip}/end`)).body.summary, undefined, 'nothing was said')
-  assert.is((await bob('POST', `/api/sessions/${garden}/end`)).status, 403)
-  assert.is((await ada('POST', '/api/sessions/nothing/end')).status, 404)
-})
-
 test('a name is the user’s own, once; without one a session is named after its time', () =>
   withUsers(async ({ ada, bob }) => {
     const one = await ada('POST', '/api/sessions', { name: 'Work' })

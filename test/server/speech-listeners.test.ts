@@ -81,7 +81,6 @@ function endless(state: State, end: () => void): SpeechService {
     variant: manifest.variants[0]!,
     pid: undefined,
     health: () => ({ status: 'healthy', model_loaded: true, engine: 'endless', model: 'x', device: 'cpu' }),
-    stats: () => ({ chunks: 0, rerolls: 0, pace: undefined }),
     load: async () => {},
     close: async () => {},
     speak: async () => ({

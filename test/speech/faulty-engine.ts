@@ -15,7 +15,7 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
   return {
     id: 'faulty',
     sampleRate: faultyRate,
-    capabilities: { languages: ['English'], cloning: 'matched', design: 'none', instruct: false, streaming: true },
+    capabilities: { languages: ['English'] },
     async load() {},
     async prepareVoice(source) {
       if (source.kind === 'preset' && source.voice === 'serena') throw new AppError('not_found', 'No such voice here')

@@ -1,26 +1,18 @@
-import { createFourierTransform } from '../../audio/fourier.ts'
 import { resample } from '../../audio/resample.ts'
 
 /** The measures of a voice that any recording of it shows. */
 export interface VoiceProfile {
   /** Median fundamental frequency of the voiced frames in Hz; undefined where nothing is voiced. */
   readonly pitch: number | undefined
-  /** Centre of gravity of the power spectrum of the speech in Hz. */
-  readonly centroid: number
   /** Loudness peaks per second of speech, about the number of syllables. */
   readonly tempo: number
-  /** Mean power of the speech per band in dB, `bandCount` equal bands from 0 to 8 kHz, their mean being 0. */
-  readonly spectrum: readonly number[]
   /** Seconds that hold speech rather than silence. */
   readonly speechSeconds: number
 }
 
-export const bandCount = 24
-
 const analysisRate = 16_000
 const frameSize = 512
 const hop = 160
-const fourier = createFourierTransform(frameSize)
 /** The range of speaking pitch, children included, in Hz. */
 const pitchRange = { low: 60, high: 400 } as const
 /** A frame this many dB below the loud ones holds no speech. */
@@ -30,18 +22,15 @@ const voicedAbove = 0.6
 
 /** Measures a recording of one voice: mono samples in [-1, 1]. */
 export function profileVoice(samples: Float32Array, sampleRate: number): VoiceProfile {
-  const signal = withoutOffset(resample(samples, sampleRate / analysisRate))
+  const signal = withoutOffset(resample(samples, sampleRate, analysisRate))
   const frames = Math.max(0, Math.floor((signal.length - frameSize) / hop) + 1)
   const levels = Float64Array.from({ length: frames }, (_, frame) => level(signal, frame * hop))
   const loud = levels.toSorted()[Math.floor(0.95 * frames)] ?? -120
   const active = [...levels.keys()].filter((frame) => levels[frame]! > loud - silenceBelow && levels[frame]! > -70)
   const speechSeconds = (active.length * hop) / analysisRate
-  const power = meanPower(signal, active)
   return {
     pitch: medianPitch(signal, active),
-    centroid: centreOfGravity(power),
     tempo: speechSeconds > 0 ? countPeaks(levels, loud) / speechSeconds : 0,
-    spectrum: bands(power),
     speechSeconds,
   }
 }
@@ -59,44 +48,10 @@ function level(signal: Float32Array, start: number): number {
   return 10 * Math.log10(sum / frameSize + 1e-12)
 }
 
-function meanPower(signal: Float32Array, frames: readonly number[]): Float64Array {
-  const power = new Float64Array(frameSize / 2)
-  const real = new Float64Array(frameSize)
-  const imaginary = new Float64Array(frameSize)
-  for (const frame of frames) {
-    for (let index = 0; index < frameSize; index++)
-      real[index] = signal[frame * hop + index]! * (0.5 - 0.5 * Math.cos((2 * Math.PI * index) / frameSize))
-    imaginary.fill(0)
-    fourier.transform(real, imaginary)
-    for (let bin = 1; bin < power.length; bin++) power[bin]! += real[bin]! ** 2 + imaginary[bin]! ** 2
-  }
-  return power
-}
-
-function centreOfGravity(power: Float64Array): number {
-  let weighted = 0
-  let total = 0
-  for (const [bin, value] of power.entries()) {
-    weighted += bin * value
-    total += value
-  }
-  return total > 0 ? ((weighted / total) * analysisRate) / frameSize : 0
-}
-
-function bands(power: Float64Array): readonly number[] {
-  const width = power.length / bandCount
-  const levels = Array.from({ length: bandCount }, (_, band) => {
-    const part = power.subarray(Math.floor(band * width), Math.floor((band + 1) * width))
-    return 10 * Math.log10(part.reduce((sum, value) => sum + value, 1e-9))
-  })
-  const mean = levels.reduce((sum, value) => sum + value, 0) / bandCount
-  return levels.map((value) => value - mean)
-}
-
 /** The median over the voiced frames of the lag at which a frame is most like itself. */
 function medianPitch(signal: Float32Array, frames: readonly number[]): number | undefined {
   // Half the rate is plenty for a pitch and costs a quarter.
-  const slow = resample(signal, 2)
+  const slow = resample(signal, analysisRate, analysisRate / 2)
   const rate = analysisRate / 2
   const found = frames.flatMap((frame) => pitchAt(slow, (frame * hop) / 2, rate) ?? [])
   if (found.length < 5) return undefined

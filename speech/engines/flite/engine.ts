@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/errors.ts'
 import { parseWav } from '../../audio/wav.ts'
+import { createRecent, type Recent } from '../../shared/recent.ts'
 import { splitChunks, splitSentences } from '../../text/sentences.ts'
-import type { SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
-import { speakerOfDescription, speakerOfInstruction } from './description.ts'
+import { keyOfSource, type SpeechEngine, type SpeechRequest, type VoiceHandle, type VoiceSource } from '../engine.ts'
 import { type Flite, loadFlite, outputRate } from './flite.ts'
 import { matchSpeaker } from './matching.ts'
-import { presets, type Speaker } from './speaker.ts'
+import { presetSpeaker, type Speaker, speakerOfDescription, speakerOfInstruction } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
 import { createWordTeller } from './word-teller.ts'
 
@@ -27,7 +26,7 @@ interface FliteVoice extends VoiceHandle {
  * clones and designs are matched voices, as its capabilities tell.
  */
 export function createEngine(): SpeechEngine {
-  const voices = new Map<string, FliteVoice>()
+  const voices = createRecent<FliteVoice>(keptVoices)
   let loading: Promise<Flite> | undefined
   const flite = () => {
     loading ??= loadFlite()
@@ -39,10 +38,6 @@ export function createEngine(): SpeechEngine {
     sampleRate: outputRate,
     capabilities: {
       languages: ['English'],
-      cloning: 'matched',
-      design: 'matched',
-      instruct: true,
-      streaming: true,
       deterministic: true,
       wordTimes: 'measured',
       phones: true,
@@ -52,14 +47,9 @@ export function createEngine(): SpeechEngine {
       await flite()
     },
     async prepareVoice(source) {
-      const key = keyOf(source)
+      const key = keyOfSource(source)
       const voice = voices.get(key) ?? { key, speaker: await speakerOf(source, flite) }
-      voices.delete(key)
       voices.set(key, voice)
-      for (const oldest of voices.keys()) {
-        if (voices.size <= keptVoices) break
-        voices.delete(oldest)
-      }
       return voice
     },
     async *synthesize(request, signal) {
@@ -75,15 +65,14 @@ export function createEngine(): SpeechEngine {
         await new Promise(setImmediate)
         signal?.throwIfAborted()
         const begin = (spokenSamples + pause * outputRate) / outputRate
-        for (const samples of engine.speak(text, speaker, {
+        const samples = engine.speak(text, speaker, {
           phones: request.phones,
           onTimes: words && ((times) => words(times, begin)),
-        })) {
-          if (pause > 0) yield new Float32Array(pause * outputRate)
-          spokenSamples += pause * outputRate + samples.length
-          pause = 0
-          yield samples
-        }
+        })
+        if (samples.length === 0) continue
+        if (pause > 0) yield new Float32Array(pause * outputRate)
+        spokenSamples += pause * outputRate + samples.length
+        yield samples
         pause = ends ? pauses.sentence : pauses.clause
       }
     },
@@ -94,7 +83,7 @@ export function createEngine(): SpeechEngine {
   }
 }
 
-function speakerFor({ voice, instruct }: SpeechRequest, voices: ReadonlyMap<string, FliteVoice>): Speaker {
+function speakerFor({ voice, instruct }: SpeechRequest, voices: Recent<FliteVoice>): Speaker {
   const speaker = (voice as Partial<FliteVoice>).speaker ?? voices.get(voice.key)?.speaker
   if (!speaker) throw new AppError('internal', 'The voice was not prepared')
   return instruct ? speakerOfInstruction(speaker, instruct) : speaker
@@ -103,7 +92,7 @@ function speakerFor({ voice, instruct }: SpeechRequest, voices: ReadonlyMap<stri
 async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Promise<Speaker> {
   switch (source.kind) {
     case 'preset': {
-      const preset = presets[source.voice.toLowerCase()]
+      const preset = presetSpeaker(source.voice)
       if (!preset) throw new AppError('not_found', `Voice "${source.voice}" not found in the built-in voice (flite)`)
       return preset
     }
@@ -118,18 +107,6 @@ async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Prom
         })
       return matchSpeaker(await flite(), parseWav(await readFile(source.path)))
   }
-}
-
-function keyOf(source: VoiceSource): string {
-  const hash = createHash('sha256').update(source.kind)
-  if (source.kind === 'preset') hash.update(source.voice.toLowerCase())
-  else if (source.kind === 'design') hash.update(source.description)
-  else if (source.kind === 'file') hash.update(source.path)
-  else {
-    const { buffer, byteOffset, byteLength } = source.samples
-    hash.update(`${source.sampleRate} `).update(new Uint8Array(buffer, byteOffset, byteLength))
-  }
-  return hash.digest('hex')
 }
 
 interface Piece {

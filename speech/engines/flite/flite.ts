@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { AppError } from '../../../src/errors.ts'
-import { createResampler, resample, resampleReach } from '../../audio/resample.ts'
+import { resample } from '../../audio/resample.ts'
 import { parseWav } from '../../audio/wav.ts'
-import { naturalPitch, type Speaker } from './speaker.ts'
+import type { Speaker } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
-import { createColouring, timbreGrid } from './timbre.ts'
 import { createTokenTimer, type TokenTime } from './token-times.ts'
 import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
 
@@ -17,22 +16,18 @@ const fliteRate = 16_000
 /** Flite, the small synthesiser of Carnegie Mellon University (http://cmuflite.org), compiled to WebAssembly. */
 export interface Flite {
   /**
-   * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short, in pieces so that the
-   * first is soon there. Blocks this thread while it works.
+   * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short. Blocks this thread while it
+   * works.
    */
-  speak(text: string, speaker: Speaker, details?: SpeakDetails): Generator<Float32Array>
+  speak(text: string, speaker: Speaker, details?: SpeakDetails): Float32Array
 }
 
 export interface SpeakDetails {
   /** Sounds of words in ARPABET, by the word in small letters. */
   readonly phones?: Readonly<Record<string, string>> | undefined
-  /** Told before the first piece when each word of the text (divided by spaces) is heard, in seconds from the first sample. */
+  /** Told when each word of the text (divided by spaces) is heard, in seconds from the first sample. */
   readonly onTimes?: ((times: readonly TokenTime[]) => void) | undefined
 }
-
-/** The first piece is short, to be heard soon; the others are long, since each costs an overlap. In samples of flite. */
-const firstBlock = 8 * timbreGrid
-const nextBlock = 64 * timbreGrid
 
 /** Reads and compiles flite. Throws `unavailable` where the package is not installed. */
 export async function loadFlite(): Promise<Flite> {
@@ -40,35 +35,16 @@ export async function loadFlite(): Promise<Flite> {
   const timeTokens = createTokenTimer(run)
 
   return {
-    *speak(text, speaker, { phones = {}, onTimes } = {}) {
-      // The voice rms has a pitch model that cannot be told a mean: it is spoken slower and played faster instead, and
-      // its formants, which rise with the speed, are moved back.
-      const speed = speaker.base === 'rms' ? speaker.pitch / naturalPitch.rms : 1
+    speak(text, speaker, { phones = {}, onTimes } = {}) {
+      // In whole percents, whose filters are short.
+      const speed = Math.round(100 * speaker.formants) / 100
       const { samples, printed } = runFlite(run, { text, phones, speaker, speed })
       const { from, to } = audibleRange(samples)
       onTimes?.(timeTokens(text, printed).map((time) => time && shifted(time, from / fliteRate, to / fliteRate, speed)))
-      yield* finish(samples.subarray(from, to), speaker, speed)
+      const spoken = resample(samples.subarray(from, to), Math.round(speed * fliteRate), outputRate)
+      const gain = loudnessGain(spoken)
+      return spoken.map((sample) => softClip(sample * gain))
     },
-  }
-}
-
-/** Gives flite's samples their colour, rate and loudness, block by block. */
-function* finish(spoken: Float32Array, speaker: Speaker, speed: number): Generator<Float32Array> {
-  const step = (speed * fliteRate) / outputRate
-  const colour = createColouring({ ...speaker, formants: speaker.formants / speed })
-  const resampler = createResampler(step)
-  const gain = loudnessGain(spoken)
-  const coloured = new Float32Array(spoken.length)
-  let done = 0
-  for (let from = 0, size = firstBlock; from < spoken.length; from += size, size = nextBlock) {
-    const to = Math.min(spoken.length, from + size)
-    coloured.set(colour(spoken, from, to), from)
-    // Samples that depend on some that are not coloured yet come with the next block.
-    const end = Math.round((to === spoken.length ? to : to - resampleReach(step) - 1) / step)
-    const block = resampler(coloured, done, end)
-    for (let index = 0; index < block.length; index++) block[index] = softClip(block[index]! * gain)
-    yield block
-    done = end
   }
 }
 
@@ -107,7 +83,7 @@ function runFlite(run: ProgramRun, { text, phones, speaker, speed }: Utterance):
   const lexicon = Object.entries(phones).map(([word, sounds]) => `${spellPlainly(word).toLowerCase()} : ${sounds}`)
   const words = lexicon.filter((line) => /^[a-z]+ : /.test(line)).join('\n')
   const features = [
-    ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch}`]),
+    ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch / speed}`]),
     ...(speaker.spread === undefined ? [] : ['--setf', `int_f0_target_stddev=${speaker.spread}`]),
     '--setf',
     `duration_stretch=${speaker.stretch * speed}`,
@@ -118,7 +94,7 @@ function runFlite(run: ProgramRun, { text, phones, speaker, speed }: Utterance):
   const wav = files.get('speech.wav')
   if (exitCode !== 0 || !wav) throw new Error(`flite ended with ${exitCode}: ${output}`)
   const { samples, sampleRate } = parseWav(wav)
-  return { samples: resample(samples, sampleRate / fliteRate), printed: output }
+  return { samples: resample(samples, sampleRate, fliteRate), printed: output }
 }
 
 /** Flite's silence before and after a sentence varies; this much is left for every voice, in samples. */

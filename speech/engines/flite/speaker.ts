@@ -1,64 +1,100 @@
-import type { Timbre } from './timbre.ts'
+import { readData } from '../../shared/data.ts'
 
 /** The recorded speakers inside flite that are clear enough to be understood. */
-export type BaseVoice = 'slt' | 'rms' | 'awb' | 'kal16'
-
-/** The median pitch of each base voice as it comes, in Hz (measured over three sentences). */
-export const naturalPitch: Readonly<Record<BaseVoice, number>> = { slt: 174, rms: 100, awb: 131, kal16: 93 }
+export type BaseVoice = 'slt' | 'rms' | 'awb'
 
 /** The settings that tell one voice of the flite engine from another. */
-export interface Speaker extends Timbre {
+export interface Speaker {
   readonly base: BaseVoice
   /** Median pitch in Hz. */
   readonly pitch: number
+  /**
+   * Formants move to this many times their frequency: it is spoken that much lower and slower, and played faster. The voice rms
+   * cannot be told a pitch, so that its formants follow that.
+   */
+  readonly formants: number
   /** Liveliness: the standard deviation of the pitch in Hz; undefined keeps the base voice's. The voice rms has its own. */
   readonly spread?: number
   /** How much longer than the base voice's every sound lasts. */
   readonly stretch: number
 }
 
-/** A speaker: the base voice with some settings changed. */
-export function speaker(base: BaseVoice, changes: Partial<Omit<Speaker, 'base'>> = {}): Speaker {
-  return { base, pitch: naturalPitch[base], stretch: 1, formants: 1, equaliser: [], ...changes }
+/** What words in a description do to a voice: pitch and stretch change by a factor, the spread by addition. */
+interface Trait {
+  readonly words: readonly string[]
+  readonly pitch?: number
+  readonly stretch?: number
+  readonly spread?: number
 }
 
-/** Spectral tilts in dB from 0 to 8 kHz: they tell voices apart without touching the formants that carry the words. */
-const bright = [-3, -1, 1, 3, 4]
-const warm = [2, 0, -2, -4, -5]
+interface Speakers {
+  /** The speaker for each named voice while no neural model is installed: of the same gender and, as far as words tell, character. */
+  readonly presets: Readonly<Record<string, Partial<Speaker> & Pick<Speaker, 'base'>>>
+  readonly female: readonly string[]
+  readonly male: readonly string[]
+  readonly scottish: readonly string[]
+  readonly traits: readonly Trait[]
+}
 
-/**
- * The speaker for each named voice while no neural model is installed: of the same gender and, as far as words tell,
- * character. Every setting was kept where an automatic recogniser still understands it; formants of the female
- * base only go down, those of the male ones by no more than a tenth.
- */
-export const presets: Readonly<Record<string, Speaker>> = {
-  ryan: speaker('rms', { pitch: 112, stretch: 0.92 }),
-  aiden: speaker('awb', { pitch: 140, stretch: 0.9, formants: 0.96 }),
-  vivian: speaker('slt', { pitch: 208, formants: 0.93, equaliser: bright }),
-  serena: speaker('slt', { pitch: 163, formants: 0.95, equaliser: warm }),
-  uncle_fu: speaker('rms', { pitch: 88, stretch: 1.05, formants: 0.97 }),
-  dylan: speaker('awb', { pitch: 158 }),
-  eric: speaker('rms', { pitch: 125, formants: 1.05 }),
-  ono_anna: speaker('slt', { pitch: 236, stretch: 0.96, formants: 0.9 }),
-  sohee: speaker('awb', { pitch: 189, formants: 1.1 }),
+const speakers = readData<Speakers>('engines/flite/speakers.json')
 
-  alba: speaker('slt', { pitch: 180, formants: 0.93 }),
-  marius: speaker('awb', { pitch: 116, formants: 0.98 }),
-  javert: speaker('rms', { pitch: 90, formants: 0.97 }),
-  jean: speaker('awb', { pitch: 142, stretch: 1.08, spread: 12 }),
-  fantine: speaker('slt', { pitch: 158, stretch: 1.06, formants: 0.94, equaliser: warm }),
-  cosette: speaker('slt', { pitch: 236, formants: 0.91 }),
-  eponine: speaker('slt', { pitch: 204, spread: 40, formants: 0.92 }),
-  azelma: speaker('awb', { pitch: 192, formants: 1.1, equaliser: bright }),
+/** The median pitch of each base voice as it comes, in Hz (measured over three sentences). */
+const naturalPitch: Readonly<Record<BaseVoice, number>> = { slt: 174, rms: 100, awb: 131 }
 
-  'alba-casual': speaker('slt', { pitch: 180, formants: 0.93 }),
-  'alba-merchant': speaker('slt', { pitch: 202, stretch: 0.92, formants: 0.9 }),
-  'alba-announcer': speaker('slt', { pitch: 166, stretch: 1.05, formants: 0.95, equaliser: bright }),
-  'expresso-happy': speaker('awb', { pitch: 168, spread: 30, stretch: 0.94, equaliser: bright }),
-  'expresso-sad': speaker('awb', { pitch: 110, spread: 8, stretch: 1.12, equaliser: warm }),
-  'expresso-angry': speaker('rms', { pitch: 122, stretch: 0.9, equaliser: bright }),
-  'vctk-p225': speaker('awb', { pitch: 190, formants: 1.08 }),
-  'vctk-p226': speaker('rms', { pitch: 100 }),
-  'vctk-p227': speaker('awb', { pitch: 136, formants: 0.97 }),
-  'vctk-p228': speaker('slt', { pitch: 224, formants: 0.89, equaliser: warm }),
+/** The highest pitch of each base voice that was measured to be understood, as a factor; the lowest is 0.82 of all. */
+const highest: Readonly<Record<BaseVoice, number>> = { slt: 1.45, rms: 1.2, awb: 1.45 }
+const lowest = 0.82
+
+/** The standard deviation of pitch in the base voices, in Hz. */
+const usualSpread = 20
+
+/** A speaker: the base voice with some settings changed, within the range that stays clear. */
+export function speaker(base: BaseVoice, changes: Partial<Speaker> = {}): Speaker {
+  const natural = naturalPitch[base]
+  const { pitch = natural, stretch = 1, spread, formants = base === 'slt' ? 0.94 : 1 } = changes
+  const bounded = clamp(pitch, lowest * natural, highest[base] * natural)
+  return {
+    base,
+    pitch: bounded,
+    formants: base === 'rms' ? bounded / natural : formants,
+    stretch: clamp(stretch, 0.8, 1.35),
+    ...(spread !== undefined && { spread: clamp(spread, 2, 45) }),
+  }
+}
+
+/** The speaker of a preset, in any case; undefined for an unknown name. */
+export function presetSpeaker(name: string): Speaker | undefined {
+  const preset = speakers.presets[name.toLowerCase()]
+  return preset && speaker(preset.base, preset)
+}
+
+/** A voice from the words that describe it: gender, age, pitch, pace and mood. Unknown words are ignored. */
+export function speakerOfDescription(description: string): Speaker {
+  return speakerOfInstruction(neutralSpeaker(description), description)
+}
+
+function neutralSpeaker(description: string): Speaker {
+  if (hasWord(description, speakers.female)) return speaker('slt')
+  if (hasWord(description, speakers.male)) return speaker(hasWord(description, speakers.scottish) ? 'awb' : 'rms')
+  return speaker('awb', { pitch: 150 })
+}
+
+/** The same voice, bent by the words of an instruction such as "speak slowly and sadly". */
+export function speakerOfInstruction(voice: Speaker, instruction: string): Speaker {
+  let { pitch, stretch, spread } = voice
+  for (const trait of speakers.traits) {
+    if (!hasWord(instruction, trait.words)) continue
+    pitch *= trait.pitch ?? 1
+    stretch *= trait.stretch ?? 1
+    if (trait.spread !== undefined) spread = (spread ?? usualSpread) + trait.spread
+  }
+  return speaker(voice.base, { ...voice, pitch, stretch, ...(spread !== undefined && { spread }) })
+}
+
+function hasWord(text: string, words: readonly string[]): boolean {
+  return new RegExp(`\\b(?:${words.join('|')})\\b`, 'i').test(text)
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(high, value))
 }

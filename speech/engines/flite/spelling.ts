@@ -1,32 +1,4 @@
-import { greekName, plainLetters, signName } from '../../text/signs.ts'
-
-/** Marks for a pause, and silent ones. */
-const marks: Readonly<Record<string, string>> = {
-  '‘': "'",
-  '’': "'",
-  '‚': "'",
-  '“': '"',
-  '”': '"',
-  '„': '"',
-  '«': '"',
-  '»': '"',
-  '–': ', ',
-  '—': ', ',
-  '…': '... ',
-  '。': '. ',
-  '．': '. ',
-  '！': '! ',
-  '？': '? ',
-  '，': ', ',
-  '、': ', ',
-  '；': '; ',
-  '：': ': ',
-  '（': ' (',
-  '）': ') ',
-  '¿': '',
-  '¡': '',
-  _: ' ',
-}
+import { greekName, signName, signs } from '../../text/signs.ts'
 
 /**
  * Writes English text in the plain ASCII that flite reads: accents fall off, signs become words. Returns '' when nothing is
@@ -37,7 +9,7 @@ export function spellPlainly(text: string): string {
   const plain = text
     .replace(/[^\x20-\x7e]|[_=+&@%#<>^~]/gu, (character) => {
       const name = signName(character) ?? greekName(character)
-      return name ? ` ${name} ` : (plainLetters[character] ?? marks[character] ?? character)
+      return name ? ` ${name} ` : (signs.letters[character] ?? signs.marks[character] ?? character)
     })
     .normalize('NFKD')
     .replace(/[\p{M}]/gu, '')

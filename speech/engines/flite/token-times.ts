@@ -1,4 +1,5 @@
 /** When the words of a text are heard: flite prints the end of each sound with the audio, and the sounds of each word alone. */
+import { createRecent } from '../../shared/recent.ts'
 import type { ProgramRun } from './wasi.ts'
 
 /** A sound of flite's with its time in seconds; pauses are left out. */
@@ -19,7 +20,7 @@ const keptWords = 4000
 
 /** Times tokens by the output of flite's `-psdur` for the same text. */
 export function createTokenTimer(run: ProgramRun): TimeTokens {
-  const known = new Map<string, readonly string[]>()
+  const known = createRecent<readonly string[]>(keptWords)
   return (text, printed) => {
     const sounds = readSounds(printed)
     const tokens = text.split(/\s+/).filter(Boolean)
@@ -41,10 +42,6 @@ export function createTokenTimer(run: ProgramRun): TimeTokens {
     const { output } = run(['flite', '-voice', 'kal16', '-ps', '-t', token, '-o', 'none'])
     const names = output.split(/\s+/).filter((name) => name !== '' && name !== 'pau')
     known.set(token, names)
-    for (const oldest of known.keys()) {
-      if (known.size <= keptWords) break
-      known.delete(oldest)
-    }
     return names
   }
 }

@@ -1,22 +1,15 @@
 /** The codec's decoder as the loop uses it: codes of whole frames in, samples out. */
 import { join } from 'node:path'
-import {
-  add,
-  createGraph,
-  createWeights,
-  openTensorFile,
-  type TensorFile,
-  type Value,
-} from '../../../src/inference/inference.ts'
-import { convolve, createStreamStates, depthwiseTransposedConvolution } from '../../blocks/convolution.ts'
+import { add, openTensorFile, type TensorFile, type Value, type Weights } from '../../../src/inference/inference.ts'
+import { convolve } from '../../blocks/convolution.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
-import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
+import { buildMimiDecoder } from '../../blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { sumOfEntries } from '../../blocks/residual-vectors.ts'
-import { runSeanet } from '../../blocks/seanet.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
-import { type CodecShape, cacheShape, kyutaiLayers, runTransformer } from '../../blocks/transformer.ts'
-import { type DecoderPlan, type DecoderSource, feedCodes, loadCodec } from '../neural/decoder.ts'
+import { type CodecShape, cacheShape, kyutaiLayers } from '../../blocks/transformer.ts'
+import { type DecoderSource, feedCodes, loadCodec } from '../neural/decoder.ts'
+import type { DecoderPlan } from '../neural/decoder-process.ts'
 import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
 import { type CodecGeometry, readCodecGeometry } from './geometry.ts'
 import type { GraphOptions } from './graphs.ts'
@@ -47,37 +40,14 @@ export function codecShape({ transformer }: CodecGeometry, { codec }: KyutaiConf
   }
 }
 
-/**
- * Input `codes` int64 [frames, books]; output `audio` [samples, 1], not bound to [-1, 1]. Attention as in `runTransformer`, for
- * frames × stride rows. With `stages` also `latent`, `upsample` and `transformer` [rows, width].
- */
-function buildCodecDecoder(
-  file: TensorFile,
-  { seanet }: CodecGeometry,
-  shape: CodecShape,
-  books: number,
-  options: GraphOptions = {},
-): StreamingGraph {
-  const graph = createGraph('codec_decoder')
-  const weights = createWeights(graph, file)
-  const states = createStreamStates(graph)
-  const codes = graph.input('codes', 'int64', ['frames', books])
+/** The latents of the codes of whole frames: input `codes` int64 [frames, books]. */
+function latentsOf(weights: Weights, books: number): Value {
+  const codes = weights.graph.input('codes', 'int64', ['frames', books])
   const { first, rest } = codecBooks(books)
   const semantic = convolve(weights, codecProjections.first, sumOfEntries(weights, first, codes, 0))
-  const latent =
-    rest.length === 0
-      ? semantic
-      : add(graph, semantic, convolve(weights, codecProjections.rest, sumOfEntries(weights, rest, codes, 1)))
-  const upsample = depthwiseTransposedConvolution(weights, states, upsampling, latent)
-  const transformer = runTransformer(weights, shape, upsample).at(-1)!
-  const audio = runSeanet(weights, states, seanet, shape.dilationBase, transformer)
-  graph.output('audio', audio, 'float32', ['samples', 1])
-  if (options.stages) for (const [name, value] of Object.entries({ latent, upsample, transformer })) stage(name, value)
-  return { model: graph.encode(), states: states.kept }
-
-  function stage(name: string, value: Value): void {
-    graph.output(name, graph.node('Identity', [value]), 'float32', [`${name}_rows`, shape.width])
-  }
+  if (rest.length === 0) return semantic
+  const acoustic = convolve(weights, codecProjections.rest, sumOfEntries(weights, rest, codes, 1))
+  return add(weights.graph, semantic, acoustic)
 }
 
 /** How positions of the codec's transformer see each other: as the authors' program that decodes frame by frame, or in one call. */
@@ -92,10 +62,11 @@ export async function loadDecoder(
   options: GraphOptions & { readonly window?: CodecWindow } = {},
 ): Promise<Decoder<Int32Array> & { openStream(): Stream }> {
   const shape = codecShape(geometry, configuration)
+  const decoder = { name: 'codec_decoder', seanet: geometry.seanet, shape, upsample: upsampling, stage: 'latent' }
   return loadCodec({
     file,
-    graph: buildCodecDecoder(file, geometry, shape, books, options),
-    options: { name: 'codec_decoder', device: 'cpu', frugal: true },
+    graph: buildMimiDecoder(file, { ...decoder, latents: (weights) => latentsOf(weights, books) }, options),
+    options: { name: 'codec_decoder', frugal: true },
     shape: cacheShape(shape, configuration.codec.transformer.context),
     rotary: createRotaryTable(shape.headSize, shape.period),
     rowsTogether: options.window === 'row' ? 1 : geometry.stride,

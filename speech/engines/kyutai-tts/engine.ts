@@ -144,10 +144,6 @@ async function* without(
 function capabilitiesOf(loaded: KyutaiModel | undefined, pace: number): EngineCapabilities {
   return {
     languages: ['English', 'French'],
-    cloning: 'none',
-    design: 'none',
-    instruct: false,
-    streaming: true,
     wordTimes: 'measured',
     ...(loaded && {
       voiceSuffix: voiceSuffix(loaded.configuration.model),

@@ -1,5 +1,5 @@
 /** The loop of Kyutai TTS: words go in when the model asks for them, and frames of codes come out behind them. */
-import type { TensorData } from '../../../src/inference/inference.ts'
+import { floats, type TensorData } from '../../../src/inference/inference.ts'
 import type { CodeChooser } from './choice.ts'
 import type { KyutaiModel, LanguageStreams } from './model.ts'
 import { createWordMachine, type Entry, type HandedWord } from './words.ts'
@@ -110,11 +110,7 @@ export async function* generateFrames(
       if (row) for (let i = 0; i < width; i++) audio[i]! += row[i]!
     }
     const { main, second } = tables.text(text)
-    const tensor = (data: Float32Array = new Float32Array(width)): TensorData => ({
-      type: 'float32',
-      shape: [1, width],
-      data,
-    })
+    const tensor = (data: Float32Array = new Float32Array(width)) => floats([1, width], data)
     return { audio: tensor(audio), main: tensor(main), second: tensor(second) }
   }
 

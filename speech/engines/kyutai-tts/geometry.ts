@@ -2,18 +2,23 @@
 import { type ExpectedTensors, partName, type TensorFile, tensorProblems } from '../../../src/inference/inference.ts'
 import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
-import { checkTensors } from '../neural/model-files.ts'
+import { kyutaiLayers } from '../../blocks/transformer.ts'
+import { readData } from '../../shared/data.ts'
+import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
-import {
-  codecBooks,
-  codecConvolutions,
-  codecName,
-  codecProjections,
-  codecTransformer,
-  conditioner,
-  tensorNames,
-  upsampling,
-} from './tensors.ts'
+import { codecBooks, codecConvolutions, codecName, codecProjections, codecTransformer, upsampling } from './tensors.ts'
+
+type Table =
+  | 'model'
+  | 'conditioner'
+  | 'book'
+  | 'layer'
+  | 'depthSet'
+  | 'head'
+  | 'depthBook'
+  | 'depthLayer'
+  | 'depthGating'
+const tables = readData<Readonly<Record<Table, TensorTable>>>('engines/kyutai-tts/tensors.json')
 
 /** Throws an AppError that names the file and the tensors that are missing or of another shape. */
 export function checkModelFile(file: TensorFile, configuration: KyutaiConfiguration): void {
@@ -35,60 +40,35 @@ const unused =
 
 /** The tensors of the language model in the published spelling. */
 export function modelTensors({ model, feedForward, sets }: KyutaiConfiguration): ExpectedTensors {
-  const { dim, card, text_card: textCard, depformer_dim: depth, depformer_low_rank_embeddings: low } = model
-  const { speaker_wavs: speaker, cfg, control } = model.conditioners
+  const { dim: width, depformer_dim: depth, conditioners } = model
+  const sizes = {
+    ...{ width, attention: 3 * width, inner: feedForward.backbone, innerTwice: 2 * feedForward.backbone },
+    ...{ depth, depthStacked: sets * depth, depthAttention: 3 * sets * depth },
+    ...{
+      depthInner: feedForward.depth,
+      depthInnerTwice: 2 * feedForward.depth,
+      low: model.depformer_low_rank_embeddings,
+    },
+    ...{ codes: model.card, codeRows: model.card + 1, voice: conditioners.speaker_wavs.tensor.dim },
+    ...{ textRows: model.text_card + 1, textOut: model.text_card_out ?? model.text_card },
+  }
   const expected: ExpectedTensors = new Map()
-  const expect = (name: string, ...shape: number[]) => expected.set(name, shape)
-
-  for (const [name, { lut }] of [
-    ['cfg', cfg],
-    ['control', control],
-  ] as const) {
-    expect(conditioner(name, 'embed.weight'), lut.n_bins + 1, lut.dim)
-    expect(conditioner(name, 'output_proj.weight'), dim, lut.dim)
+  const expect = (table: TensorTable, count: number, ...indices: readonly number[]) => {
+    for (let index = 0; index < count; index++) expectTensors(expected, table, sizes, ...indices, index)
   }
-  expect(conditioner('cfg', 'learnt_padding'), 1, 1, dim)
-  expect(conditioner('speaker_wavs', 'output_proj.weight'), dim, speaker.tensor.dim)
-  expect(conditioner('speaker_wavs', 'learnt_padding'), 1, 1, dim)
-
-  expect(`${tensorNames.text}.weight`, textCard + 1, dim)
-  expect(`${tensorNames.text}.out1.weight`, dim, dim)
-  expect(`${tensorNames.text}.out2.weight`, dim, dim)
-  expect(tensorNames.textHead, model.text_card_out ?? textCard, dim)
-  expect(tensorNames.lastNorm, 1, 1, dim)
-  for (let book = 0; book < model.n_q; book++) expect(tensorNames.codes(book), card + 1, dim)
-  for (let layer = 0; layer < model.num_layers; layer++) {
-    const name = `transformer.layers.${layer}`
-    expectLayer(name, dim, feedForward.backbone, 1, 'gating')
-    expect(`${name}.cross_attention.in_proj_weight`, 3 * dim, dim)
-    expect(`${name}.cross_attention.out_proj.weight`, dim, dim)
-    expect(`${name}.norm_cross.weight`, dim)
-    expect(`${name}.norm_cross.bias`, dim)
+  expectTensors(expected, tables.model, sizes)
+  for (const name of ['cfg', 'control'] as const) {
+    const { n_bins: bins, dim: size } = conditioners[name].lut
+    expectTensors(expected, tables.conditioner, { width, size, rows: bins + 1 }, name)
   }
-
-  expect(`${tensorNames.depthText}.weight`, textCard + 1, low)
-  expect(`${tensorNames.depthText}.out1.weight`, depth, low)
-  expect(`${tensorNames.depthText}.out2.weight`, depth, low)
-  for (let set = 0; set < sets; set++) expect(tensorNames.depthIn(set), depth, dim)
-  for (let book = 0; book < model.dep_q; book++) {
-    expect(tensorNames.head(book), card, depth)
-    if (book === model.dep_q - 1) continue
-    expect(tensorNames.depthCodes(book), card + 1, low)
-    expect(tensorNames.depthSpread(book), depth, low)
-  }
-  for (let layer = 0; layer < model.depformer_num_layers; layer++)
-    for (let set = 0; set < sets; set++)
-      expectLayer(`depformer.layers.${layer}`, depth, feedForward.depth, sets, `gating.${set}`)
+  expect(tables.book, model.n_q)
+  expect(tables.layer, model.num_layers)
+  expect(tables.depthSet, sets)
+  expect(tables.head, model.dep_q)
+  expect(tables.depthBook, model.dep_q - 1)
+  expect(tables.depthLayer, model.depformer_num_layers)
+  for (let layer = 0; layer < model.depformer_num_layers; layer++) expect(tables.depthGating, sets, layer)
   return expected
-
-  function expectLayer(name: string, width: number, inner: number, stacked: number, gating: string): void {
-    expect(`${name}.norm1.alpha`, 1, 1, width)
-    expect(`${name}.norm2.alpha`, 1, 1, width)
-    expect(`${name}.self_attn.in_proj_weight`, stacked * 3 * width, width)
-    expect(`${name}.self_attn.out_proj.weight`, stacked * width, width)
-    expect(`${name}.${gating}.linear_in.weight`, 2 * inner, width)
-    expect(`${name}.${gating}.linear_out.weight`, width, inner)
-  }
 }
 
 /** The codec's half that makes samples, as its file has it. */
@@ -105,8 +85,7 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
   const [width] = seanet.channels
   const sizeOf = (name: string, axis: number) => file.tensors.get(name)?.shape[axis] ?? 0
   const layers = codec.transformer.num_layers ?? Math.max(1, countLayers(file))
-  const layer = (index: number, part: string) => `${codecTransformer}.layers.${index}.${part}`
-  const feedForward = sizeOf(layer(0, 'linear1.weight'), 0)
+  const feedForward = sizeOf(`${codecTransformer}.layers.0.linear1.weight`, 0)
   const books = codecBooks(model.dep_q)
   const entry = codec.quantizer.dimension ?? sizeOf(books.first[0]!.sums, 1)
   const stride = sizeOf(`${upsampling}.weight`, 2) / 2
@@ -119,22 +98,16 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
   }
   for (const name of Object.values(codecProjections)) expect(`${name}.weight`, width, entry, 1)
   expect(`${upsampling}.weight`, width, 1, stride * 2)
-  for (let index = 0; index < layers; index++) {
-    for (const norm of ['norm1', 'norm2'])
-      for (const part of ['weight', 'bias']) expect(layer(index, `${norm}.${part}`), width)
-    expect(layer(index, 'self_attn.in_proj.weight'), 3 * width, width)
-    expect(layer(index, 'self_attn.out_proj.weight'), width, width)
-    expect(layer(index, 'linear1.weight'), feedForward, width)
-    expect(layer(index, 'linear2.weight'), width, feedForward)
-    for (const scale of [1, 2]) expect(layer(index, `layer_scale_${scale}.scale`), width)
-  }
+  const transformer = { prefix: codecTransformer, width, layers, feedForward }
+  const layersShape = { ...kyutaiLayers('erf'), heads: 1, headSize: width, period: 1, epsilon: 0 }
+  expectLayers(expected, { ...transformer, ...layersShape }, true)
   const samplesPerFrame = seanet.ratios.reduce((product, ratio) => product * ratio, stride)
   // Contradictions between sizes that each fit by themselves.
   const fits = tensorProblems(file.tensors, expected).length === 0 && seanet.problems.length === 0
   const others = fits ? contradictions() : seanet.problems
   checkTensors(file, { what: 'the codec of a Kyutai TTS model', expected, others, unused, spell: codecName })
   return {
-    transformer: { prefix: codecTransformer, width, layers, feedForward },
+    transformer,
     seanet,
     stride,
     books: model.dep_q,

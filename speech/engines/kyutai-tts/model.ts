@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import {
+  floats,
   openSession,
   openTensorFile,
   type QuantisationPlan,
@@ -152,9 +153,9 @@ async function openFrom(
         set = schedule[book]!
         const { made } = await stream.run(
           {
-            hidden: { type: 'float32', shape: [1, model.dim], data: hidden },
-            embedded: { type: 'float32', shape: [1, embedded.length], data: embedded },
-            spread: { type: 'float32', shape: [shape.width, embedded.length], data: spread },
+            hidden: floats([1, model.dim], hidden),
+            embedded: floats([1, embedded.length], embedded),
+            spread: floats([shape.width, embedded.length], spread),
           },
           1,
         )
@@ -179,7 +180,7 @@ async function openFrom(
   }
 
   function placeOf(name: string) {
-    return { name, device: 'cpu', weightsFolder: weightsFolder(quantised), threads } as const
+    return { name, weightsFolder: weightsFolder(quantised), threads } as const
   }
 }
 
@@ -195,23 +196,14 @@ export function quantisationPlan(cacheFolder: string): QuantisationPlan {
   return {
     name: 'kyutai-tts',
     cacheFolder,
-    keeps: isUsedEveryFrame,
-    quantises: isLarge,
+    // The graphs that run for every frame on a single row, and the voice's keys and values.
+    keeps: /^(transformer|out_norm|text_linear|text_emb\.out[12]|depformer|depformer_in|linears)\./,
+    // The matrices that hold all but some hundred thousand of those numbers.
+    quantises:
+      /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/,
     scales: 'block',
     recognise: 'identity',
   }
-}
-
-/** The weights of the graphs that run for every frame on a single row, and of the voice's keys and values. */
-function isUsedEveryFrame(name: string): boolean {
-  return /^(transformer|out_norm|text_linear|text_emb\.out[12]|depformer|depformer_in|linears)\./.test(name)
-}
-
-/** The matrices that hold all but some hundred thousand of those numbers. */
-function isLarge(name: string): boolean {
-  return /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/.test(
-    name,
-  )
 }
 
 async function openFittingTokenizer(folder: string, { model }: KyutaiConfiguration): Promise<Tokenizer> {

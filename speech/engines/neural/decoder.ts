@@ -8,32 +8,18 @@ import {
   weightsFolder,
 } from '../../../src/inference/inference.ts'
 import type { ChildModule } from '../../../src/process/process.ts'
-import {
-  type Decoder,
-  frameDecoder,
-  loadFromFile,
-  openDecoderProcess as openProcess,
-  serveDecoder,
-} from '../../blocks/frame-decoder.ts'
+import { type Decoder, frameDecoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { createStream, type Stream, type StreamParts } from '../../blocks/state-stream.ts'
-
-/** Which decoder to load. */
-export interface DecoderPlan {
-  /** The model's folder. */
-  readonly folder: string
-}
+import { type DecoderPlan, openDecoderProcess } from './decoder-process.ts'
 
 /** An engine's decoders: how one is loaded over the codec's file, here or in a process of its own. */
 export interface DecoderSource<Plan extends DecoderPlan, Frames> {
-  /** The module that calls `serveDecoderOf`. Its file has a name of its own, since a build puts all into one folder. */
+  /** The module that calls `serveDecoder`. Its file has a name of its own, since a build puts all into one folder. */
   readonly module: ChildModule
   openFile(plan: Plan): Promise<TensorFile>
   load(file: TensorFile, plan: Plan): Promise<Decoder<Frames>>
 }
-
-/** With the identity of the codec's file that the engine has checked. */
-type Checked<Plan> = Plan & { readonly identity: string }
 
 /** Loads a decoder over an open file, in this process or in one of its own. */
 export function openDecoder<Plan extends DecoderPlan, Frames>(
@@ -43,27 +29,8 @@ export function openDecoder<Plan extends DecoderPlan, Frames>(
   where: 'here' | 'process' = 'here',
 ): Promise<Decoder<Frames>> {
   return where === 'process'
-    ? openDecoderProcess(source, { ...plan, identity: file.identity })
+    ? openDecoderProcess(source.module, { plan, identity: file.identity })
     : source.load(file, plan)
-}
-
-/** A decoder in a process of its own. */
-export function openDecoderProcess<Plan extends DecoderPlan, Frames>(
-  { module }: DecoderSource<Plan, Frames>,
-  plan: Checked<Plan>,
-): Promise<Decoder<Frames>> {
-  return openProcess(module, plan)
-}
-
-/** The child's side: decodes for the engine's process. */
-export function serveDecoderOf<Plan extends DecoderPlan, Frames>({
-  openFile,
-  load,
-}: DecoderSource<Plan, Frames>): void {
-  serveDecoder(async (plan: Checked<Plan>) => {
-    const file = await openFile(plan)
-    return loadFromFile(file, plan.identity, () => load(file, plan))
-  })
 }
 
 /** A codec's graph with the weights and sizes that run it. */

@@ -9,6 +9,7 @@ import {
   tensorProblems,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
+import type { TransformerShape } from '../../blocks/transformer.ts'
 
 /** The text of a file. Throws `unavailable` for one that is missing or cannot be read. */
 export async function readText(path: string): Promise<string> {
@@ -60,6 +61,53 @@ function foreignSettings(path: string, model: string, problems: readonly string[
   })
 }
 
+/** The shapes of tensors by their names: numbers, and names of sizes. A star in a name stands for an index. */
+export type TensorTable = Readonly<Record<string, readonly (number | string)[]>>
+
+/** Adds the tensors of a table to those that are expected; the indices take the places of the stars in their order. */
+export function expectTensors(
+  expected: ExpectedTensors,
+  table: TensorTable,
+  sizes: Readonly<Record<string, number>>,
+  ...indices: readonly (number | string)[]
+): void {
+  for (const [name, shape] of Object.entries(table)) {
+    const whole = indices.reduce<string>((text, index) => text.replace('*', String(index)), name)
+    expected.set(
+      whole,
+      shape.map((size) => (typeof size === 'number' ? size : sizes[size]!)),
+    )
+  }
+}
+
+/** Adds the tensors of a transformer, by the names of its recipe; `hasFactors` says whether its outputs are scaled. */
+export function expectLayers(expected: ExpectedTensors, shape: TransformerShape, hasFactors: boolean): void {
+  const { width, feedForward, headSize, heads, keyValueHeads = heads, names, norm } = shape
+  for (let layer = 0; layer < shape.layers; layer++) {
+    const expect = (name: string | undefined, ...size: number[]) =>
+      name !== undefined && expected.set(`${shape.prefix}.layers.${layer}.${name}`, size)
+    for (const name of [names.attentionNorm, names.feedForwardNorm]) {
+      expect(name, width)
+      if (norm === 'layer') expect(name.replace('weight', 'bias'), width)
+    }
+    if (typeof names.projections === 'string') expect(names.projections, 3 * width, width)
+    else {
+      expect(names.projections.query, heads * headSize, width)
+      expect(names.projections.key, keyValueHeads * headSize, width)
+      expect(names.projections.value, keyValueHeads * headSize, width)
+    }
+    expect(names.queryNorm, headSize)
+    expect(names.keyNorm, headSize)
+    expect(names.output, width, heads * headSize)
+    if (typeof names.gate === 'string') expect(names.gate, feedForward, width)
+    expect(names.up, feedForward, width)
+    expect(names.down, width, feedForward)
+    if (!hasFactors) continue
+    expect(names.attentionScale, width)
+    expect(names.feedForwardScale, width)
+  }
+}
+
 export interface TensorCheck {
   /** What the file should be. */
   readonly what: string
@@ -74,7 +122,7 @@ export interface TensorCheck {
 
 /** Throws an AppError that names the file and the tensors that are missing or of another shape. */
 export function checkTensors(file: TensorFile, { what, expected, others = [], unused, spell }: TensorCheck): void {
-  const found = [...tensorProblems(file.tensors, expected), ...others]
+  const found = [...new Set([...tensorProblems(file.tensors, expected), ...others])]
   const problems = spell ? found.map((problem) => problem.replace(/^\S+/, spell)) : found
   if (problems.length === 0) return
   // An unknown tensor alone does no harm; together with a missing one it hints at a renaming.

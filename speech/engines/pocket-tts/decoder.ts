@@ -1,11 +1,13 @@
 /** The codec's decoder as the loop uses it: latents of whole frames in, samples out. */
 import { join } from 'node:path'
-import { type Device, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
+import { add, floats, multiply, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
+import { convolve } from '../../blocks/convolution.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
-import { buildMimiDecoder, decoderShape } from '../../blocks/mimi-decoder.ts'
+import { buildMimiDecoder, codecShape, type MimiDecoder } from '../../blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { type DecoderPlan, type DecoderSource, loadCodec } from '../neural/decoder.ts'
+import { type DecoderSource, loadCodec } from '../neural/decoder.ts'
+import type { DecoderPlan } from '../neural/decoder-process.ts'
 import {
   type ConfigurationOverrides,
   overridden,
@@ -16,8 +18,26 @@ import { type PocketGeometry, readGeometry } from './geometry.ts'
 
 /** Which decoder to load. */
 export interface PocketDecoderPlan extends DecoderPlan {
-  readonly device: Device
   readonly overrides: ConfigurationOverrides
+}
+
+/** The decoder of a model: input `latents` [frames, latent], normalised. */
+export function mimiDecoderOf(geometry: PocketGeometry, configuration: PocketConfiguration): MimiDecoder {
+  const { latent, decoder } = geometry
+  return {
+    name: 'mimi_decoder',
+    seanet: decoder.seanet,
+    shape: codecShape(decoder, configuration),
+    upsample: 'mimi.upsample.convtr.convtr',
+    stage: 'quantizer',
+    latents(weights) {
+      const { graph } = weights
+      const latents = graph.input('latents', 'float32', ['frames', latent])
+      const spread = multiply(graph, latents, weights.value('flow_lm.emb_std'))
+      const centred = add(graph, spread, weights.value('flow_lm.emb_mean'))
+      return convolve(weights, 'mimi.quantizer.output_proj', centred)
+    },
+  }
 }
 
 /** Loads the decoder into this process. */
@@ -25,20 +45,18 @@ function loadDecoder(
   file: TensorFile,
   geometry: PocketGeometry,
   configuration: PocketConfiguration,
-  device: Device,
 ): Promise<Decoder<Float32Array>> {
-  const shape = decoderShape(geometry, configuration)
-  const { latent, decoder } = geometry
+  const decoder = mimiDecoderOf(geometry, configuration)
+  const { shape } = decoder
   return loadCodec({
     file,
-    graph: buildMimiDecoder(file, geometry, shape),
-    options: { name: 'mimi_decoder', device },
+    graph: buildMimiDecoder(file, decoder),
+    options: { name: 'mimi_decoder' },
     shape: cacheShape(shape, configuration.mimi.context),
     rotary: createRotaryTable(shape.headSize, shape.period),
     feed(latents: Float32Array) {
-      const frames = latents.length / latent
-      const input = { type: 'float32' as const, shape: [frames, latent], data: latents }
-      return { inputs: { latents: input }, rows: frames * decoder.stride }
+      const frames = latents.length / geometry.latent
+      return { inputs: { latents: floats([frames, geometry.latent], latents) }, rows: frames * geometry.decoder.stride }
     },
   })
 }
@@ -47,8 +65,8 @@ function loadDecoder(
 export const decoderSource: DecoderSource<PocketDecoderPlan, Float32Array> = {
   module: { beside: import.meta.url, name: './pocket-decoder-child' },
   openFile: ({ folder }) => openTensorFile(join(folder, 'model.safetensors')),
-  async load(file, { folder, device, overrides }) {
+  async load(file, { folder, overrides }) {
     const geometry = readGeometry(file)
-    return loadDecoder(file, geometry, overridden(await readConfiguration(folder, geometry), overrides), device)
+    return loadDecoder(file, geometry, overridden(await readConfiguration(folder, geometry), overrides))
   },
 }

@@ -8,7 +8,7 @@ import { joinSamples } from '../../audio/sample-queue.ts'
 import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
-import type { EngineCapabilities, SpeechEngine, VoiceHandle, VoiceSource } from '../engine.ts'
+import type { SpeechEngine, VoiceHandle, VoiceSource } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { generateLatents } from './generation.ts'
 import { openPocketModel, type PocketModel } from './model.ts'
@@ -19,7 +19,6 @@ import { createVoices, keyOf, type Voices } from './voices.ts'
 const engineOptions = neuralOptions.extend({
   /** Models of other languages, each loaded when its language is first spoken. */
   others: z.array(z.object({ language: z.string().min(1), folder: z.string().min(1) })).default([]),
-  device: z.enum(['auto', 'cpu', 'cuda', 'mps']).default('auto'),
 })
 
 export type PocketEngineOptions = z.input<typeof engineOptions>
@@ -105,7 +104,11 @@ function createLanguageEngine(settings: Settings): SpeechEngine {
     },
     openStreams: (model) => ({ language: model.openLanguageStream(), decoder: model.openDecoder() }),
     sampleRateOf: ({ configuration }) => configuration.sampleRate,
-    capabilitiesOf: (model) => capabilitiesOf(model, settings.others),
+    capabilitiesOf: (model) => ({
+      languages: model
+        ? [...new Set([model.configuration.language, ...settings.others.map(({ language }) => language)])]
+        : [],
+    }),
     async prepareVoice({ voices }, source, { signal }) {
       const key = await keyOf(source)
       await voices.rowsOf(key, source, signal)
@@ -132,16 +135,5 @@ async function* speak({
     streams.language.reset(rows)
     const latents = generateLatents(model, streams.language, chunk, noise, signal)
     yield* decodeFrames(streams.decoder, latents, joinSamples)
-  }
-}
-
-/** Before the model is loaded it is unknown whether its encoder is there. */
-function capabilitiesOf(model: PocketModel | undefined, others: readonly { language: string }[]): EngineCapabilities {
-  return {
-    languages: model ? [...new Set([model.configuration.language, ...others.map(({ language }) => language)])] : [],
-    cloning: model?.cloning === 'ready' ? 'neural' : 'none',
-    design: 'none',
-    instruct: false,
-    streaming: true,
   }
 }

@@ -1,6 +1,6 @@
 /** The loop of pocket-tts: a voice and a text in, latents frame by frame, and from those the samples. */
 
-import type { TensorData } from '../../../src/inference/inference.ts'
+import { floats, type TensorData } from '../../../src/inference/inference.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
 import type { PocketModel } from './model.ts'
@@ -94,10 +94,6 @@ export async function encodeClip(
     data.set(conditions!.data as Float32Array, frame * width)
   }
   return { rows: frames, data }
-}
-
-function floats(shape: readonly number[], data: Float32Array = new Float32Array()): TensorData {
-  return { type: 'float32', shape, data }
 }
 
 function lastRow({ data }: TensorData, width: number): Float32Array {

@@ -3,19 +3,18 @@
  * exactly the tensors of such a model. Both generations are known: the older has no row in front of the voice.
  */
 
-import { AppError } from '../../../src/errors.ts'
 import {
   type ExpectedTensors,
-  shownProblems,
   type TensorEntry,
   type TensorFile,
-  tensorProblems,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
-import type { CodecHalf, DecoderSizes, DecoderTensors } from '../../blocks/mimi-decoder.ts'
+import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
 import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
-import type { TransformerSize } from '../../blocks/transformer.ts'
+import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
+import { readData } from '../../shared/data.ts'
+import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 
 export interface PocketGeometry {
   /** Numbers per latent: one latent is one frame of audio. */
@@ -25,7 +24,7 @@ export interface PocketGeometry {
   readonly languageModel: TransformerSize
   readonly hasRowBeforeVoice: boolean
   readonly head: { readonly width: number; readonly blocks: number; readonly frequencies: number }
-  readonly decoder: DecoderSizes['decoder']
+  readonly decoder: CodecHalf
   /** Turns a reference clip into a voice; absent where the file was published without it. */
   readonly encoder:
     | (CodecHalf & {
@@ -37,12 +36,9 @@ export interface PocketGeometry {
   readonly samplesPerFrame: number
 }
 
-const decoderTensors: DecoderTensors = {
-  mean: 'flow_lm.emb_mean',
-  deviation: 'flow_lm.emb_std',
-  quantizer: 'mimi.quantizer.output_proj',
-  upsample: 'mimi.upsample.convtr.convtr',
-}
+type Table = 'model' | 'rowBeforeVoice' | 'projection' | 'encoder' | 'head' | 'headBlock' | 'time'
+const tables = readData<Readonly<Record<Table, TensorTable>>>('engines/pocket-tts/tensors.json')
+
 const encoderTensors: EncoderTensors = {
   downsample: 'mimi.downsample.conv.conv',
   projection: 'flow_lm.speaker_proj_weight',
@@ -71,21 +67,14 @@ export function readGeometry(file: TensorFile): PocketGeometry {
       transformer: transformerSize(tensors, 'mimi.decoder_transformer.transformer', width),
       seanet,
       stride,
-      tensors: decoderTensors,
     },
     encoder,
     samplesPerFrame: samplesPerFrameOf({ seanet, stride }),
   }
   const expected = expectedTensors(tensors, geometry)
-  const problems = [
-    ...tensorProblems(tensors, expected),
-    ...unknownTensors(tensors, expected),
-    ...structureProblems(geometry),
-  ]
-  if (problems.length > 0)
-    throw new AppError('invalid', `${file.path} is not the weights file of a pocket-tts model`, {
-      details: [...new Set(problems)].slice(0, shownProblems),
-    })
+  // The published files hold nothing else.
+  const others = [...unknownTensors(tensors, expected), ...structureProblems(geometry)]
+  checkTensors(file, { what: 'a pocket-tts model', expected, others, unused: /./ })
   return geometry
 }
 
@@ -118,75 +107,34 @@ function countNumbered(tensors: Entries, prefix: string): number {
 }
 
 function expectedTensors(tensors: Entries, geometry: PocketGeometry): ExpectedTensors {
-  const { latent, languageModel, textRows, decoder, encoder } = geometry
-  const { width } = languageModel
-  const mimi = decoder.transformer.width
-  const expected: ExpectedTensors = new Map<string, readonly number[]>([
-    ['flow_lm.conditioner.embed.weight', [textRows, width]],
-    ['flow_lm.emb_mean', [latent]],
-    ['flow_lm.emb_std', [latent]],
-    ['flow_lm.bos_emb', [latent]],
-    ['flow_lm.input_linear.weight', [width, latent]],
-    ['flow_lm.out_norm.weight', [width]],
-    ['flow_lm.out_norm.bias', [width]],
-    ['flow_lm.out_eos.weight', [1, width]],
-    ['flow_lm.out_eos.bias', [1]],
-    ['mimi.quantizer.output_proj.weight', [mimi, latent, 1]],
-    ['mimi.upsample.convtr.convtr.weight', [mimi, 1, decoder.stride * 2]],
-    ...decoder.seanet.expected,
-  ])
-  if (geometry.hasRowBeforeVoice) expected.set('flow_lm.bos_before_voice', [1, 1, width])
-  expectTransformer(expected, languageModel, false)
-  expectTransformer(expected, decoder.transformer, true)
-  expectHead(expected, geometry)
+  const { latent, languageModel, textRows, head, decoder, encoder } = geometry
   // The projection of the encoder's output may be there without an encoder.
-  const projected = tensors.get('flow_lm.speaker_proj_weight')?.shape[1] ?? latent
-  if (encoder || tensors.has('flow_lm.speaker_proj_weight'))
-    expected.set('flow_lm.speaker_proj_weight', [width, projected])
-  if (encoder) {
-    expected.set('mimi.downsample.conv.conv.weight', [projected, mimi, encoder.stride * 2])
-    for (const [name, shape] of encoder.seanet.expected) expected.set(name, shape)
-    expectTransformer(expected, encoder.transformer, true)
+  const projected = tensors.get('flow_lm.speaker_proj_weight')?.shape[1]
+  const sizes = {
+    ...{ latent, textRows, width: languageModel.width, mimi: decoder.transformer.width, kernel: decoder.stride * 2 },
+    ...{ head: head.width, twice: head.width * 2, thrice: head.width * 3 },
+    ...{ frequencies: head.frequencies, waves: head.frequencies * 2 },
+    ...{ projected: projected ?? latent, encoderKernel: (encoder?.stride ?? 0) * 2 },
   }
+  const expected: ExpectedTensors = new Map([...decoder.seanet.expected, ...(encoder?.seanet.expected ?? [])])
+  const expect = (table: TensorTable, ...indices: readonly number[]) =>
+    expectTensors(expected, table, sizes, ...indices)
+  expect(tables.model)
+  if (geometry.hasRowBeforeVoice) expect(tables.rowBeforeVoice)
+  if (encoder || projected !== undefined) expect(tables.projection)
+  if (encoder) expect(tables.encoder)
+  expect(tables.head)
+  for (let block = 0; block < head.blocks; block++) expect(tables.headBlock, block)
+  for (const end of [0, 1]) expect(tables.time, end)
+  expectLayers(expected, layersOf(languageModel), false)
+  expectLayers(expected, layersOf(decoder.transformer), true)
+  if (encoder) expectLayers(expected, layersOf(encoder.transformer), true)
   return expected
 }
 
-function expectTransformer(expected: ExpectedTensors, size: TransformerSize, hasLayerScale: boolean): void {
-  const { prefix, width, feedForward } = size
-  for (let layer = 0; layer < size.layers; layer++) {
-    const name = `${prefix}.layers.${layer}`
-    for (const norm of ['norm1', 'norm2'])
-      for (const part of ['weight', 'bias']) expected.set(`${name}.${norm}.${part}`, [width])
-    expected.set(`${name}.self_attn.in_proj.weight`, [width * 3, width])
-    expected.set(`${name}.self_attn.out_proj.weight`, [width, width])
-    expected.set(`${name}.linear1.weight`, [feedForward, width])
-    expected.set(`${name}.linear2.weight`, [width, feedForward])
-    if (hasLayerScale) for (const part of [1, 2]) expected.set(`${name}.layer_scale_${part}.scale`, [width])
-  }
-}
-
-function expectHead(expected: ExpectedTensors, { head, languageModel, latent }: PocketGeometry): void {
-  const { width, frequencies } = head
-  const linear = (name: string, output: number, input: number) => {
-    expected.set(`flow_lm.flow_net.${name}.weight`, [output, input])
-    expected.set(`flow_lm.flow_net.${name}.bias`, [output])
-  }
-  linear('cond_embed', width, languageModel.width)
-  linear('input_proj', width, latent)
-  linear('final_layer.adaLN_modulation.1', width * 2, width)
-  linear('final_layer.linear', latent, width)
-  for (let block = 0; block < head.blocks; block++) {
-    linear(`res_blocks.${block}.adaLN_modulation.1`, width * 3, width)
-    linear(`res_blocks.${block}.mlp.0`, width, width)
-    linear(`res_blocks.${block}.mlp.2`, width, width)
-    for (const part of ['weight', 'bias']) expected.set(`flow_lm.flow_net.res_blocks.${block}.in_ln.${part}`, [width])
-  }
-  for (const end of [0, 1]) {
-    linear(`time_embed.${end}.mlp.0`, width, frequencies * 2)
-    linear(`time_embed.${end}.mlp.2`, width, width)
-    expected.set(`flow_lm.flow_net.time_embed.${end}.mlp.3.alpha`, [width])
-    expected.set(`flow_lm.flow_net.time_embed.${end}.freqs`, [frequencies])
-  }
+/** The heads that the file does not show share the width in any case. */
+function layersOf(size: TransformerSize): TransformerShape {
+  return { ...size, ...kyutaiLayers('erf'), heads: 1, headSize: size.width, period: 1, epsilon: 0 }
 }
 
 /** Contradictions between shapes that each fit by themselves. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import {
-  type Device,
+  floats,
   openTensorFile,
   type QuantisationPlan,
   type Session,
@@ -12,8 +12,8 @@ import {
   toFloats,
 } from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
-import { buildMimiEncoder, encoderShape } from '../../blocks/mimi-encoder.ts'
+import { codecShape, type StreamingGraph } from '../../blocks/mimi-decoder.ts'
+import { buildMimiEncoder } from '../../blocks/mimi-encoder.ts'
 import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
@@ -36,7 +36,6 @@ import { openTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** Its folder holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
 export interface PocketModelOptions extends Omit<ModelOptions, 'threads'> {
-  readonly device?: Device
   readonly overrides?: ConfigurationOverrides
 }
 
@@ -75,7 +74,7 @@ export function openPocketModel(options: PocketModelOptions, signal?: AbortSigna
 }
 
 async function openFrom(opening: ModelOpening, options: PocketModelOptions): Promise<PocketModel> {
-  const { folder, cacheFolder, precision = 'int8', device = 'auto', overrides = {} } = options
+  const { folder, cacheFolder, precision = 'int8', overrides = {} } = options
   const { keep } = opening
   const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
   const geometry = readGeometry(file)
@@ -86,7 +85,7 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
   const quantised = await opening.weightsOf(file, plan)
 
   const languageModel = languageModelShape(geometry, configuration)
-  const decoderPlan = { folder, device, overrides }
+  const decoderPlan = { folder, overrides }
   const decoder = keep(await openDecoder(decoderSource, file, decoderPlan, options.decoder))
   const sessions = {
     languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
@@ -133,7 +132,7 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
 
   async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
     if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
-    const shape = encoderShape(geometry.encoder, configuration)
+    const shape = codecShape(geometry.encoder, configuration)
     const graph = buildMimiEncoder(file, geometry.encoder, shape)
     const session = await load(graph.model, file, 'mimi_encoder')
     await file.requireUnchanged()
@@ -141,26 +140,23 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
   }
 
   function load(graph: Uint8Array, weights: TensorFile, name: string): Promise<Session> {
-    return opening.load(graph, weights, { name, device })
+    return opening.load(graph, weights, { name })
   }
 }
 
-/** How the weights are quantised. */
-function quantisationPlan(cacheFolder: string): QuantisationPlan {
-  return { name: 'pocket-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge }
-}
-
 /**
- * The weights of the two graphs that run once per frame, on a single row: their time is that of reading their weights, so
- * these are worth a quarter of their size. The codec works on many rows at once and would lose more than it gained.
+ * How the weights are quantised: those of the two graphs that run once per frame, on a single row. Their time is that of
+ * reading their weights, so these are worth a quarter of their size. The codec works on many rows at once and would lose more
+ * than it gained.
  */
-function isUsedEveryFrame(name: string): boolean {
-  return /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/.test(name)
-}
-
-/** The matrices that hold all but some hundred thousand of those numbers. */
-function isLarge(name: string): boolean {
-  return /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/.test(name)
+function quantisationPlan(cacheFolder: string): QuantisationPlan {
+  return {
+    name: 'pocket-tts',
+    cacheFolder,
+    keeps: /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/,
+    // The matrices that hold all but some hundred thousand of those numbers.
+    quantises: /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/,
+  }
 }
 
 const textTable = 'flow_lm.conditioner.embed.weight'
@@ -190,14 +186,14 @@ async function cloningState(file: TensorFile, { encoder }: PocketGeometry): Prom
 
 /** The mean of both time embeddings for every flow step: they are constants of the sampling scheme. */
 async function timesOf(session: Session, steps: number): Promise<TensorData[]> {
-  const time = (value: number): TensorData => ({ type: 'float32', shape: [1, 1], data: Float32Array.of(value) })
+  const time = (value: number) => floats([1, 1], Float32Array.of(value))
   const times: TensorData[] = []
   for (let step = 0; step < steps; step++) {
     const made = await session.run({ start: time(step / steps), end: time((step + 1) / steps) })
     const start = made['start_embedding']!
     const end = made['end_embedding']!.data as Float32Array
     const data = (start.data as Float32Array).map((value, index) => (value + end[index]!) / 2)
-    times.push({ type: 'float32', shape: start.shape, data })
+    times.push(floats(start.shape, data))
   }
   return times
 }
@@ -209,7 +205,7 @@ function embedRows(table: Uint8Array, file: TensorFile, ids: readonly number[]):
   const data = new Float32Array(ids.length * width)
   for (const [index, id] of ids.entries())
     data.set(toFloats(table.subarray(id * bytes, (id + 1) * bytes), dtype), index * width)
-  return { type: 'float32', shape: [ids.length, width], data }
+  return floats([ids.length, width], data)
 }
 
 /** Transformers of one head size and period share a table. */

@@ -1,5 +1,5 @@
 /** The process in which the codec decodes in parallel with the language model. */
-import { serveDecoderOf } from '../neural/decoder.ts'
+import { serveDecoder } from '../neural/serve-decoder.ts'
 import { decoderSource } from './decoder.ts'
 
-serveDecoderOf(decoderSource)
+serveDecoder(decoderSource)

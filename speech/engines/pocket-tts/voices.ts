@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
+import { resample } from '../../audio/resample.ts'
 import { parseWav } from '../../audio/wav.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
-import { resampleClip } from '../../blocks/resampling.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { readManifest } from '../../servers/manifest.ts'
-import type { VoiceSource } from '../engine.ts'
+import { keyOfSource, type VoiceSource } from '../engine.ts'
 import { encodeClip, prefillVoice } from './generation.ts'
 import type { PocketModel } from './model.ts'
 import { companionFolders } from './model-folder.ts'
@@ -67,7 +67,7 @@ export function createVoices(model: PocketModel, folder: string): Voices {
     if (!samples.every(Number.isFinite))
       throw new AppError('invalid', 'The reference clip holds numbers that are not finite')
     const cut = samples.subarray(0, Math.ceil(longestClipSeconds * sampleRate))
-    const clip = resampleClip(cut, sampleRate, model.configuration.sampleRate)
+    const clip = resample(cut, sampleRate, model.configuration.sampleRate)
     const conditions = await encodeClip(model, clip, { signal })
     signal?.throwIfAborted()
     return prefillVoice(model, model.openLanguageStream(), conditions)
@@ -83,13 +83,12 @@ export function createVoices(model: PocketModel, folder: string): Voices {
   }
 }
 
-/** Equal sources have equal keys: a file or a clip is known by its content. */
+/** Equal sources have equal keys: a file is known by its content. */
 export async function keyOf(source: VoiceSource): Promise<string> {
-  if (source.kind === 'preset') return `preset:${source.voice.toLowerCase()}`
-  if (source.kind === 'design') return `design:${source.description}`
-  if (source.kind === 'file') return `file:${digest(await readVoice(source.path))}`
-  const { buffer, byteOffset, byteLength } = source.samples
-  return `clone:${source.sampleRate}:${digest(new Uint8Array(buffer, byteOffset, byteLength))}`
+  if (source.kind !== 'file') return keyOfSource(source)
+  return `file:${createHash('sha256')
+    .update(await readVoice(source.path))
+    .digest('hex')}`
 }
 
 /** The names of the voices that lie with a model, in order. */
@@ -145,10 +144,6 @@ function requireEncoder({ cloning }: PocketModel, folder: string): void {
       'for the edition that can: accept the terms of kyutai/pocket-tts on the model hub, set HF_TOKEN, and run `aichat models pull voxb-tts`',
     ],
   })
-}
-
-function digest(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 function sizeOf({ keys, values }: CacheRows): number {

@@ -4,7 +4,8 @@ import { openTensorFile, type TensorFile } from '../../../src/inference/inferenc
 import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { type DecoderPlan, type DecoderSource, feedCodes, loadCodec } from '../neural/decoder.ts'
+import { type DecoderSource, feedCodes, loadCodec } from '../neural/decoder.ts'
+import type { DecoderPlan } from '../neural/decoder-process.ts'
 import { buildCodecDecoder } from './codec-decoder.ts'
 import { type CodecFile, readConfiguration } from './configuration.ts'
 import { checkCodecFile } from './geometry.ts'
@@ -22,7 +23,7 @@ export function loadDecoder(file: TensorFile, codec: CodecFile): Promise<Decoder
   return loadCodec({
     file,
     graph: buildCodecDecoder(file, codec),
-    options: { name: 'codec_decoder', device: 'cpu', frugal: true },
+    options: { name: 'codec_decoder', frugal: true },
     shape: cacheShape(shape, window),
     rotary: createRotaryTable(shape.headSize, shape.period, 'power'),
     feed: feedCodes(groups, 1),

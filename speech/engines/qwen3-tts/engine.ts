@@ -2,11 +2,11 @@
  * The engine of server A: Qwen3-TTS (0.6 and 1.7 billion parameters, 24 kHz, ten languages) on the processor, from the files
  * its authors publish. See `model-folder.ts` for where they lie.
  */
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { EngineCapabilities, SpeechEngine, VoiceSource } from '../engine.ts'
+import { createRecent } from '../../shared/recent.ts'
+import { type EngineCapabilities, keyOfSource, type SpeechEngine, type VoiceSource } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
@@ -41,7 +41,7 @@ const keptVoices = 64
 /** An engine for the model in a folder; nothing is read before `load`. */
 export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
   const settings = engineOptions.parse(options)
-  const heard = new Map<string, PromptVoice>()
+  const heard = createRecent<PromptVoice>(keptVoices)
 
   return createNeuralEngine<QwenModel, Streams, QwenVoice>({
     id: 'qwen3-tts',
@@ -55,7 +55,7 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
     sampleRateOf: ({ configuration }) => configuration.codec.output_sample_rate,
     capabilitiesOf,
     async prepareVoice(model, source, { signal, withStreams }) {
-      const key = keyOf(source)
+      const key = keyOfSource(source)
       const voice = voiceOf(model, source) ?? (await hear(model, key, source, signal))
       // A recording is decoded ahead of the first chunk, because a chunk's time is limited; the decoder keeps it.
       const beginning = beginningOf(model, voice.voice, key)
@@ -71,12 +71,7 @@ export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
     if (source.kind !== 'clone') throw cannot('reads no voice files', 'clone a recording with a base variant')
     if (model.model.tts_model_type !== 'base') throw cannot('cannot clone voices', 'the base variants can')
     const voice = heard.get(key) ?? (await cloneVoice(model, source, signal))
-    heard.delete(key)
     heard.set(key, voice)
-    for (const oldest of heard.keys()) {
-      if (heard.size <= keptVoices) break
-      heard.delete(oldest)
-    }
     return { voice }
   }
 }
@@ -143,23 +138,9 @@ function canBeInstructed({ tts_model_type: type, tts_model_size: size }: QwenMod
   return type === 'voice_design' || (type === 'custom_voice' && size !== '0b6')
 }
 
-function keyOf(source: VoiceSource): string {
-  if (source.kind === 'preset') return `preset:${source.voice.toLowerCase()}`
-  if (source.kind === 'design') return `design:${source.description}`
-  if (source.kind === 'file') return `file:${source.path}`
-  const { buffer, byteOffset, byteLength } = source.samples
-  const hash = createHash('sha256').update(`${source.sampleRate}\n${source.text ?? ''}\n`)
-  return `clone:${hash.update(new Uint8Array(buffer, byteOffset, byteLength)).digest('hex')}`
-}
-
 function capabilitiesOf(loaded: QwenModel | undefined, pace: number): EngineCapabilities {
-  const kind = loaded?.model.tts_model_type
   return {
     languages: loaded ? languagesOf(loaded) : [],
-    cloning: kind === 'base' ? 'neural' : 'none',
-    design: kind === 'voice_design' ? 'neural' : 'none',
-    instruct: loaded ? canBeInstructed(loaded.model) : false,
-    streaming: true,
     ...(loaded && { pace, chunk: chunkLimits(pace, loaded.model.tts_model_size === '0b6' ? 250 : 150) }),
   }
 }

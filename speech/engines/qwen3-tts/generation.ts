@@ -1,5 +1,5 @@
 /** The loop of Qwen3-TTS: a prompt in, frames of codes out. */
-import type { TensorData } from '../../../src/inference/inference.ts'
+import { floats } from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { CodeChooser } from './choice.ts'
 import type { QwenModel, TalkerStreams } from './model.ts'
@@ -64,7 +64,7 @@ export async function* generateFrames(
 
   async function talk(input: Float32Array): Promise<{ readonly hidden: Float32Array; readonly scores: Float32Array }> {
     const count = input.length / width
-    const { hidden, logits } = await talker.run({ rows: tensor([count, width], input) }, count)
+    const { hidden, logits } = await talker.run({ rows: floats([count, width], input) }, count)
     const last = (hidden!.data as Float32Array).slice(-width)
     // The chooser changes the scores, and the runtime may hand out the same memory again.
     const scores = (logits!.data as Float32Array).slice()
@@ -80,7 +80,7 @@ export async function* generateFrames(
     for (let group = 1; group < codes.length; group++) {
       signal?.throwIfAborted()
       const count = input.length / width
-      const made = await predictor.run({ rows: tensor([count, width], input) }, count)
+      const made = await predictor.run({ rows: floats([count, width], input) }, count)
       const narrow = file.code_predictor_config.hidden_size
       const last = (made['hidden']!.data as Float32Array).slice(-narrow)
       const scores = (await model.codeScores(group, last)).slice()
@@ -100,7 +100,7 @@ export async function* emptyFrames(
 ): AsyncGenerator<void, void, undefined> {
   const { hidden_size: width, num_code_groups: groups, code_predictor_config: small } = model.model.talker_config
   const row = model.codeRow(0)
-  const rows = (count: number) => ({ rows: tensor([count, width], joinRows(Array(count).fill(row), width)) })
+  const rows = (count: number) => ({ rows: floats([count, width], joinRows(Array(count).fill(row), width)) })
   talker.reset()
   for (;;) {
     const decoding = decoder.decode(new Int32Array(groups))
@@ -120,8 +120,4 @@ function joinRows(rows: readonly Float32Array[], width: number): Float32Array {
   const joined = new Float32Array(rows.length * width)
   for (const [index, row] of rows.entries()) joined.set(row, index * width)
   return joined
-}
-
-function tensor(shape: readonly number[], data: Float32Array): TensorData {
-  return { type: 'float32', shape, data }
 }

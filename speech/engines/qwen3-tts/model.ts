@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import {
+  floats,
   openTensorFile,
   type QuantisationPlan,
   type Session,
-  type TensorData,
   type TensorFile,
   toFloats,
 } from '../../../src/inference/inference.ts'
@@ -173,7 +173,7 @@ async function openFrom(opening: ModelOpening, options: QwenModelOptions): Promi
   }
 
   function load(graph: Uint8Array, weights: TensorFile, name: string, count: number): Promise<Session> {
-    return opening.load(graph, weights, { name, device: 'cpu', threads: count, frugal: true })
+    return opening.load(graph, weights, { name, threads: count, frugal: true })
   }
 }
 
@@ -182,23 +182,14 @@ export function quantisationPlan(cacheFolder: string): QuantisationPlan {
   return {
     name: 'qwen3-tts',
     cacheFolder,
-    keeps: isUsedEveryFrame,
-    quantises: isLarge,
+    // The graphs that run for every frame on a single row: their time is that of reading their weights.
+    keeps:
+      /^talker\.(model\.(layers|norm)|codec_head|code_predictor\.(model\.(layers|norm)|lm_head|small_to_mtp_projection))\b/,
+    // The matrices that hold all but some hundred thousand of those numbers.
+    quantises: /(_proj|codec_head|lm_head\.\d+|small_to_mtp_projection)\.weight$/,
     scales: 'block',
     recognise: 'identity',
   }
-}
-
-/** The weights of the graphs that run for every frame on a single row: their time is that of reading their weights. */
-function isUsedEveryFrame(name: string): boolean {
-  return /^talker\.(model\.(layers|norm)|codec_head|code_predictor\.(model\.(layers|norm)|lm_head|small_to_mtp_projection))\b/.test(
-    name,
-  )
-}
-
-/** The matrices that hold all but some hundred thousand of those numbers. */
-function isLarge(name: string): boolean {
-  return /(_proj|codec_head|lm_head\.\d+|small_to_mtp_projection)\.weight$/.test(name)
 }
 
 /** The tables of codes take a hundred megabytes of memory: their rows, sixteen a frame, are read from the file too. */
@@ -223,8 +214,4 @@ async function projectRows(
   const { rows } = await projection.run({ embedded: floats([ids.length, textWidth], data) })
   const all = rows!.data as Float32Array
   return ids.map((_, index) => all.slice(index * width, (index + 1) * width))
-}
-
-function floats(shape: readonly number[], data: Float32Array): TensorData {
-  return { type: 'float32', shape, data }
 }

@@ -1,9 +1,9 @@
 /** Voices: presets by name, descriptions, and recordings heard by the speaker encoder and the codec. */
 import { AppError } from '../../../src/errors.ts'
 import type { TensorData } from '../../../src/inference/inference.ts'
+import { resample } from '../../audio/resample.ts'
 import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
 import type { Beginning, FrameDecoder } from '../../blocks/frame-decoder.ts'
-import { resampleClip } from '../../blocks/resampling.ts'
 import { rowsPerFrame } from './codec-encoder.ts'
 import type { SpeakerFile } from './configuration.ts'
 import { logMel } from './mel.ts'
@@ -46,10 +46,10 @@ export async function cloneVoice(model: QwenModel, recording: Recording, signal?
   const part = samples.subarray(0, Math.ceil(longestSeconds * sampleRate))
   const { speaker_encoder_config: speaker } = model.model
   if (!speaker) throw new AppError('unavailable', 'The installed model cannot clone voices')
-  const vector = await speakerVector(model, speaker, resampleClip(part, sampleRate, speaker.sample_rate))
+  const vector = await speakerVector(model, speaker, resample(part, sampleRate, speaker.sample_rate))
   signal?.throwIfAborted()
   if (!transcript) return { kind: 'clone', vector }
-  const clip = resampleClip(part, sampleRate, model.configuration.codec.input_sample_rate)
+  const clip = resample(part, sampleRate, model.configuration.codec.input_sample_rate)
   return { kind: 'clone', vector, spoken: { transcript, codes: await hear(model, clip, signal) } }
 }
 

@@ -1,9 +1,7 @@
+import { vocabulary } from './english-words.ts'
 import { digitWords, groupsOf, longestNumber } from './numbers.ts'
 
-const small =
-  `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-  eighteen nineteen`.split(/\s+/)
-const tens = '- - twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
+const { small, tens } = vocabulary
 const powers = ['', ' thousand', ' million', ' billion', ' trillion']
 const irregular: Readonly<Record<string, string>> = {
   ...{ one: 'first', two: 'second', three: 'third', five: 'fifth', eight: 'eighth', nine: 'ninth', twelve: 'twelfth' },
@@ -35,7 +33,7 @@ export function year(value: number): string {
   return `${cardinal(century)} ${rest === 0 ? 'hundred' : rest < 10 ? `oh ${cardinal(rest)}` : cardinal(rest)}`
 }
 
-export const digits = (text: string): string => digitWords(text.replace(/\D/g, ''), { cardinal })
+export const digits = (text: string): string => digitWords(text.replace(/\D/g, ''), cardinal)
 
 /** Any way of writing an amount: `1,234.5`, `007`, `.75`, `1 000`, `12345678901`. */
 export function amount(text: string): string {

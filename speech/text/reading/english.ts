@@ -1,23 +1,16 @@
 /** How English is read aloud: ordered rules, by the sign that a token begins with. `test/fixtures/readings` has examples of each. */
 import { greekName, signName } from '../signs.ts'
-import { wordSet } from '../word-set.ts'
 import { sayAcronym, spell } from './acronyms.ts'
 import { amount, cardinal, digits, fraction, ordinal, year, yearOrAmount } from './english-numbers.ts'
-import {
-  anywhere,
-  beforeNumbers,
-  behindNames,
-  currencyCodes,
-  currencySigns,
-  days,
-  months,
-  scales,
-  titles,
-  units,
-  unitsOfMany,
-} from './english-words.ts'
+import { vocabulary } from './english-words.ts'
 import { romanValue } from './numbers.ts'
 import { type Found, type Rule, type Rules, rule } from './rules.ts'
+
+const { anywhere, beforeNumbers, behindNames, currencyCodes, currencySigns, days, months, scales, titles, units } =
+  vocabulary
+const { unitsOfMany, signsOfNames } = vocabulary
+const elements = new Set(vocabulary.elements)
+const files = vocabulary.files.join('|')
 
 const number =
   '(?:\\d{1,3}(?:,\\d{3}){1,5}(?:\\.\\d{1,12})?|\\d{1,3}(?:[ \\u00a0\\u202f]\\d{3}){1,4}(?![ -]?\\d)|\\d{1,20}(?:\\.\\d{1,12})?|\\.\\d{1,12})'
@@ -123,14 +116,7 @@ function sayGroups(text: string): string {
     .join(', ')
 }
 
-/** The signs of addresses and of names of files. */
-const signsOfNames: Readonly<Record<string, string>> = {
-  ...{ '.': 'dot', '/': 'slash', '\\': 'backslash', '-': 'dash', _: 'underscore', '?': 'question mark', '=': 'equals' },
-  ...{ ':': 'colon', '@': 'at', '#': 'hash', '&': 'and', '~': 'tilde', '+': 'plus', '%': 'percent' },
-}
-/** Short endings that are words; others are spelled. */
-const spokenEndings =
-  /^(?:com|org|net|gov|edu|info|co|biz|app|dev|mil|int|shop|blog|zip|exe|bat|doc|docx|log|lock|conf|toml|yaml|home|main|test|min|bin|tar|env|git)$/i
+const spokenEndings = new RegExp(`^(?:${vocabulary.spokenEndings.join('|')})$`, 'i')
 
 /** An address, a path or the name of a file with its signs said: `report dot P D F`. */
 function sayAddress(address: string): string {
@@ -173,10 +159,6 @@ function sayMixed(part: string): string {
     .join(' ')
 }
 
-const elements =
-  wordSet(`H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr
-  Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce W Re Os Ir Pt Au Hg Tl Pb Bi Rn Ra Th U Pu`)
-
 /** A chemical formula, letter by letter; undefined for anything else. */
 function sayFormula(text: string): string | undefined {
   const parts = text.match(/[A-Z][a-z]?|\d(?=\d[+-]$)|\d+|[()+-]/g) ?? []
@@ -200,9 +182,7 @@ function sayFormula(text: string): string | undefined {
   }
 }
 
-/** Names of rulers and popes, whose numerals are ordinals. */
-const rulers =
-  /(?:^|\s)(?:Henry|Louis|Elizabeth|Charles|George|William|Edward|Richard|James|Mary|John|Paul|Benedict|Pius|Leo|Gregory|Innocent|Urban|Clement|Boniface|Alexander|Nicholas|Catherine|Peter|Ivan|Frederick|Wilhelm|Napoleon|Philip|Ferdinand|Alfonso|Francis|Joseph|Leopold|Otto|Ramesses|Rameses|Thutmose|Ptolemy|Cleopatra|Darius|Xerxes|Victoria|Albert|Umberto|Emmanuel|Gustav|Carl|Christian|Margrethe|Harald|Haakon|Olav|Edmund|Robert|Stephen|Constantine|Theodosius|Justinian|Sixtus|Julius|Adrian|Celestine|Rudolf|Maximilian|Murad|Selim|Mehmed|Suleiman|Abdul|Casimir|Sigismund|Juan|Carlos|Felipe|Pedro|Manuel|Afonso|Hassan|Mohammed|Rama|Ramses)\s$/
+const rulers = new RegExp(`(?:^|\\s)(?:${vocabulary.rulers.join('|')})\\s$`)
 const sections =
   /(?:^|\s|\()(?:Chapter|Part|Act|Scene|Volume|(?:Vol|Ch|Chap|Pt|Sec|Art|Fig|No|Bk)\.|Book|Article|Section|Appendix|Phase|Type|Class|Level|Stage|Grade|Title|Figure|Table|War|Episode|Season|Series|Mark|Mk|Canto|Unit|Lesson|Category|Schedule|Annex|Tier|Group|Factor|Division|Zone|Round|Step|Round|Symphony|Sonata|Opus|chapter|part|act|scene|volume|book|article|section|appendix|phase|type|class|level|stage|grade|category|tier)\s$/
 
@@ -563,9 +543,6 @@ const domain =
   '(?:[a-z\\d](?:[a-z\\d-]{0,62}[a-z\\d])?\\.){1,6}(?:com|org|net|edu|gov|io|co|uk|de|fr|es|it|nl|eu|info|app|dev|ai|tv|me|us|ca|au|jp|cn|ru|br|pt|ch|at|be|se|no|fi|pl|in|int|mil|biz|local)'
 /** An address ends before the mark that ends its sentence. */
 const addressEnd = '[^\\s<>"]{0,2000}[^\\s<>".,;:!?)\\]\'’”]'
-
-const files =
-  'pdf|txt|html?|css|[jt]sx?|mjs|json|ya?ml|toml|md|csv|tsv|xml|docx?|xlsx?|pptx?|jpe?g|png|gif|svg|mp[34]|wav|ogg|flac|zip|tar|gz|exe|dll|py|rb|rs|go|java|cpp|hpp|php|sh|bat|ini|cfg|conf|log|sql|db|bak|iso|dmg|apk|epub|srt|vtt|ics|lock|env'
 
 const letterRules: readonly Rule[] = [
   rule(

@@ -1,21 +1,46 @@
 /** What German, French, Spanish, Italian, Portuguese and Dutch have in common: a decimal comma, the day before the month. */
-import { romanValue } from './numbers.ts'
+import { digitWords, romanValue } from './numbers.ts'
 import { type Found, type Rule, type Rules, rule } from './rules.ts'
 
 /** A thing that is counted: with its article for one, and by itself for many. */
 export type Counted = readonly [one: string, many: string]
 
-/** The words and habits of a language. */
-export interface Habits {
-  cardinal(value: number): string
-  /** A number before a noun, where it has another form there: `veintiún`. */
-  counting?(words: string): string
+/** The words of a language, as its JSON file has them. */
+export interface LanguageData {
+  /** The numbers that are one word each, and the tens. */
+  readonly small: readonly string[]
+  readonly tens: readonly string[]
   readonly point: string
   /** Whether the digits behind the comma are read one by one, or as a number. */
   readonly decimals: 'digits' | 'number'
   readonly months: readonly string[]
   /** The months as they are shortened, with or without a dot. */
-  readonly shortMonths?: string
+  readonly shortMonths: readonly string[]
+  /** By sign and code. */
+  readonly currencies: Readonly<Record<string, Counted>>
+  /** By letters behind a number: `Mio.`. */
+  readonly scales: Readonly<Record<string, Counted>>
+  readonly units: Readonly<Record<string, Counted>>
+  /** A half, a third, two thirds, a quarter, three quarters; and a half behind a whole number. */
+  readonly fractions: readonly string[]
+  readonly half: string
+  /** Hundredths of a currency by themselves. */
+  readonly cent: string
+  /** Abbreviations as they are written, and their words; those with `#` stand before a number. */
+  readonly abbreviations: Readonly<Record<string, string>>
+  readonly words: Readonly<
+    Record<
+      'minus' | 'to' | 'plus' | 'times' | 'over' | 'equals' | 'and' | 'at' | 'number' | 'per' | 'dot' | 'dash',
+      string
+    >
+  > & { readonly from?: string }
+}
+
+/** The words and habits of a language. */
+export interface Habits extends LanguageData {
+  cardinal(value: number): string
+  /** A number before a noun, where it has another form there: `veintiún`. */
+  counting?(words: string): string
   /** A date; the year is in words. */
   date(day: number, month: string, year: string | undefined, before: string): string
   year(value: number): string
@@ -23,34 +48,17 @@ export interface Habits {
   readonly clock: string
   readonly clockEnd: string
   time(hour: number, minute: number | undefined, end: string): string
-  /** By sign and code. */
-  readonly currencies: Readonly<Record<string, Counted>>
   /** A sum with hundredths; the whole is in words, with the currency. */
   cents(whole: string, cents: string, currency: string): string
-  /** By letters behind a number: `Mio.`; and what joins such a number to its currency. */
-  readonly scales: Readonly<Record<string, Counted>>
+  /** What joins a number with letters behind it to its currency. */
   ofScale(currency: string): string
-  readonly units: Readonly<Record<string, Counted>>
   /** The pattern of what makes a number an ordinal, and its words. */
   readonly ordinalMark: string
   ordinal(value: number, mark: string, found: Found): string | undefined
   /** The number before a noun, where its form depends on that: `una`. */
   agree?(words: string, after: string): string
-  /** A half, a third, two thirds, a quarter, three quarters; and a half behind a whole number. */
-  readonly fractions: string
-  readonly half: string
-  /** Hundredths of a currency by themselves. */
-  readonly cent: string
-  /** Abbreviations as they are written, and their words; those with `#` stand before a number. */
-  readonly abbreviations: Readonly<Record<string, string>>
   /** A Roman numeral behind a name, or before or behind a century. */
   roman(value: number, found: Found): string | undefined
-  readonly words: Readonly<
-    Record<
-      'minus' | 'to' | 'plus' | 'times' | 'over' | 'equals' | 'and' | 'at' | 'number' | 'per' | 'dot' | 'dash',
-      string
-    >
-  > & { readonly from?: string }
   readonly more?: { readonly digits?: readonly Rule[]; readonly letters?: readonly Rule[] }
 }
 
@@ -66,7 +74,7 @@ const oneOf = (words: readonly string[]) =>
 /** Makes the rules of a language from its habits. */
 export function rulesOf(habits: Habits): Rules {
   const { cardinal, counting = (words: string) => words, words, units, currencies, scales, months } = habits
-  const month = `(${oneOf([...months, ...(habits.shortMonths?.split(' ') ?? [])])})\\.?`
+  const month = `(${oneOf([...months, ...habits.shortMonths])})\\.?`
   const monthOf = (text: string) => {
     const short = text.toLowerCase().replace('.', '')
     return (
@@ -79,10 +87,7 @@ export function rulesOf(habits: Habits): Rules {
   /** In words: `1.234,5`, `007`. */
   const amount = (text: string): string => {
     const [whole = '', part] = plain(text).split(',')
-    const front =
-      /^0\d/.test(whole) || whole.length > 12
-        ? [...whole].map((digit) => cardinal(Number(digit))).join(' ')
-        : cardinal(Number(whole))
+    const front = /^0\d/.test(whole) || whole.length > 12 ? digitWords(whole, cardinal) : cardinal(Number(whole))
     if (part === undefined) return front
     const zeros = habits.decimals === 'digits' || part.length > 3 ? part.length : /^0*/.exec(part)![0].length
     const behind = [...part.slice(0, zeros)].map((digit) => cardinal(Number(digit)))
@@ -108,9 +113,8 @@ export function rulesOf(habits: Habits): Rules {
   const scale = `(${oneOf(Object.keys(scales))})`
   const money = `(${oneOf(Object.keys(currencies))})`
   const between = '(?: ?[–—] ?|-)'
-  const parts = habits.fractions.split(', ')
   const sayFraction = (over: string, under: string) =>
-    parts[['1/2', '1/3', '2/3', '1/4', '3/4'].indexOf(`${over}/${under}`)]
+    habits.fractions[['1/2', '1/3', '2/3', '1/4', '3/4'].indexOf(`${over}/${under}`)]
   const abbreviations = Object.keys(habits.abbreviations)
 
   const digits: readonly Rule[] = [
@@ -239,7 +243,7 @@ export function rulesOf(habits: Habits): Rules {
     return text
       .split(/\D+/)
       .filter(Boolean)
-      .map((group) => [...group].map((digit) => cardinal(Number(digit))).join(' '))
+      .map((group) => digitWords(group, cardinal))
       .join(', ')
   }
 
@@ -280,20 +284,4 @@ function withoutBlanks<Value>(table: Readonly<Record<string, Value>>): Readonly<
 function plain(text: string): string {
   const grouped = text.replace(/[.\u00a0\u202f ](?=\d{3}(?!\d))/g, '')
   return grouped.replace('.', ',')
-}
-
-/** Reads a table of `short = one | many` lines, separated by commas; without a bar both are alike behind the number. */
-export function counted(lines: string, article = ''): Readonly<Record<string, Counted>> {
-  return Object.fromEntries(
-    lines.split(/,\s+/).map((line) => {
-      const [short = '', words = ''] = line.trim().split(' = ')
-      const [one = '', many = one] = words.split(' | ')
-      return [short, [one.includes('+') ? one.replace('+', '') : `${article} ${one}`.trim(), many.replace('+', '')]]
-    }),
-  )
-}
-
-/** Reads a table of `short = words` lines, separated by commas. */
-export function table(lines: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(lines.split(/,\s+/).map((line) => line.trim().split(' = ') as [string, string]))
 }

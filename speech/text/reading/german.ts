@@ -1,11 +1,10 @@
-import { counted, type Habits, rulesOf, table } from './european.ts'
+import { readData } from '../../shared/data.ts'
+import { type Habits, type LanguageData, rulesOf } from './european.ts'
 import { groupsOf } from './numbers.ts'
 import { rule } from './rules.ts'
 
-const small =
-  `null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn
-  achtzehn neunzehn`.split(/\s+/)
-const tens = '- - zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig'.split(' ')
+const data = readData<LanguageData>('text/reading/german.json')
+const { small, tens } = data
 
 /** Below a million a number is one word; `hunderteins`, but `hunderteintausend`. */
 function underThousand(value: number, isLast: boolean): string {
@@ -56,43 +55,16 @@ function ordinal(value: number, before: string): string {
 }
 
 const habits: Habits = {
+  ...data,
   cardinal,
   counting: (words) => (words === 'eins' ? 'ein' : words),
-  point: 'Komma',
-  decimals: 'digits',
-  months: 'Januar Februar März April Mai Juni Juli August September Oktober November Dezember'.split(' '),
-  shortMonths: 'Jan Feb Mär Apr Jun Jul Aug Sep Sept Okt Nov Dez',
   date: (day, month, yearWords, before) => `${ordinal(day, before)} ${month}${yearWords ? ` ${yearWords}` : ''}`,
   year,
   clock: '[:.](?=\\d\\d(?: ?Uhr| ?h\\b))|:',
   clockEnd: '(?: ?Uhr| ?h)?',
   time: (hour, minute) => `${hour === 1 ? 'ein' : cardinal(hour)} Uhr${minute ? ` ${cardinal(minute)}` : ''}`,
-  currencies: counted(
-    `€ = Euro, EUR = Euro, $ = Dollar, US$ = US-Dollar, USD = US-Dollar, £ = Pfund, GBP = Pfund, ¥ = Yen, JPY = Yen,
-    CHF = Franken, Fr. = Franken, zł = Zloty, PLN = Zloty, ₹ = Rupie | Rupien, ₽ = Rubel, R$ = Real | Reais, SEK = Kronen`,
-    'ein',
-  ),
   cents: (whole, cents) => `${whole} ${cents}`,
-  scales: counted(
-    `Mio. = Million | Millionen, Mio = Million | Millionen, Mrd. = Milliarde | Milliarden, Mrd = Milliarde | Milliarden,
-    Bio. = Billion | Billionen, Tsd. = +tausend | tausend, Millionen = Million | Millionen, Milliarden = Milliarde | Milliarden, Million = Million, Milliarde = Milliarde`,
-    'eine',
-  ),
   ofScale: (currency) => currency,
-  units: {
-    ...counted(
-      `km = Kilometer, m = Meter, cm = Zentimeter, mm = Millimeter, kg = Kilogramm, g = Gramm, mg = Milligramm, l = Liter,
-      L = Liter, ml = Milliliter, cl = Zentiliter, km/h = Kilometer pro Stunde, m/s = Meter pro Sekunde, °C = Grad Celsius, ° C = Grad Celsius,
-      °F = Grad Fahrenheit, ° = Grad, % = Prozent, ‰ = Promille, m² = Quadratmeter, km² = Quadratkilometer, m³ = Kubikmeter,
-      ha = Hektar, t = +eine Tonne | Tonnen, Std. = +eine Stunde | Stunden, h = +eine Stunde | Stunden, Min. = +eine Minute | Minuten, min = +eine Minute | Minuten,
-      Sek. = +eine Sekunde | Sekunden, s = +eine Sekunde | Sekunden, kW = Kilowatt, kWh = +eine Kilowattstunde | Kilowattstunden, W = Watt, V = Volt, Hz = Hertz,
-      MB = Megabyte, GB = Gigabyte, TB = Terabyte, PS = PS, dB = Dezibel, ct = Cent`,
-      'ein',
-    ),
-  },
-  fractions: 'ein halb, ein Drittel, zwei Drittel, ein Viertel, drei Viertel',
-  half: 'einhalb',
-  cent: 'Cent',
   agree: (words, after) =>
     /^ \p{Lu}/u.test(after)
       ? words.replace(/^eins$/, /^ \p{Lu}\p{Ll}*(?:e|ung|heit|keit|ion|tät)(?!\p{L})/u.test(after) ? 'eine' : 'ein')
@@ -101,14 +73,6 @@ const habits: Habits = {
   ordinal(value, _, { before }) {
     return before === '' || value > 999 ? undefined : ordinal(value, before)
   },
-  abbreviations:
-    table(`z. B. = zum Beispiel, d. h. = das heißt, u. a. = unter anderem, usw. = und so weiter, u. = und, o.g. = oben genannt, o. g. = oben genannt, bzw. = beziehungsweise,
-    ca. = circa, Nr.# = Nummer, Nr. = Nummer, Dr. = Doktor, Prof. = Professor, Hr. = Herr, Fr. = Frau, St. = Sankt, S.# = Seite, Bd.# = Band, Kap.# = Kapitel,
-    Abb.# = Abbildung, Tel. = Telefon, evtl. = eventuell, ggf. = gegebenenfalls, inkl. = inklusive, exkl. = exklusive, vgl. = vergleiche,
-    v. Chr. = vor Christus, n. Chr. = nach Christus, u. U. = unter Umständen, z. T. = zum Teil, o. Ä. = oder Ähnliches, i. d. R. = in der Regel,
-    v. a. = vor allem, s. o. = siehe oben, s. u. = siehe unten, etc. = et cetera, geb. = geboren, gest. = gestorben, max. = maximal, min. = minimal,
-    Jh. = Jahrhundert, Abs.# = Absatz, Art.# = Artikel, Mwst. = Mehrwertsteuer, MwSt. = Mehrwertsteuer, zzgl. = zuzüglich, bspw. = beispielsweise, sog. = sogenannt, u. v. m. = und vieles mehr,
-    Dipl.-Ing. = Diplomingenieur, Str. = Straße, Pl. = Platz, Mio. = Millionen, Mrd. = Milliarden`),
   roman(value, { before, after }) {
     if (/^ (?:Jahrhundert|Jh)/.test(after)) return ordinal(value, before)
     return /\p{Lu}\p{Ll}{2,} $/u.test(before) && value > 1 && value < 30
@@ -124,20 +88,6 @@ const habits: Habits = {
       rule('(\\d\\d?) Uhr', ({ match: [, hour = ''] }) => `${hour === '1' ? 'ein' : cardinal(Number(hour))} Uhr`),
     ],
     letters: [rule('(\\p{Lu}\\p{Ll}{2,30})str\\.', '$1straße')],
-  },
-  words: {
-    minus: 'minus',
-    to: 'bis',
-    plus: 'plus',
-    times: 'mal',
-    over: 'geteilt durch',
-    equals: 'gleich',
-    and: 'und',
-    at: 'ät',
-    number: 'Nummer',
-    per: 'pro',
-    dot: 'Punkt',
-    dash: 'Strich',
   },
 }
 

@@ -1,11 +1,3 @@
-/** How a language writes whole numbers in words. */
-export interface NumberWords {
-  /** The words of a whole number from 0 to below 10^15. */
-  cardinal(value: number): string
-  /** The word for a decimal comma or point. */
-  readonly point: string
-}
-
 /** The longest whole number that is read as one, in digits; longer ones are read digit by digit. */
 export const longestNumber = 15
 
@@ -18,7 +10,7 @@ export function groupsOf(value: number): readonly (readonly [count: number, powe
 }
 
 /** The words of each digit, one behind the other. */
-export function digitWords(digits: string, { cardinal }: Pick<NumberWords, 'cardinal'>): string {
+export function digitWords(digits: string, cardinal: (value: number) => string): string {
   return [...digits].map((digit) => cardinal(Number(digit))).join(' ')
 }
 

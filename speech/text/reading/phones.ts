@@ -1,10 +1,7 @@
+import { readData } from '../../shared/data.ts'
+
 /** The sounds of English in the International Phonetic Alphabet, and in ARPABET; the longer signs first. */
-const ipa: readonly (readonly [sign: string, phone: string])[] = `
-  tʃ ch, dʒ jh, t͡ʃ ch, d͡ʒ jh, eɪ ey, aɪ ay, ɔɪ oy, aʊ aw, oʊ ow, əʊ ow, ɪə iy r, eə eh r, ʊə uh r, ɜː er, ɝ er, ɚ er, iː iy, uː uw, ɑː aa,
-  ɔː ao, ɒ aa, ɑ aa, æ ae, ʌ ah, ə ah, ɔ ao, ɛ eh, e eh, ɪ ih, i iy, ʊ uh, u uw, o ow, a ae, ɜ er, b b, d d, ð dh, f f, ɡ g, g g, h hh, j y, k k,
-  l l, ɫ l, m m, n n, ŋ ng, p p, r r, ɹ r, s s, ʃ sh, t t, θ th, v v, w w, z z, ʒ zh, x k, ʔ t`
-  .split(',')
-  .map((line) => line.trim().split(/ (.*)/) as [string, string])
+const ipa = Object.entries(readData<Readonly<Record<string, string>>>('text/reading/phones.json'))
 const vowels = /^(?:aa|ae|ah|ao|aw|ay|eh|er|ey|ih|iy|ow|oy|uh|uw)$/
 const phoneNames = new Set(ipa.flatMap(([, phones]) => phones.split(' ')))
 

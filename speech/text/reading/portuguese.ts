@@ -1,17 +1,16 @@
-import { counted, type Habits, rulesOf, table } from './european.ts'
+import { readData } from '../../shared/data.ts'
+import { type Habits, type LanguageData, rulesOf } from './european.ts'
 import { groupsOf } from './numbers.ts'
 import { rule } from './rules.ts'
 
-const small =
-  `zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito
-  dezenove`.split(/\s+/)
-const tens = '- - vinte trinta quarenta cinquenta sessenta setenta oitenta noventa'.split(' ')
-const hundreds = '- cento duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos'.split(
-  ' ',
-)
-const ordinals = '- primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono décimo'.split(' ')
-const tenths =
-  '- décimo vigésimo trigésimo quadragésimo quinquagésimo sexagésimo septuagésimo octogésimo nonagésimo'.split(' ')
+const data = readData<
+  LanguageData & {
+    readonly hundreds: readonly string[]
+    readonly ordinals: readonly string[]
+    readonly tenths: readonly string[]
+  }
+>('text/reading/portuguese.json')
+const { small, tens, hundreds, ordinals, tenths } = data
 
 function underThousand(value: number): string {
   if (value === 100) return 'cem'
@@ -60,11 +59,8 @@ function agree(words: string, after: string): string {
 }
 
 const habits: Habits = {
+  ...data,
   cardinal,
-  point: 'vírgula',
-  decimals: 'number',
-  months: 'janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'.split(' '),
-  shortMonths: 'jan. fev. mar. abr. jun. jul. ago. set. out. nov. dez.',
   date: (day, month, year) => `${day === 1 ? 'primeiro' : cardinal(day)} de ${month}${year ? ` de ${year}` : ''}`,
   year: cardinal,
   clock: ' ?h ?|:',
@@ -73,40 +69,12 @@ const habits: Habits = {
     minute
       ? `${feminine(cardinal(hour))} e ${cardinal(minute)}`
       : `${feminine(cardinal(hour))} hora${hour > 1 ? 's' : ''}`,
-  currencies: counted(
-    `€ = euro | euros, EUR = euro | euros, $ = dólar | dólares, US$ = dólar | dólares, USD = dólar | dólares, R$ = real | reais, BRL = real | reais,
-    £ = +uma libra | libras, GBP = +uma libra | libras, ¥ = iene | ienes, CHF = franco suíço | francos suíços, zł = zloty | zlotys, ₹ = +uma rúpia | rúpias, ₽ = rublo | rublos`,
-    'um',
-  ),
   cents: (whole, cents, currency) =>
     `${whole} e ${cents}${/^reais$/.test(currency) ? (cents === 'um' ? ' centavo' : ' centavos') : ''}`,
-  scales: counted(
-    'mi = milhão | milhões, bi = bilhão | bilhões, milhões = milhão | milhões, bilhões = bilhão | bilhões, milhão = milhão, bilhão = bilhão, mil = +mil | mil, M = milhão | milhões',
-    'um',
-  ),
   ofScale: (currency) => `de ${currency}`,
-  units: {
-    ...counted(
-      `km = quilômetro | quilômetros, m = metro | metros, cm = centímetro | centímetros, mm = milímetro | milímetros, kg = quilograma | quilogramas, g = grama | gramas,
-      mg = miligrama | miligramas, l = litro | litros, L = litro | litros, ml = mililitro | mililitros, km/h = quilômetro por hora | quilômetros por hora,
-      m/s = metro por segundo | metros por segundo, °C = grau Celsius | graus Celsius, ºC = grau Celsius | graus Celsius, °F = grau Fahrenheit | graus Fahrenheit, ° = grau | graus,
-      % = por cento, ‰ = por mil, m² = metro quadrado | metros quadrados, km² = quilômetro quadrado | quilômetros quadrados, m³ = metro cúbico | metros cúbicos, ha = hectare | hectares,
-      t = +uma tonelada | toneladas, min = minuto | minutos, s = segundo | segundos, kW = quilowatt | quilowatts, W = watt | watts, kWh = quilowatt-hora | quilowatts-hora,
-      V = volt | volts, Hz = hertz | hertz, MB = megabyte | megabytes, GB = gigabyte | gigabytes, TB = terabyte | terabytes`,
-      'um',
-    ),
-  },
-  fractions: 'meio, um terço, dois terços, um quarto, três quartos',
-  half: 'e meio',
-  cent: 'centavos',
   agree,
   ordinalMark: '\\.?[ºª°](?! ?[CF]\\b)|[oa](?= \\p{Ll})',
   ordinal: (value, mark) => ordinal(value, /[ªa]/.test(mark)),
-  abbreviations:
-    table(`Sr. = senhor, Sra. = senhora, Srta. = senhorita, Srs. = senhores, Dr. = doutor, Dra. = doutora, D. = dona, Prof. = professor, Profa. = professora, Eng. = engenheiro,
-    pág.# = página, págs.# = páginas, p.# = página, nº# = número, n.º# = número, n°# = número, etc. = etcétera, p. ex. = por exemplo, Av. = avenida, R. = rua, a.C. = antes de Cristo,
-    d.C. = depois de Cristo, cap.# = capítulo, vol.# = volume, fig.# = figura, art.# = artigo, tel. = telefone, Tel. = telefone, Cia. = companhia, Ltda. = limitada, EUA = Estados Unidos,
-    aprox. = aproximadamente, máx. = máximo, mín. = mínimo, Sto. = santo, Sta. = santa, S. = São, apto.# = apartamento, Pça. = praça, obs. = observação, V. Exa. = vossa excelência`),
   roman(value, { before, match }) {
     if (/séculos? $/i.test(before)) return cardinal(value)
     if (!/\p{Lu}\p{Ll}{2,} $/u.test(before) || value > 30 || /^[CDMLX]$/.test(match[0])) return undefined
@@ -116,20 +84,6 @@ const habits: Habits = {
     digits: [
       rule('(\\d{1,2}) ?h(?![\\p{L}\\p{N}])', ({ match: [, hour] }) => habits.time(Number(hour), undefined, '')),
     ],
-  },
-  words: {
-    minus: 'menos',
-    to: 'a',
-    plus: 'mais',
-    times: 'vezes',
-    over: 'dividido por',
-    equals: 'igual a',
-    and: 'e',
-    at: 'arroba',
-    number: 'número',
-    per: 'por',
-    dot: 'ponto',
-    dash: 'hífen',
   },
 }
 

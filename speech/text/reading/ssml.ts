@@ -1,3 +1,4 @@
+import { readData } from '../../shared/data.ts'
 import { phonesOf } from './phones.ts'
 
 /** A part of a text between two tags of SSML. */
@@ -27,25 +28,12 @@ const ssmlTag = /<(?:speak|break|say-as|phoneme|prosody)[\s/>]|<sub\s+alias\s*=/
 const tag =
   /<!(?:DOCTYPE|\[CDATA\[)[^<>]{0,1000}>?|\]\]>|<\?[^<>]{0,1000}\?>|<(\/?)([a-z][a-z0-9:-]{0,40})((?:\s[^<>]{0,1000})?)\/?>/giu
 
-const rates: Readonly<Record<string, number>> = {
-  'x-slow': 0.5,
-  slow: 0.75,
-  medium: 1,
-  default: 1,
-  fast: 1.3,
-  'x-fast': 1.7,
-}
-const strengths: Readonly<Record<string, number>> = {
-  none: 0,
-  'x-weak': 0.1,
-  weak: 0.2,
-  medium: 0.4,
-  strong: 0.7,
-  'x-strong': 1.2,
-}
-/** Elements that need nothing done, or that HTML has as well. */
-const plain =
-  /^(?:speak|p|s|br|b|i|em|strong|span|div|sub|sup|a|h[1-6]|ul|ol|li|table|tr|td|th|tbody|thead|code|pre|u|mark|blockquote|html|body|head|title)$/
+const { rates, strengths, plain } = readData<{
+  readonly rates: Readonly<Record<string, number>>
+  readonly strengths: Readonly<Record<string, number>>
+  /** Elements that need nothing done, or that HTML has as well. */
+  readonly plain: readonly string[]
+}>('text/reading/ssml.json')
 
 /**
  * Takes SSML out of a text: `break` becomes a silence, `sub` its alias, `say-as` letters or digits one by one, `phoneme` the sounds of its
@@ -99,7 +87,7 @@ export function readSsml(text: string): Ssml | undefined {
       else if (speeds.length < deepest) speeds.push(rate)
     } else if (!isEnd && !attributes.endsWith('/') && opens(name, attributes)) {
       open = { name, at: piece.length, read: (content) => replacement(name, attributes, content) }
-    } else if (plain.test(name)) piece += whole
+    } else if (plain.includes(name)) piece += whole
     else if (!isEnd && name !== '') leaveOut(name)
   }
   piece += text.slice(from)

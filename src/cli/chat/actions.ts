@@ -10,8 +10,8 @@ import { given } from '../terminal/parsers.ts'
 import { canAsk } from '../terminal/prompts.ts'
 import { type Answer, emptyAnswer, finishAnswer } from './answer.ts'
 import { askWith, withTools } from './asking.ts'
-import { type Attached, nothingAttached } from './files/attachment.ts'
-import { askedBefore, keepOf, requireLog, titleOf } from './keeping.ts'
+import type { Attached } from './files/attachment.ts'
+import { keepOf, requireLog, titleOf } from './keeping.ts'
 import {
   type ChatOptions,
   type ChatQuestion,
@@ -36,7 +36,6 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
   if (options.jsonStream && (check || cli.globals().json))
     throw new AppError('usage', 'Use --json-stream alone, without --json and --schema')
   try {
-    if (options.again) return await askAgain(cli, words, options, check)
     const { text: typed, attached } = await readQuestion(cli, words.join(' '), options.file ?? [])
     const { text, prompt } = compose(typed, (asked.file ?? []).length > 0)
     const chosen = withFormat({ ...options, ...given({ prompt }) }, check, text)
@@ -80,30 +79,6 @@ async function askOnce(
   if (options.file) await tell(cli, attached, options)
   await withTools(cli, options, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, attached)
-    await askOrCount(cli, question, toolbox, { check, options })
-  })
-}
-
-/** Asks the last question of a conversation once more; the answer is kept as a session of its own. */
-async function askAgain(
-  cli: Cli,
-  words: readonly string[],
-  options: ChatOptions,
-  check: AnswerCheck | undefined,
-): Promise<void> {
-  if (words.length > 0 || options.file || options.template !== undefined)
-    throw new AppError('usage', '--again takes no text, no files and no template: it repeats the last question')
-  const before = await askedBefore(cli, options)
-  const { session: _name, ...rest } = withFormat({ ...options, ...before.options }, check, before.text)
-  const settings = await cli.settings()
-  const system = systemMessage(rest).map(({ role, content }) => ({ role, content: content as string }))
-  const question = {
-    ...questionOf([], rest, settings),
-    messages: [...system, ...before.messages],
-    ...keepOf(settings, rest, before.title, nothingAttached),
-  }
-  await withTools(cli, rest, async (toolbox) => {
-    if (options.dryRun) return preview(cli, question, toolbox, nothingAttached)
     await askOrCount(cli, question, toolbox, { check, options })
   })
 }

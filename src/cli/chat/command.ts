@@ -15,10 +15,6 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .addOption(new Option('-r, --role <persona>', 'the same as --persona').hideHelp())
     .option('-s, --session <name>', 'continue a saved conversation, or start one of that name')
     .option('-c, --continue', 'continue the latest conversation')
-    .option(
-      '--again',
-      'repeat the last question of the latest conversation (or of -s), for example with another model (-m)',
-    )
     .option('--no-log', 'do not save this chat; by default every chat is saved, see aichat session list')
     .option('--no-memory', 'neither read nor store memories of the persona')
     .option(
@@ -40,7 +36,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     )
     .option('--schema-multi <schema>', 'the same for a list of such objects, under "items"')
     .option('--json-object', 'have the model answer with one JSON object')
-    .option('-t, --template <name>', 'ask with a template, see aichat template create')
+    .option('-t, --template <name>', 'ask with a template, see aichat template list')
     .option('--var <name=value>', 'the value of a variable of the template (repeatable)', parseVariable)
     .option('--thinking', 'show what the model thinks before its answer, dimmed, by its last lines as it comes')
     .option('-S, --no-stream', 'print the answer when it is complete')
@@ -63,7 +59,6 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'aichat chat "What does this do?" -f src -f "docs/*.md" -f https://example.com/',
       'git diff | aichat chat "Write a commit message"',
       'aichat chat -c "And in French?"',
-      'aichat chat --again -m anthropic:claude-sonnet-5',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
       'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',
       'aichat chat -f page.html --schema "name, age int, bio: one sentence" "Who is this?"',

@@ -14,8 +14,6 @@ export interface ChatOptions {
   readonly role?: string
   readonly session?: string
   readonly continue?: boolean
-  /** Asks the last question of a conversation once more. */
-  readonly again?: boolean
   /** False keeps nothing. */
   readonly log: boolean
   readonly memory: boolean

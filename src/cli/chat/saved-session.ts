@@ -1,6 +1,6 @@
 import { personaIn } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
-import { createSession, endSession, listSessions, removeSession, showSession } from '../../operations/operations.ts'
+import { createSession, listSessions, removeSession, showSession } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { type ChatOptions, personaOf } from './question.ts'
@@ -27,7 +27,7 @@ export async function chatSession(cli: Cli, options: ChatOptions): Promise<{ ses
   return {}
 }
 
-/** Timeout of ending a conversation or removing an empty one, also after a signal: milliseconds. */
+/** Timeout of removing an empty conversation, also after a signal: milliseconds. */
 const removalMs = 2_000
 
 /** The saved conversation behind a terminal. */
@@ -41,7 +41,7 @@ export interface TerminalSession {
   readonly isKept: boolean
   /** Keeps it also where the settings keep none. Throws `usage` with --no-log. */
   keep(): void
-  /** Ends the conversation; removes a new one without an answer, or where nothing is kept. */
+  /** Removes a new conversation without an answer, or where nothing is kept. */
   end(): Promise<void>
 }
 
@@ -49,17 +49,13 @@ export interface TerminalSession {
 export async function terminalSession(cli: Cli, options: ChatOptions): Promise<TerminalSession> {
   const { session } = await chatSession(cli, options)
   let keeps = options.log && (await cli.settings()).keepsChats
-  const ended = async (id: string) => {
-    await cli.ask(endSession, { id }, AbortSignal.timeout(removalMs)).catch(() => undefined)
-  }
   const removed = async (id: string) => {
     await cli.ask(removeSession, { id }, AbortSignal.timeout(removalMs)).catch((reason: unknown) => {
       // Another command may have been faster.
       if (!(reason instanceof AppError) || reason.code !== 'not_found') throw reason
     })
   }
-  if (session !== undefined)
-    return { session, answered: () => {}, isKept: true, keep: () => {}, end: () => ended(session) }
+  if (session !== undefined) return { session, answered: () => {}, isKept: true, keep: () => {}, end: async () => {} }
   const created = await cli.ask(createSession, await sessionPersona(cli, options))
   let answers = 0
   const greeting = created.message_count > 0 ? await firstWords(cli, created.id) : undefined
@@ -77,8 +73,7 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
       keeps = true
     },
     async end() {
-      if (answers > 0 && keeps) await ended(created.id)
-      else await removed(created.id)
+      if (answers === 0 || !keeps) await removed(created.id)
     },
   }
 }

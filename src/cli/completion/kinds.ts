@@ -48,7 +48,6 @@ const flagKinds: Readonly<Record<string, string>> = {
   'tts --language': 'languages',
   '--server': 'logins',
   'chat --template': 'templates',
-  'template --model': 'models',
   'usage --model': 'models',
   'usage --user': 'users',
   'usage --plugin': 'plugins',

@@ -2,14 +2,13 @@ import type { Names } from '../../app/app.ts'
 import { isPrintableLine } from '../../formats/formats.ts'
 import { isSettingName, settingNames } from '../../settings/settings.ts'
 import type { WordCli } from '../terminal/cli.ts'
-import { aliases } from './word-cli.ts'
 
 /** The words of a kind; `context` is the first argument before them, such as the persona that owns the memories. */
 type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>
 
 /** Words that are the same for every installation and server. */
 const fixed: Readonly<Record<string, Source>> = {
-  aliases: async (_, cli) => [...(await aliases(cli))],
+  aliases: (_, cli) => aliases(cli),
   clients: async () => Object.keys((await import('../connect/clients.ts')).clients),
   'embedding-models': async () => ['builtin', ...(await knownModels('embedding'))],
   languages: async () => (await speechServers()).flatMap(({ languages }) => languages),
@@ -77,8 +76,9 @@ async function unsorted(cli: WordCli, kind: string, context: string): Promise<re
   const source = Object.hasOwn(fixed, kind) ? fixed[kind] : undefined
   if (source) return source(context, cli)
   const { findServer } = await import('../remote/target.ts')
-  if (await findServer(cli)) return (await import('./server-words.ts')).serverWords(cli, kind, context)
-  return Object.hasOwn(here, kind) ? here[kind]!(await names(cli), context, cli) : []
+  // A shell that stands still for a server is worse than no words.
+  if (!Object.hasOwn(here, kind) || (await findServer(cli))) return []
+  return here[kind]!(await names(cli), context, cli)
 }
 
 /** The values of a setting; none for a text that only the user knows. */
@@ -96,6 +96,12 @@ async function settingValues(name: string, cli: WordCli): Promise<readonly strin
   }
   const kind = kinds[name]
   return kind === undefined ? [] : unsorted(cli, kind, '')
+}
+
+/** The user's own names for models. */
+async function aliases(cli: WordCli): Promise<readonly string[]> {
+  const { readAliases } = await import('../../settings/model-aliases.ts')
+  return [...readAliases((await cli.settings()).paths).keys()]
 }
 
 async function names(cli: WordCli): Promise<Names> {

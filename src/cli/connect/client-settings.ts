@@ -1,8 +1,5 @@
 import type { OfferedModel, Pointing } from './client.ts'
 
-/** Tokens that are told to clients that demand a number for a model of unknown size. */
-const cautiousContext = 32_768
-
 /** The provider of Codex, without its key. */
 export function codexProvider({ server }: Pointing) {
   return { name: 'aichat', base_url: `${server}/v1`, wire_api: 'responses' }
@@ -51,28 +48,6 @@ export function opencodeEdits({ server, model, models }: Pointing, apiKey: strin
     { path: ['model'], value: `aichat/${model.id}` },
     { path: ['small_model'], value: `aichat/${model.id}` },
   ]
-}
-
-/** The provider of Zed, which takes its key from the keychain. */
-export function zedProvider({ server, models }: Pointing) {
-  return {
-    api_url: `${server}/v1`,
-    available_models: models.map(({ id, name, context, longestAnswer, images, tools }) => ({
-      name: id,
-      display_name: name,
-      max_tokens: context ?? cautiousContext,
-      ...(longestAnswer !== undefined && { max_output_tokens: longestAnswer }),
-      // Zed takes a model without this field for one with tools and without eyes.
-      ...((images ?? tools) !== undefined && {
-        capabilities: {
-          tools: tools !== false,
-          images: images === true,
-          parallel_tool_calls: false,
-          prompt_cache_key: false,
-        },
-      }),
-    })),
-  }
 }
 
 /** A word for the shell that runs Claude Code's helper. */

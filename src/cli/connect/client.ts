@@ -1,4 +1,4 @@
-import type { Edit, FormatName } from './config/edits.ts'
+import type { Edit } from './config/edits.ts'
 import type { Places } from './places.ts'
 
 /** A model that a client can name. */
@@ -29,7 +29,7 @@ export interface Pointing {
 /** A configuration file of a client, with the changes that point it here. */
 export interface ClientFile {
   readonly path: string
-  readonly format: FormatName
+  readonly format: 'json' | 'toml'
   readonly edits: readonly Edit[]
 }
 
@@ -46,10 +46,5 @@ export interface Client {
   readonly embeds?: true
   /** The environment alone points it here. */
   readonly environment?: (pointing: Pointing) => Variables
-  readonly files?: (pointing: Pointing, places: Places) => readonly ClientFile[]
-  /** The steps left to the user once the files are written. */
-  readonly advice?: (pointing: Pointing) => string
+  readonly file?: (pointing: Pointing, places: Places) => ClientFile
 }
-
-/** The variable with the key, for clients that read one of their own choice. */
-export const keyVariable = 'AICHAT_API_KEY'

@@ -1,35 +1,32 @@
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { suggestion } from '../../formats/formats.ts'
-import { type Client, keyVariable } from './client.ts'
-import { claudeVariables, codexProvider, opencodeEdits, shellWord, zedProvider } from './client-settings.ts'
+import type { Client } from './client.ts'
+import { claudeVariables, codexProvider, opencodeEdits, shellWord } from './client-settings.ts'
 
 /**
  * The clients by their names on the command line. Their settings: openai/codex `docs/config.md`; code.claude.com/docs
- * (settings, llm-gateway); opencode.ai/docs/config; aider.chat/docs/config; zed-industries/zed
- * `docs/src/ai/use-api-access.md`.
+ * (settings, llm-gateway); opencode.ai/docs/config; aider.chat/docs/config.
  */
 export const clients: Readonly<Record<string, Client>> = {
   codex: {
     name: 'Codex',
     speaks: 'responses',
     programs: ['codex'],
-    files: (pointing, { codexFolder, printFile }) => {
+    file: (pointing, { codexFolder, printFile }) => {
       const [command, ...args] = printFile(pointing.keyFile)
-      return [
-        {
-          path: join(codexFolder, 'config.toml'),
-          format: 'toml',
-          edits: [
-            { path: ['model'], value: pointing.model.id },
-            { path: ['model_provider'], value: 'aichat' },
-            ...(pointing.model.context === undefined
-              ? []
-              : [{ path: ['model_context_window'], value: pointing.model.context }]),
-            { path: ['model_providers', 'aichat'], value: { ...codexProvider(pointing), auth: { command, args } } },
-          ],
-        },
-      ]
+      return {
+        path: join(codexFolder, 'config.toml'),
+        format: 'toml',
+        edits: [
+          { path: ['model'], value: pointing.model.id },
+          { path: ['model_provider'], value: 'aichat' },
+          ...(pointing.model.context === undefined
+            ? []
+            : [{ path: ['model_context_window'], value: pointing.model.context }]),
+          { path: ['model_providers', 'aichat'], value: { ...codexProvider(pointing), auth: { command, args } } },
+        ],
+      }
     },
   },
   claude: {
@@ -41,24 +38,24 @@ export const clients: Readonly<Record<string, Client>> = {
       ANTHROPIC_AUTH_TOKEN: pointing.key,
       ANTHROPIC_API_KEY: undefined,
     }),
-    files: (pointing, { claudeFolder, printFile }) => [
-      {
-        path: join(claudeFolder, 'settings.json'),
-        format: 'json',
-        edits: [
-          ...Object.entries(claudeVariables(pointing)).map(([name, value]) => ({ path: ['env', name], value })),
-          { path: ['apiKeyHelper'], value: printFile(pointing.keyFile).map(shellWord).join(' ') },
-        ],
-      },
-    ],
+    file: (pointing, { claudeFolder, printFile }) => ({
+      path: join(claudeFolder, 'settings.json'),
+      format: 'json',
+      edits: [
+        ...Object.entries(claudeVariables(pointing)).map(([name, value]) => ({ path: ['env', name], value })),
+        { path: ['apiKeyHelper'], value: printFile(pointing.keyFile).map(shellWord).join(' ') },
+      ],
+    }),
   },
   opencode: {
     name: 'opencode',
     speaks: 'chat',
     programs: ['opencode'],
-    files: (pointing, { opencodeFile }) => [
-      { path: opencodeFile, format: 'json', edits: opencodeEdits(pointing, `{file:${pointing.keyFile}}`) },
-    ],
+    file: (pointing, { opencodeFile }) => ({
+      path: opencodeFile,
+      format: 'json',
+      edits: opencodeEdits(pointing, `{file:${pointing.keyFile}}`),
+    }),
   },
   aider: {
     name: 'aider',
@@ -69,23 +66,6 @@ export const clients: Readonly<Record<string, Client>> = {
       OPENAI_API_KEY: key,
       AIDER_MODEL: `openai/${model.id}`,
     }),
-  },
-  zed: {
-    name: 'Zed',
-    speaks: 'chat',
-    programs: ['zed', 'zeditor'],
-    files: (pointing, { zedFile }) => [
-      {
-        path: zedFile,
-        format: 'json',
-        edits: [
-          { path: ['language_models', 'openai_compatible', 'aichat'], value: zedProvider(pointing) },
-          { path: ['agent', 'default_model'], value: { provider: 'aichat', model: pointing.model.id } },
-        ],
-      },
-    ],
-    advice: ({ keyFile }) =>
-      `Zed takes the key from its keychain: paste the text of ${keyFile} in its settings (AI, LLM Providers, aichat), or start Zed with ${keyVariable} set to it`,
   },
   openai: {
     name: 'OpenAI libraries',

@@ -15,7 +15,7 @@ export function addConnectCommands(program: CliCommand, cli: Cli): void {
     .option('--key <key>', 'use this API key, - to read it from stdin; by default one is made')
     .option('--print', 'change nothing: print the lines for a shell, or the files as they would become')
     .addOption(new Option('--shell <shell>', 'the shell of the lines').choices(['bash', 'zsh', 'fish']))
-    .option('--undo', 'put its files back as they were, and revoke its key')
+    .option('--undo', 'put its file back as it was, and revoke its key')
     .example(
       'aichat connect',
       'aichat connect codex --model openai:gpt-4o',
@@ -28,7 +28,7 @@ export function addConnectCommands(program: CliCommand, cli: Cli): void {
 }
 
 function client(name: string): Argument {
-  return new Argument(name, 'codex, claude, opencode, aider, zed, or the libraries openai, anthropic and ollama')
+  return new Argument(name, 'codex, claude, opencode, aider, or the libraries openai, anthropic and ollama')
 }
 
 function pointed(command: CliCommand): CliCommand {

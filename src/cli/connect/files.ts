@@ -1,139 +1,103 @@
-import { existsSync } from 'node:fs'
-import type { Client, ClientFile } from './client.ts'
-import { applyEdits, EditProblem, type MadeEdit, takeBack } from './config/edits.ts'
-import {
-  bytesOf,
-  digestOf,
-  type FoundFile,
-  readConfigFile,
-  removeConfigFile,
-  textOf,
-  untouched,
-  writeConfigFile,
-} from './config/file.ts'
-import type { Places } from './places.ts'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { ClientFile } from './client.ts'
+import { applyEdits, type ConfigFormat, EditProblem, takeBack } from './config/edits.ts'
+import { bytesOf, type FoundFile, readConfigFile, textOf, untouched, writeConfigFile } from './config/file.ts'
+import { jsonFormat } from './config/json.ts'
+import { tomlFormat } from './config/toml.ts'
 import type { WrittenFile } from './record.ts'
 
-/** A change of a file that is decided and not made yet. */
+const formats: Readonly<Record<WrittenFile['format'], ConfigFormat>> = { json: jsonFormat, toml: tomlFormat }
+
+/** A change of a client's file that is decided and not made yet. */
 export interface FilePlan {
-  readonly file: ClientFile
   readonly found: FoundFile
-  /** The file without the changes that an earlier connection made; null where there was none. */
-  readonly base: { readonly bytes: Buffer; readonly mode: number } | null
-  readonly bytes: Buffer
-  readonly mode: number
-  readonly made: readonly MadeEdit[]
-  readonly before: WrittenFile | undefined
+  readonly text: string
+  readonly written: WrittenFile
   /** The file has the content already. */
   readonly isDone: boolean
 }
 
-/** The paths of a client's files, behind links. Throws `invalid` for a file that cannot be changed. */
-export function pathsOf({ files }: Client, places: Places): readonly string[] {
-  const model = { id: '', name: '' }
-  const found = files?.({ server: '', key: '', keyFile: '', model, models: [model] }, places) ?? []
-  return found.map(({ path }) => readConfigFile(path).path)
-}
-
-/** Plans the changes of a client's files. Throws `invalid`, naming the file, for one that cannot take them. */
-export function planFiles(files: readonly ClientFile[], written: readonly WrittenFile[] = []): readonly FilePlan[] {
-  return files.map((file) => {
-    const found = readConfigFile(file.path)
-    const before = written.find(({ path }) => path === found.path)
-    return orUntouched(file.path, () => {
-      const base = baseOf(found, before)
-      const start: FoundFile = { path: found.path, bytes: base?.bytes ?? null, mode: base?.mode ?? found.mode }
-      const { text, made } = applyEdits(file.format, textOf(start), file.edits)
-      const bytes = bytesOf(start, text)
-      const isDone = found.bytes?.equals(bytes) === true && found.mode === start.mode
-      return { file, found, base, bytes, mode: start.mode, made, before, isDone }
-    })
+/**
+ * Plans the change of a client's file; the fields of an earlier connection are taken out first. Throws `invalid`, naming the
+ * file, for one that cannot take it.
+ */
+export function planFile({ path, format, edits }: ClientFile, before: WrittenFile | undefined): FilePlan {
+  const found = readConfigFile(path)
+  const current = textOf(found)
+  return orUntouched(path, () => {
+    const isSame =
+      before &&
+      isDeepStrictEqual(before.edits.map(fieldOf), edits.map(fieldOf)) &&
+      applyEdits(formats[format], current, edits).text === current
+    if (isSame) return { found, text: current, written: before, isDone: true }
+    const isChanged = before !== undefined && (found.bytes === null || digestOf(found.bytes) !== before.digest)
+    const start = before ? takeBack(formats[format], current, before.edits).text : current
+    const { text, made } = applyEdits(formats[format], start, edits)
+    const backup = before || found.bytes === null ? null : freeName(`${found.path}.aichat-backup`)
+    const written = {
+      path: found.path,
+      format,
+      backup: before?.backup ?? backup,
+      // The copy lacks what was changed since the first connection: it is not put back whole.
+      digest: isChanged ? '' : digestOf(bytesOf(found, text)),
+      edits: made.map((edit) => ({ ...edit, path: [...edit.path] })),
+    }
+    return { found, text, written, isDone: false }
   })
 }
 
-/** The file without the changes of an earlier connection. */
-function baseOf(found: FoundFile, before: WrittenFile | undefined): FilePlan['base'] {
-  if (found.bytes === null) return null
-  if (!before) return { bytes: found.bytes, mode: found.mode }
-  const original = originalOf(found, before)
-  if (original !== undefined) return original && { bytes: original, mode: before.mode }
-  const { text } = takeBack(before.format, textOf(found), before.edits)
-  return { bytes: bytesOf(found, text), mode: before.mode }
+/** Makes a planned change, with a copy of the file as it was before the first one. Throws `cannot_create`. */
+export function writePlan({ found, text, written: { backup }, isDone }: FilePlan): void {
+  if (isDone) return
+  if (backup !== null && found.bytes !== null && !existsSync(backup)) writeConfigFile(backup, found.bytes, found.mode)
+  writeConfigFile(found.path, bytesOf(found, text), found.mode)
 }
 
-/** The content before the connection, where the file is as it was written; null for no file, undefined where it has changed. */
-function originalOf({ bytes }: FoundFile, { digest, backup }: WrittenFile): Buffer | null | undefined {
-  if (bytes === null || digestOf(bytes) !== digest) return undefined
-  if (backup === null) return null
-  return existsSync(backup) ? (readConfigFile(backup).bytes ?? undefined) : undefined
-}
-
-/** Makes planned changes; where one fails those before it are taken back. Throws `cannot_create`. */
-export function writePlans(plans: readonly FilePlan[]): readonly WrittenFile[] {
-  const written: WrittenFile[] = []
-  try {
-    for (const plan of plans) written.push(writePlan(plan))
-    return written
-  } catch (reason) {
-    for (const [at, { found, before }] of plans.slice(0, written.length).entries()) {
-      const { made_folders: folders, backup } = written[at]!
-      if (found.bytes === null) removeConfigFile(found.path, folders)
-      else writeConfigFile(found.path, found.bytes, found.mode)
-      if (backup !== null && !before) removeConfigFile(backup, [])
-    }
-    throw reason
-  }
-}
-
-/** Makes a planned change, with a copy of the file as it was next to it. */
-function writePlan(plan: FilePlan): WrittenFile {
-  const { file, found, base, bytes, mode, made, before } = plan
-  const backup = base && (before?.backup ?? freeName(`${found.path}.aichat-backup`))
-  if (base && backup !== null) writeConfigFile(backup, base.bytes, base.mode)
-  const folders = plan.isDone ? [] : writeConfigFile(found.path, bytes, mode)
-  return {
-    path: found.path,
-    format: file.format,
-    backup,
-    mode: base?.mode ?? mode,
-    made_folders: before && base === null ? before.made_folders : [...folders],
-    digest: digestOf(bytes),
-    edits: made.map((edit) => ({ ...edit, path: [...edit.path] })),
-  }
-}
-
-/** The way back of a written file: its content before, null to remove it, undefined to leave it. */
+/** The file without the fields of a connection. */
 export interface UndoPlan {
-  readonly written: WrittenFile
-  readonly content: Buffer | null | undefined
-  readonly mode: number
+  readonly found: FoundFile
+  readonly backup: string | null
+  /** Undefined where nothing of it is left. */
+  readonly bytes: Buffer | undefined
   /** Values that were changed since and stay. */
   readonly kept: readonly string[]
 }
 
-/** Plans to undo: exactly where the file is as it was written, else by taking the client's own values out. Throws `invalid`. */
-export function planUndo(written: WrittenFile): UndoPlan {
-  const found = readConfigFile(written.path)
-  const { mode } = written
-  if (found.bytes === null) return { written, content: undefined, mode, kept: [] }
-  const original = originalOf(found, written)
-  if (original !== undefined) return { written, content: original, mode, kept: [] }
+/**
+ * Plans to put the copy of a client's file back, or to take our fields out where the file has changed since. Throws
+ * `invalid`, naming the copy.
+ */
+export function planUndo({ path, format, backup, digest, edits }: WrittenFile): UndoPlan {
+  const found = readConfigFile(path)
+  if (found.bytes === null) return { found, backup, bytes: undefined, kept: [] }
+  if (digestOf(found.bytes) === digest && (backup === null || existsSync(backup)))
+    return { found, backup, bytes: backup === null ? undefined : readFileSync(backup), kept: [] }
   return orUntouched(
-    written.path,
+    path,
     () => {
-      const { text, kept } = takeBack(written.format, textOf(found), written.edits)
-      const isEmpty = written.backup === null && /^(?:\{\s*\}|\[\s*\])?$/.test(text.trim())
-      return { written, content: isEmpty ? null : bytesOf(found, text), mode: found.mode | mode, kept }
+      const { text, kept } = takeBack(formats[format], textOf(found), edits)
+      const isEmpty = backup === null && /^(?:\{\s*\})?$/.test(text.trim())
+      return { found, backup, bytes: isEmpty ? undefined : bytesOf(found, text), kept }
     },
-    written.backup === null ? [] : [`The file as it was is ${written.backup}`],
+    backup === null ? [] : [`The file as it was is ${backup}`],
   )
 }
 
-/** Restores a client's file as planned, and removes its backup. */
-export function undoFile({ written, content, mode }: UndoPlan): void {
-  if (content === null) removeConfigFile(written.path, written.made_folders)
-  else if (content !== undefined) writeConfigFile(written.path, content, mode)
-  if (written.backup !== null) removeConfigFile(written.backup, [])
+/** Writes the file as planned, and removes the copy of it. */
+export function undoFile({ found, backup, bytes }: UndoPlan): void {
+  if (bytes === undefined) rmSync(found.path, { force: true })
+  else writeConfigFile(found.path, bytes, found.mode)
+  if (backup !== null) rmSync(backup, { force: true })
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function fieldOf({ path, value }: ClientFile['edits'][number]) {
+  return { path, value }
 }
 
 /** A name that no file has yet: a copy of an earlier time is not overwritten. */

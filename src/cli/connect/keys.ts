@@ -1,10 +1,9 @@
 import { AppError } from '../../errors.ts'
-import { createKey, listChatModels, revokeKey, updateKey } from '../../operations/operations.ts'
+import { createKey, listChatModels, revokeKey } from '../../operations/operations.ts'
 import { openRemote } from '../remote/client.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { readSecrets } from '../terminal/prompts.ts'
-import type { Client } from './client.ts'
 import { clientNamed } from './clients.ts'
 import type { Connection } from './record.ts'
 
@@ -16,21 +15,14 @@ interface MadeKey {
   readonly asked: string | null
 }
 
-interface KeyOrder {
-  readonly name: string
-  readonly persona?: string | undefined
-  /** A duration such as `24h`; without it the key lasts until it is revoked. */
-  readonly expiresIn?: string
-}
-
 /** Makes an API key with the scopes that a client needs; one for a persona reaches her alone. */
-async function makeKey(cli: Cli, client: Client, { name, persona, expiresIn }: KeyOrder): Promise<MadeKey> {
+async function makeKey(cli: Cli, name: string, persona: string | undefined): Promise<MadeKey> {
   const { server = null } = await cli.backend()
   const { id, secret } = await cli.ask(createKey, {
     name,
     ...(persona !== undefined && { personas: [persona] }),
-    ...(persona === undefined && !client.embeds && { scopes: ['chat', 'models'] as const satisfies string[] }),
-    ...(expiresIn !== undefined && { expires_in: expiresIn }),
+    ...(persona === undefined &&
+      !clientNamed(name).embeds && { scopes: ['chat', 'models'] as const satisfies string[] }),
   })
   return { id, secret, asked: server }
 }
@@ -70,15 +62,13 @@ export type KeyInUse = { readonly id: string; readonly asked: string | null } | 
 interface KeyChoice {
   readonly key?: string
   readonly persona?: string
-  /** A duration such as `24h`, from now on for an earlier key too; without it the key lasts until it is revoked. */
-  readonly expiresIn?: string
 }
 
 /** The given key, else the one of an earlier connection that fits, else a new one; each is tried on the daemon. */
 export async function keyOf(
   cli: Cli,
   name: string,
-  { key: given, persona, expiresIn }: KeyChoice,
+  { key: given, persona }: KeyChoice,
   before: Connection | undefined,
   kept: string | undefined,
   server: string,
@@ -89,17 +79,10 @@ export async function keyOf(
     return [undefined, text]
   }
   const made = before?.server === server && before.persona === persona ? before.key : undefined
-  if (made && kept !== undefined && (await works(cli, server, kept))) {
-    if (expiresIn !== undefined) await cli.ask(updateKey, { id: made.id, expires_in: expiresIn })
-    return [made, kept]
-  }
-  const { secret, id, asked } = await makeKey(cli, clientNamed(name), {
-    name,
-    persona,
-    ...(expiresIn !== undefined && { expiresIn }),
-  })
-  await revokeOnFailure(cli, { id, asked }, before, () => tryKey(cli, server, secret))
-  return [{ id, asked }, secret]
+  if (made && kept !== undefined && (await works(cli, server, kept))) return [made, kept]
+  const { secret, ...key } = await makeKey(cli, name, persona)
+  await revokeOnFailure(cli, key, before, () => tryKey(cli, server, secret))
+  return [key, secret]
 }
 
 /** Whether the daemon still takes a key. Throws where the request fails otherwise. */

@@ -7,7 +7,6 @@ export interface Places {
   readonly codexFolder: string
   readonly claudeFolder: string
   readonly opencodeFile: string
-  readonly zedFile: string
   /** The words of a command that prints a file. */
   printFile(path: string): readonly [command: string, ...args: readonly string[]]
 }
@@ -16,15 +15,11 @@ export interface Places {
 export function placesOf(environment: Environment, platform: NodeJS.Platform = process.platform): Places {
   const home = folderOf(environment, 'HOME') ?? (environment['USERPROFILE'] || homeFolder(environment))
   const windows = platform === 'win32'
-  const appData = environment['APPDATA'] || join(home, 'AppData', 'Roaming')
   const config = folderOf(environment, 'XDG_CONFIG_HOME') ?? join(home, '.config')
   return {
     codexFolder: environment['CODEX_HOME'] || join(home, '.codex'),
     claudeFolder: environment['CLAUDE_CONFIG_DIR'] || join(home, '.claude'),
     opencodeFile: environment['OPENCODE_CONFIG'] || opencodeFile(join(config, 'opencode')),
-    zedFile: windows
-      ? join(appData, 'Zed', 'settings.json')
-      : join(platform === 'darwin' ? join(home, '.config') : config, 'zed', 'settings.json'),
     printFile: (path) => (windows ? ['cmd', '/c', 'type', path] : ['cat', path]),
   }
 }

@@ -11,15 +11,13 @@ export async function printEnvironment(
   name: string,
   pointing: Pointing,
   shell: Shell | undefined,
-  expiresIn: string | undefined,
 ): Promise<void> {
   const environment = clientNamed(name).environment!(pointing)
   const { server, model } = pointing
   await print(cli, { client: name, server, model: model.id, environment: present(environment) }, () =>
     exportLines(environment, shell ?? shellOf(cli.io.environment)),
   )
-  const end = `${expiresIn === undefined ? '' : `for ${expiresIn}, or `}until aichat connect ${name} --undo`
-  note(cli, `aichat: the model is ${model.id}; these lines hold a key that works ${end}`)
+  note(cli, `aichat: the model is ${model.id}; these lines hold a key that works until aichat connect ${name} --undo`)
 }
 
 function present(environment: Variables): Record<string, string | null> {
@@ -49,6 +47,5 @@ export async function report(
   await print(cli, value, () => files.map(({ path }) => path).join('\n'))
   note(cli, `aichat: ${client.name} asks ${server} for ${model.id}${isDone ? ' already' : ''}`)
   for (const { backup } of files) if (backup !== null && !isDone) note(cli, `aichat: the file as it was is ${backup}`)
-  if (client.advice) note(cli, `aichat: ${client.advice(pointing)}`)
   if (!isDone) note(cli, `aichat: to undo it: aichat connect ${name} --undo`)
 }

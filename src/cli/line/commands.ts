@@ -6,7 +6,6 @@ export interface PromptActions {
   enter(): void
   earlier(): void
   later(): void
-  search(): void
   complete(): void
   /** Ctrl-D on an empty text. */
   endOfInput(): void
@@ -46,7 +45,6 @@ export function createCommands(buffer: Buffer, actions: PromptActions) {
     'M-return': () => buffer.insert('\n'),
     'M-enter': () => buffer.insert('\n'),
     tab: actions.complete,
-    'C-r': actions.search,
     'C-l': actions.clear,
     up,
     'C-p': up,
@@ -73,6 +71,7 @@ export function createCommands(buffer: Buffer, actions: PromptActions) {
     escape: () => {},
     'M-escape': () => {},
     'C-c': () => {},
+    'C-r': () => {},
     'C-z': () => {},
     'C-s': () => {},
     'C-q': () => {},

@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../formats/formats.ts'
+import { replaceFile } from '../../storage/storage.ts'
 import { stripControls } from '../terminal/io.ts'
 
 /** A file of entered texts, which several terminals may use at once. */
@@ -22,22 +12,19 @@ export interface HistoryFile {
   append(text: string): void
 }
 
-/** Bytes of a file, after which the next one is begun; the one before it is kept. */
+/** Bytes that are kept of a file. */
 const mostBytes = 512 * 1024
 /** Bytes of a text; longer ones are not kept in the file. */
 const longestText = 32 * 1024
-/** Milliseconds after which the lock of a process that ended is taken away. */
-const staleMs = 60_000
-
 /**
  * Opens the file of this path, one text a line as JSON, mode 0600. Each text is appended in one write, so none is lost where
- * two terminals write; a full file becomes FILE.1, instead of the one before. A file of another user, or one that is no
- * regular file, is not touched.
+ * two terminals write; a file of more than twice the size that is kept is cut to its end here. A file of another user, or one
+ * that is no regular file, is not touched.
  */
 export function openHistoryFile(path: string): HistoryFile {
   try {
     makeFolder(dirname(path))
-    const texts = [...textsOf(`${path}.1`), ...textsOf(path)]
+    const texts = textsOf(path)
     let broken = false
     return {
       texts,
@@ -68,10 +55,14 @@ function textsOf(path: string): readonly string[] {
   try {
     // Another program may have written more.
     const { size } = fstatSync(file)
-    const length = Math.min(size, 2 * mostBytes)
+    const length = Math.min(size, mostBytes)
     const bytes = Buffer.alloc(length)
     const read = readSync(file, bytes, 0, length, size - length)
-    return bytes.toString('utf8', 0, read).split('\n').flatMap(textIn)
+    const lines = bytes.toString('utf8', 0, read).split('\n')
+    // The first line of an end is a part of one.
+    if (size > length) lines.shift()
+    if (size > 2 * mostBytes) replaceFile(path, lines.join('\n'))
+    return lines.flatMap(textIn)
   } finally {
     closeSync(file)
   }
@@ -90,30 +81,10 @@ function textIn(line: string): readonly string[] {
 
 function appendTo(path: string, line: string): void {
   const file = openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
-  let size = 0
   try {
     writeSync(file, line)
-    size = fstatSync(file).size
   } finally {
     closeSync(file)
-  }
-  if (size > mostBytes) beginNext(path)
-}
-
-/** Moves a full file away; one terminal does so at a time. */
-function beginNext(path: string): void {
-  const lock = `${path}.lock`
-  try {
-    closeSync(openSync(lock, 'wx', 0o600))
-  } catch {
-    if (Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > staleMs)
-      rmSync(lock, { force: true })
-    return
-  }
-  try {
-    if (statSync(path).size > mostBytes) renameSync(path, `${path}.1`)
-  } finally {
-    rmSync(lock, { force: true })
   }
 }
 

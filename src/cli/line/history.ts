@@ -6,9 +6,6 @@ export interface History {
   earlier(shown: string): string | undefined
   /** The text after it, at last the draft. */
   later(): string | undefined
-  /** The place and text of the nearest one before (or after) a place that contains the words; case counts where they have any. */
-  find(words: string, from: number, step: -1 | 1): { readonly at: number; readonly text: string } | undefined
-  readonly size: number
 }
 
 /** Texts that are held in memory. */
@@ -39,17 +36,6 @@ export function createHistory(before: readonly string[], keep: (text: string) =>
       if (at >= texts.length) return undefined
       at += 1
       return at === texts.length ? draft : texts[at]
-    },
-    find(words, from, step) {
-      const asTyped = words !== words.toLowerCase()
-      for (let place = from; place >= 0 && place < texts.length; place += step) {
-        const text = texts[place]!
-        if ((asTyped ? text : text.toLowerCase()).includes(words)) return { at: place, text }
-      }
-      return undefined
-    },
-    get size() {
-      return texts.length
     },
   }
 }

@@ -10,7 +10,6 @@ import type { History } from './history.ts'
 import { openKeyboard } from './keyboard.ts'
 import type { Edited } from './layout.ts'
 import { continues } from './multi-line.ts'
-import { beginSearch, type Search } from './search.ts'
 import { openLineView } from './view.ts'
 
 /** The prompt of a conversation on a terminal. */
@@ -55,7 +54,6 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
   const terminal = openKeyboard(io)
   const view = io.environment['TERM'] === 'dumb' ? openDumbView(io) : openLineView(io, ruler)
   let { history } = parts
-  let search: Search | undefined
   let waiting: Keypress[] = []
   /** The text of a paste that has begun. */
   let pasted: string | undefined
@@ -76,9 +74,6 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     enter,
     earlier: () => show(history.earlier(buffer.text)),
     later: () => show(history.later()),
-    search() {
-      search = beginSearch(history, buffer.text)
-    },
     complete: () => hold(complete),
     endOfInput: close,
     clear: () => view.clear(),
@@ -151,13 +146,11 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     if (taken) draw()
   }
 
-  function read(press: Keypress): void {
-    const [text, key] = press
+  function read([text, key]: Keypress): void {
     leaves = false
     if (key.name === 'paste-start') pasted = ''
     else if (key.name === 'paste-end') paste()
     else if (pasted !== undefined) pasted += text ?? key.sequence ?? ''
-    else if (search) readSearch(search, press)
     else if (prefixed) {
       prefixed = false
       if (key.ctrl && key.name === 'e') hold(edit)
@@ -165,22 +158,10 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     else commands.run(text, key)
   }
 
-  function readSearch(current: Search, [text, key]: Keypress): void {
-    const outcome = current.key(text, key)
-    if (outcome === 'taken') return
-    search = undefined
-    if (outcome === 'given up') return
-    buffer.set(current.found)
-    // Escape only takes the text over.
-    if (key.name !== 'escape') commands.run(text, key)
-  }
-
   /** Inserts pasted text; its line breaks do not end the text. */
   function paste(): void {
     const text = stripControls((pasted ?? '').replace(/\r\n?/g, '\n')).replace(/(?<!\n)\n+$/, '')
     pasted = undefined
-    if (search) buffer.set(search.found)
-    search = undefined
     buffer.insert(text)
   }
 
@@ -249,7 +230,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
   }
 
   function edited(): Edited {
-    return search?.edited() ?? { text: buffer.text, cursor: buffer.cursor, mark }
+    return { text: buffer.text, cursor: buffer.cursor, mark }
   }
 
   function draw(): void {
@@ -269,11 +250,10 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     }
     busy?.abort()
     if (!deliver) return
-    const empty = buffer.text === '' && !search
+    const empty = buffer.text === ''
     if (empty && leaves) return close()
     leaves = empty
     view.finish(edited())
-    search = undefined
     buffer.set('')
     if (empty) io.err('Ctrl-C again, or Ctrl-D, ends the conversation.')
     draw()

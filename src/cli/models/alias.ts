@@ -1,7 +1,5 @@
-import { unknownPlugin } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import { suggestion } from '../../formats/formats.ts'
-import { listModels, listPlugins } from '../../operations/operations.ts'
 import { reservedPrefixes } from '../../plugins/plugins.ts'
 import {
   type Aliases,
@@ -14,7 +12,7 @@ import {
 } from '../../settings/settings.ts'
 import { replaceFile, whileLocked } from '../../storage/storage.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { note, print } from '../terminal/output.ts'
+import { print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 
 /** Lists the aliases of this user, shows one, or sets or removes it. They are kept here also where a server is asked. */
@@ -33,7 +31,7 @@ export async function alias(
     if (stored === undefined) throw notFound(name, known)
     return print(cli, { name, model: stored }, () => stored)
   }
-  const target = await targetOf(cli, known, name, model)
+  const target = targetOf(known, name, model)
   change(paths, (before) => {
     if (!before.has(name) && before.size >= mostAliases)
       throw new AppError('invalid', `There may be at most ${mostAliases} aliases: remove one first`)
@@ -73,8 +71,8 @@ function change(paths: Paths, alter: (before: Aliases) => Iterable<readonly [str
   whileLocked(file, () => replaceFile(file, `${written()}\n`))
 }
 
-/** The model that the alias will stand for. Throws `invalid` for a name that means something else, and for an invalid model. */
-async function targetOf(cli: Cli, known: Aliases, name: string, model: string): Promise<string> {
+/** The model that the alias will stand for. Throws `invalid` for a wrong name or model. */
+function targetOf(known: Aliases, name: string, model: string): string {
   if (!isAliasName(name))
     throw new AppError('invalid', `Invalid alias "${name.slice(0, 100)}"`, {
       details: ['It must be 1 to 64 letters, digits, ".", "_" and "-", and begin with a letter or digit'],
@@ -87,43 +85,8 @@ async function targetOf(cli: Cli, known: Aliases, name: string, model: string): 
   // Resolves a chain of aliases once: later changes of an alias in it do not matter.
   const target = known.get(model) ?? model
   if (target === name) throw new AppError('invalid', `The alias ${name} would stand for itself`)
-  const { models, plugins } = await listed(cli)
-  const taken = models.find(({ id, name: address }) => [id, address].includes(name) || id === `${name}:latest`)
-  const isPlugin = plugins.some(({ id }) => id === name)
-  if (reservedPrefixes.has(name) || isPlugin || taken)
-    throw new AppError(
-      'invalid',
-      `The name "${name}" is taken: it is ${taken ? `the model ${taken.name}` : isPlugin ? 'a plugin' : 'a word of aichat'}`,
-    )
-  const hasPlugin = plugins.some(({ id }) => target.startsWith(`${id}:`))
-  const unknown = hasPlugin ? undefined : unknownPlugin(target, plugins)
-  if (unknown?.isCertain) throw unknown.error
-  const isListed = models.some(({ id, name: address }) => [id, address].includes(target))
-  if (models.length > 0 && !isListed && !/^(?:persona|local):/.test(target))
-    note(
-      cli,
-      `aichat: ${target} is in no list of models${
-        unknown
-          ? ''
-          : suggestion(
-              target,
-              models.map(({ name: address }) => address),
-            )
-      }; it is asked for all the same`,
-    )
+  if (reservedPrefixes.has(name)) throw new AppError('invalid', `The name "${name}" is taken: it is a word of aichat`)
   return target
-}
-
-/** The models and plugins that names are compared with; none where the server does not answer. */
-async function listed(cli: Cli) {
-  try {
-    const [{ models }, { plugins }] = [await cli.ask(listModels, {}), await cli.ask(listPlugins, {})]
-    return { models, plugins }
-  } catch (reason) {
-    if (!(reason instanceof AppError)) throw reason
-    note(cli, `aichat: the name is not compared with those of models: ${reason.message}`)
-    return { models: [], plugins: [] }
-  }
 }
 
 function notFound(name: string, known: Aliases): AppError {

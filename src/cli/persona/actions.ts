@@ -67,7 +67,7 @@ function withMutation<F extends { readonly mutation_settings?: MutationSettings 
 function personaText(persona: PersonaView): string {
   const { memory_settings: memory, mutation_settings: mutation } = persona
   const cleanup = memory.auto_cleanup ? `kept ${counted(memory.retention_days, 'day')}` : 'kept for good'
-  const facts = memory.extract === 'off' ? '' : `; facts by its model: ${memory.extract}`
+  const facts = memory.extract === 'off' ? '' : `; facts by its model`
   const auto = mutation.auto_adapt ? ', by itself' : ''
   return labelled([
     ['id', persona.id],

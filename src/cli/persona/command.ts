@@ -156,8 +156,6 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     )
     .action(run((memories) => memories.search))
 
-  addProposalCommands(memory, cli)
-
   memory
     .command('evictions <id>')
     .description('list the memories that made room for others, and why they went first')
@@ -221,42 +219,6 @@ function addProfileCommands(persona: CliCommand, cli: Cli): void {
     .description('delete lines for good')
     .example('aichat persona profile remove Ada 6f9a2c1e')
     .action(run((lines) => lines.remove))
-}
-
-/** `aichat persona memory proposals …`: facts that the persona's model proposed. */
-function addProposalCommands(memory: CliCommand, cli: Cli): void {
-  const run = lazyActions(cli, () => import('./proposals.ts'))
-  const proposals = memory
-    .command('proposals')
-    .description(
-      'list, accept and reject the facts that the model of a persona proposed; see --extract of persona update',
-    )
-    .example('aichat persona memory proposals list Ada', 'aichat persona memory proposals accept Ada 6f9a2c1e')
-
-  proposals
-    .command('list <id>')
-    .description('list the facts that wait, newest first')
-    .fieldOption(
-      new Option('--status <status>', 'those that wait, or that were decided')
-        .choices(['open', 'accepted', 'rejected'])
-        .default('open'),
-    )
-    .fieldOption(new Option('-n, --limit <count>', 'list at most this many').default(20))
-    .fieldOption(new Option('--offset <count>', 'skip this many').default(0))
-    .example('aichat persona memory proposals list Ada --status rejected')
-    .action(run((all) => all.list))
-
-  proposals
-    .command('accept <id> <proposal...>')
-    .description('make facts memories, by their ids or the beginnings of them')
-    .example('aichat persona memory proposals accept Ada 6f9a2c1e')
-    .action(run((all) => all.accept))
-
-  proposals
-    .command('reject <id> <proposal...>')
-    .description('reject facts; they are not proposed again')
-    .example('aichat persona memory proposals reject Ada 6f9a2c1e')
-    .action(run((all) => all.reject))
 }
 
 /** The conditions of a list or search of memories. */
@@ -426,13 +388,13 @@ function withSettings(command: CliCommand): CliCommand {
     .fieldOption(
       new Option(
         '--extract <rule>',
-        'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself',
-      ).choices(['off', 'manual', 'auto']),
+        'have its model find facts in chats and remember them, a short request for each remembered turn',
+      ).choices(['off', 'auto']),
       'memory_settings.extract',
     )
     .field(
       '--extract-confidence <number>',
-      'the least confidence, 0 to 1, of facts that --extract auto accepts',
+      'the least confidence, 0 to 1, of facts that --extract auto keeps',
       'memory_settings.extract_min_confidence',
     )
     .field('--auto-cleanup', 'remove memories beyond these limits', 'memory_settings.auto_cleanup')

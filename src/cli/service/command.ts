@@ -49,8 +49,7 @@ export function addStatusCommands(program: CliCommand, cli: Cli): void {
   program
     .command('doctor')
     .description('check this installation; exit 1 when a check fails')
-    .option('--backup', 'open the newest backup, read all of it and say its age')
-    .example('aichat doctor', 'aichat doctor --backup')
+    .example('aichat doctor')
     .action(lazyActions(cli, () => import('./doctor.ts'))(({ examine }) => examine))
 }
 

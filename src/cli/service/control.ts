@@ -7,19 +7,15 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { labelled } from '../terminal/table.ts'
 import { momentText } from '../terminal/times.ts'
-import { localServices, reloadBySignal, reloadUnit, type UnitState, unitName, unitState } from './local-service.ts'
+import { localServices, reloadBySignal, unitName } from './local-service.ts'
 
-/**
- * Prints the services on this data folder, else the unit of systemd, or the service of a server. Exit 0 where one answers,
- * 69 where none runs, 75 while all of them start or stop.
- */
+/** Prints the services on this data folder, or that of a server. Exit 0 where one answers, 69 where none runs, 75 while all start or stop. */
 export async function showService(cli: Cli): Promise<void> {
-  const { services, unit } = await findServices(cli)
-  if (services.length === 0 && unit?.active !== 'active') throw noService(unit)
-  if (services.length > 0 && !services.some(({ phase }) => phase === 'ready')) cli.exit = 75
-  await print(cli, { services, unit: unit ?? null }, () =>
-    [...services.map((service) => serviceText(cli, service)), ...(unit ? [unitText(unit)] : [])].join('\n\n'),
-  )
+  const { isRemote, settings } = await placeOf(cli)
+  const services = isRemote ? [await cli.ask(runningService, {})] : localServices(settings)
+  if (services.length === 0) throw noService()
+  if (!services.some(({ phase }) => phase === 'ready')) cli.exit = 75
+  await print(cli, { services }, () => services.map((service) => serviceText(cli, service)).join('\n\n'))
 }
 
 /**
@@ -30,18 +26,13 @@ export async function reload(cli: Cli): Promise<void> {
   const { isRemote, settings } = await placeOf(cli)
   if (isRemote) return reloadOverHttp(cli)
   const services = localServices(settings)
-  if (services.length === 0) {
-    const unit = await unitState(settings)
-    if (unit?.active !== 'active') throw noService(unit)
-    await reloadUnit(settings)
-    return print(cli, { services: [], unit: await unitState(settings) }, () => `${unitName} has reloaded`)
-  }
+  if (services.length === 0) throw noService()
   const reloaded: ServiceRecord[] = []
   for (const service of services) reloaded.push(await reloadBySignal(settings, service))
   const refused = reloaded.find(({ last_reload: last }) => last?.outcome === 'refused')?.last_reload
   if (refused) throw new AppError('configuration', refused.message, { details: refused.details })
   if (reloaded.some(({ last_reload: last }) => last?.outcome !== 'taken over')) cli.exit = 1
-  await print(cli, { services: reloaded, unit: null }, () =>
+  await print(cli, { services: reloaded }, () =>
     reloaded
       .map(({ pid, last_reload: last }) => [`${pid}: ${last!.message}`, ...last!.details.map(indented)].join('\n'))
       .join('\n'),
@@ -77,13 +68,6 @@ async function placeOf(cli: Cli): Promise<{ readonly isRemote: boolean; readonly
   }
 }
 
-async function findServices(cli: Cli): Promise<{ services: readonly ServiceRecord[]; unit?: UnitState | undefined }> {
-  const { isRemote, settings } = await placeOf(cli)
-  if (isRemote) return { services: [await cli.ask(runningService, {})] }
-  const services = localServices(settings)
-  return services.length > 0 ? { services } : { services, unit: await unitState(settings) }
-}
-
 function serviceText(
   cli: Cli,
   { pid, version, phase, started_at: since, servers, workers, last_reload: last }: ServiceRecord,
@@ -102,22 +86,13 @@ function serviceText(
   )
 }
 
-function unitText({ active, pid, status }: UnitState): string {
-  return labelled(
-    [
-      ['unit', `${unitName}, ${active}`],
-      ['pid', pid > 0 ? String(pid) : undefined],
-      ['status', status],
-    ],
-    14,
-  )
-}
-
-function noService(unit: UnitState | undefined): AppError {
+function noService(): AppError {
   return new AppError('unavailable', 'No service runs on this data folder', {
-    details: unit
-      ? [`${unitName} is ${unit.active}: systemctl start ${unitName}, and journalctl -u ${unitName} shows why it ended`]
-      : ['Start one: aichat serve', 'or ask another: --server URL'],
+    details: [
+      'Start one: aichat serve',
+      `one of systemd: systemctl status ${unitName}`,
+      'or ask another: --server URL',
+    ],
   })
 }
 

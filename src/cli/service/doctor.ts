@@ -17,10 +17,8 @@ interface Finding {
   readonly fix?: string
 }
 
-/**
- * Checks this installation, or its newest backup, and prints the next step and the findings; exit 1 when a check failed.
- */
-export async function examine(cli: Cli, { backup }: { readonly backup?: boolean } = {}): Promise<void> {
+/** Checks this installation, and prints the next step and the findings; exit 1 when a check failed. */
+export async function examine(cli: Cli): Promise<void> {
   const findings: Finding[] = []
   const settings = await runCheck(findings, 'settings', async () => {
     const found = await cli.settings()
@@ -28,7 +26,7 @@ export async function examine(cli: Cli, { backup }: { readonly backup?: boolean 
   })
   for (const warning of settings?.warnings ?? [])
     findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
-  if (settings) await (backup ? examineBackup : examineInstallation)(settings, findings)
+  if (settings) await examineInstallation(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
   await print(cli, { next: nextStep(findings), checks: findings }, ({ next, checks }) =>
     [
@@ -81,17 +79,6 @@ async function detailOrClose(app: App): Promise<string> {
   } catch (reason) {
     await app.close()
     throw reason
-  }
-}
-
-/** Checks the newest backup alone. */
-async function examineBackup(settings: Settings, findings: Finding[]): Promise<void> {
-  const app = await openApp(settings)
-  try {
-    const { checkNewestBackup } = await import('./doctor-backup.ts')
-    await runCheck(findings, 'backup', () => checkNewestBackup(app))
-  } finally {
-    await app.close()
   }
 }
 

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process'
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { runningServices, type ServiceRecord } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 
-const run = promisify(execFile)
-
 /** The unit that `aichat service unit` writes. */
 export const unitName = 'aichat.service'
 
-/** How long a service may take for a reload, and `systemctl` for its answer: milliseconds. */
+/** How long a service may take for a reload: milliseconds. */
 const waitMs = 15_000
 
 /** The services on the data folder of these settings. */
@@ -57,49 +53,4 @@ export async function reloadBySignal(settings: Settings, service: ServiceRecord)
     clearTimeout(timer)
     watcher?.close()
   }
-}
-
-/** A unit as systemd sees it. */
-export interface UnitState {
-  readonly active: string
-  readonly pid: number
-  readonly status: string
-}
-
-/** The unit of aichat; undefined where there is no systemd, or it does not know the unit. */
-export async function unitState({ environment }: Settings): Promise<UnitState | undefined> {
-  try {
-    const properties = '--property=LoadState,ActiveState,MainPID,StatusText'
-    const { stdout } = await run('systemctl', ['show', unitName, properties], {
-      env: searchPath(environment),
-      timeout: waitMs,
-    })
-    const values = new Map(
-      stdout.split('\n').map((line) => [line.split('=', 1)[0]!, line.slice(line.indexOf('=') + 1)]),
-    )
-    if (values.get('LoadState') !== 'loaded') return undefined
-    return {
-      active: values.get('ActiveState') ?? 'unknown',
-      pid: Number(values.get('MainPID') ?? 0),
-      status: values.get('StatusText') ?? '',
-    }
-  } catch {
-    return undefined
-  }
-}
-
-/** Has systemd reload the unit. Throws `configuration` with systemd's stderr when the service took nothing over. */
-export async function reloadUnit({ environment }: Settings): Promise<void> {
-  try {
-    await run('systemctl', ['reload', unitName], { env: searchPath(environment), timeout: 2 * waitMs })
-  } catch (reason) {
-    const said = String((reason as { stderr?: unknown }).stderr ?? '').trim()
-    throw new AppError('configuration', `systemd could not reload ${unitName}`, {
-      details: [...(said === '' ? [] : said.split('\n')), `journalctl -u ${unitName} -n 20 shows why`],
-    })
-  }
-}
-
-function searchPath({ PATH = '' }: Settings['environment']): NodeJS.ProcessEnv {
-  return { PATH, LC_ALL: 'C' }
 }

@@ -3,7 +3,6 @@ import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import {
   compactSession,
-  endSession,
   listSessions,
   removeSession,
   removeSessions,
@@ -41,7 +40,6 @@ export async function list(cli: Cli): Promise<void> {
         ['NAME', (row) => row.name],
         ['MESSAGES', (row) => String(row.message_count)],
         ['LAST', (row) => timeText(cli, row.updated_at)],
-        ['SUMMARY', (row) => row.summary ?? ''],
       ],
       'no conversations yet; start one: aichat chat',
     ),
@@ -73,14 +71,6 @@ export async function show(cli: Cli, named: string | undefined): Promise<void> {
 
 export async function rename(cli: Cli, id: string, name: string): Promise<void> {
   await print(cli, await cli.ask(renameSession, { id, name }), (renamed) => renamed.id)
-}
-
-export async function end(cli: Cli, ids: readonly string[]): Promise<void> {
-  const sessions: { readonly id: string; readonly summary?: string }[] = []
-  for (const id of ids) sessions.push(await cli.ask(endSession, { id }))
-  await print(cli, sessions.length === 1 ? sessions[0] : { sessions }, () =>
-    sessions.map(({ id, summary }) => summary ?? id).join('\n'),
-  )
 }
 
 export async function exportSession(

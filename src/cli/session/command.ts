@@ -63,14 +63,6 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
     .action(run((sessions) => sessions.rename))
 
   session
-    .command('end <id...>')
-    .description(
-      'end conversations, which gives each a summary; by itself that happens an hour later, or with the next one',
-    )
-    .example('aichat session end Trip')
-    .action(run((sessions) => sessions.end))
-
-  session
     .command('export <id>')
     .description('write a conversation as Markdown or JSON')
     .addOption(new Option('--format <format>', 'the file format').choices(['markdown', 'json']).default('markdown'))

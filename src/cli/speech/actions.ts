@@ -22,8 +22,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
-import type { BookPart } from './book.ts'
-import type { BookState } from './book-files.ts'
+import type { BookPart, Spoken } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
 import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
 import type { HeardWords } from './word-answer.ts'
@@ -153,7 +152,7 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
   if (await isBook(input, output)) {
     const { speakBook } = await import('./book.ts')
     const { language, seed, ...settings } = fixed
-    const state = await speakBook(cli, {
+    const spoken = await speakBook(cli, {
       ...{ text: input, output: output!, force, raw, language, seed },
       timestamps: timestamps !== undefined,
       keepDirections: fixed.keep_directions,
@@ -161,10 +160,10 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
       ask,
       writeWords: (heard) => writeTimes(options, heard),
     })
-    tellUnspoken(cli, [state.spoken, state.total], state.skipped)
-    tellRerolls(cli, state.rerolls)
+    tellUnspoken(cli, [spoken.spoken, spoken.total], spoken.skipped)
+    tellRerolls(cli, spoken.rerolls)
     if (options.play) await play(cli, createReadStream(output!))
-    return printSaved(cli, options, { ...state, seconds: state.bytes / 2 / Math.max(1, state.sampleRate) })
+    return printSaved(cli, options, spoken)
   }
   const answer = await ask({
     input,
@@ -179,14 +178,11 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
   await printSaved(cli, options, saved)
 }
 
-/** Audio that is in its file, and what it holds of the text. */
-type Saved = Pick<BookState, 'engine' | 'spoken' | 'total' | 'rerolls' | 'skipped'> & { readonly seconds: number }
-
 /** With --json: prints where the audio is and what it holds. */
 async function printSaved(
   cli: Cli,
   { output, raw, timestamps }: AudioOptions,
-  saved: Saved | undefined,
+  saved: Spoken | undefined,
 ): Promise<void> {
   if (!saved) return
   const { engine, spoken, total, rerolls, skipped, seconds } = saved
@@ -229,9 +225,7 @@ async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
   if (output !== undefined && output !== '-') {
     const found = await stat(output).catch(() => undefined)
     if (found?.isDirectory()) throw new AppError('cannot_create', `${output} is a folder`)
-    // The recording of a long text that was broken off continues; `book.ts` decides.
-    const begun = await stat(`${output}.state`).catch(() => undefined)
-    if (found?.isFile() && !force && !begun)
+    if (found?.isFile() && !force)
       throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
     return
   }
@@ -271,7 +265,7 @@ function streams(cli: Cli, text: string, { stream, play }: AudioOptions): boolea
 }
 
 /** Writes or plays the audio, and names the skipped parts of the text on stderr. Returns what went into a file. */
-async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<Saved | undefined> {
+async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<Spoken | undefined> {
   const body = showsProgress(cli, text) ? withProgress(cli, answer) : piecesOf(answer)
   let seconds: number | undefined
   if (options.output !== undefined && options.output !== '-')

@@ -1,24 +1,35 @@
-import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
+import { setTimeout } from 'node:timers/promises'
+import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks, wavHeader } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import type { Download } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
 import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
-import { type BookFiles, type BookState, openBookFiles } from './book-files.ts'
+import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
 import { showBookProgress } from './book-progress.ts'
-import { type Book, beginBook, stampOf } from './book-start.ts'
 import { collectSamples } from './wav-reader.ts'
 import { type HeardWords, readWordAnswer } from './word-answer.ts'
 
 /** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
 const partLimit = 2000
 
-/** Names in the state of pieces that could not be spoken. */
-const keptNames = 20
+/** Pieces that could not be spoken and are named. */
+const mostNames = 20
 
 /** A long text, and how its parts are spoken. */
-export interface SpokenBook extends Book {
+export interface SpokenBook {
+  readonly text: string
+  readonly output: string
+  readonly force: boolean
+  readonly raw: boolean
+  /** Whether the words' times are wanted. */
+  readonly timestamps: boolean
+  /** All else that decides how it sounds, by name. */
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly language?: string | undefined
+  readonly seed?: number | undefined
   /** Whether stage directions are read aloud. */
   readonly keepDirections: boolean | undefined
   /** Speaks one part. */
@@ -35,75 +46,84 @@ export interface BookPart {
   readonly timestamps?: true
 }
 
+/** What was spoken of a text. */
+export type Spoken = Pick<PartFacts, 'engine' | 'spoken' | 'total' | 'rerolls' | 'skipped'> & {
+  readonly seconds: number
+}
+
+/** A part with its answer, and the silence before it; without facts where it could not be spoken. */
+interface PlacedPart {
+  readonly text: string
+  readonly key: string
+  readonly facts: PartFacts | undefined
+  /** Bytes. */
+  readonly pause: number
+}
+
 /**
  * Speaks a long text part by part into a file. Finished parts are kept next to it, so that the same command continues
- * after a kill, a Ctrl-C or a failure; the result has the same bytes as that of an uninterrupted run. Returns the
- * counts of all parts. Throws `cannot_create` where the files next to the output belong to another text, voice or
- * setting, unless `force` is set.
+ * after a kill, a Ctrl-C or a failure; the result has the same bytes as that of an uninterrupted run.
  */
-export async function speakBook(cli: Cli, book: SpokenBook): Promise<BookState> {
+export async function speakBook(cli: Cli, book: SpokenBook): Promise<Spoken> {
   const { keepDirections } = book
-  const parts = splitChunks(book.text, partLimit).filter((part) => sanitize(part, { keepDirections }) !== '')
-  if (parts.length === 0) throw new AppError('invalid', 'The text is empty')
-  const files = openBookFiles(book.output, book.raw)
-  const release = await files.take()
-  try {
-    return await speakParts(cli, book, { parts, files })
-  } finally {
-    release()
-  }
+  const texts = splitChunks(book.text, partLimit).filter((part) => sanitize(part, { keepDirections }) !== '')
+  if (texts.length === 0) throw new AppError('invalid', 'The text is empty')
+  const kept = openKeptParts(book.output)
+  const parts = await speakParts(cli, book, texts, kept)
+  const bytes = parts.reduce((sum, { facts, pause }) => sum + pause + (facts?.bytes ?? 0), 0)
+  const sampleRate = parts.find(({ facts }) => facts)!.facts!.sampleRate
+  if (book.timestamps) await book.writeWords(wordsOf(parts, sampleRate))
+  await streamOutput(book.output, audioOf(parts, kept, book.raw ? undefined : wavHeader(sampleRate, bytes)), book.force)
+  await kept.remove()
+  return { ...countsOfParts(parts), seconds: bytes / 2 / sampleRate }
 }
 
-interface BookWork {
-  readonly parts: readonly string[]
-  readonly files: BookFiles
-}
-
-async function speakParts(cli: Cli, book: SpokenBook, { parts, files }: BookWork): Promise<BookState> {
-  const { stamp, seed } = stampOf(book, partLimit)
-  let state = await beginBook(files, book, { parts: parts.length, stamp })
-  if (state.done > 0 && state.done < parts.length)
-    note(cli, `going on after ${state.done} of ${counted(parts.length, 'part')}`)
-  const progress = showBookProgress(cli, parts, state.done)
+/** Speaks the parts that are not kept yet. Throws where none could be spoken, and says how to go on after a failure. */
+async function speakParts(
+  cli: Cli,
+  book: SpokenBook,
+  texts: readonly string[],
+  kept: KeptParts,
+): Promise<readonly PlacedPart[]> {
+  const { language, timestamps, settings } = book
+  // The same text sounds the same each time.
+  const seed = book.seed ?? Number.parseInt(partKey({ text: book.text }).slice(0, 8), 16)
+  const requests = texts.map((input, index) => ({
+    input,
+    stream: false as const,
+    seed: partSeed(seed, index),
+    ...(language !== undefined && { language }),
+    ...(timestamps && { timestamps: true as const }),
+  }))
+  const keys = requests.map((request) => partKey({ ...request, settings }))
+  const known = await Promise.all(keys.map(kept.read))
+  let done = known.filter((facts) => facts !== undefined).length
+  if (done > 0 && done < texts.length) note(cli, `going on after ${done} of ${counted(texts.length, 'part')}`)
+  const progress = showBookProgress(cli, texts, done)
+  const parts: PlacedPart[] = []
   let refusal: AppError | undefined
   try {
-    for (let index = state.done; index < parts.length; index++) {
-      progress.begin(index)
-      const input = parts[index]!
-      const { language } = book
-      const part = {
-        input,
-        stream: false,
-        seed: partSeed(seed, index),
-        ...(language !== undefined && { language }),
-      } as const
-      const answer = await speakPart(cli, { ...part, ...(book.timestamps && { timestamps: true }) }, book)
-      const spoken = answer instanceof AppError ? undefined : answer
-      if (answer instanceof AppError) refusal = answer
-      const next = spoken === undefined ? skipPart(state, input) : addPart(state, spoken)
-      const pause =
-        spoken && state.bytes > 0 ? silence(pauseAfter(parts[index - 1]!), next.sampleRate) : Buffer.alloc(0)
-      const offset = (state.bytes + pause.length) / 2 / Math.max(1, next.sampleRate)
-      const words = (spoken?.words.words ?? []).map(({ text, start, end }) => ({
-        text,
-        start: Math.round(1000 * (offset + start)) / 1000,
-        end: Math.round(1000 * (offset + end)) / 1000,
-      }))
-      const samples = spoken ? Buffer.concat([pause, spoken.samples]) : pause
-      const sizes = samples.length > 0 ? await files.append(next, samples, words) : {}
-      state = { ...next, ...sizes, done: index + 1 }
-      await files.write(state)
+    for (const [index, request] of requests.entries()) {
+      const key = keys[index]!
+      let facts = known[index]
+      if (!facts) {
+        progress.begin(index)
+        const answer = await speakPart(cli, request, book)
+        if (answer instanceof AppError) refusal = answer
+        else {
+          await kept.write(key, answer.facts, answer.samples)
+          facts = answer.facts
+          done += 1
+        }
+      }
+      parts.push({ text: texts[index]!, key, facts, pause: pauseBefore(parts, facts) })
     }
-    if (state.spoken === 0) throw refusal ?? new AppError('unavailable', 'No part of the text could be spoken')
-    if (book.timestamps) await book.writeWords({ words: await files.words(state), estimated: state.estimated })
-    if (await files.hasAudio(state)) await files.finish(state)
-    await files.remove()
-    return state
+    if (!parts.some(({ facts }) => facts))
+      throw refusal ?? new AppError('unavailable', 'No part of the text could be spoken')
+    return parts
   } catch (thrown) {
     progress.clear()
-    // Without a finished part there is nothing to go on from.
-    if (state.done === 0) await files.remove().catch(() => {})
-    throw kept(cli, thrown, state, files)
+    throw withAdvice(cli, thrown, [done, texts.length], kept.folder)
   } finally {
     progress.clear()
   }
@@ -113,75 +133,105 @@ function partSeed(seed: number, index: number): number {
   return (seed + Math.imul(index, 0x27d4_eb2f)) >>> 0
 }
 
-interface SpokenPart {
-  readonly samples: Buffer
-  readonly sampleRate: number
-  readonly words: HeardWords
-  /** Carries the counts in its headers. */
-  readonly answer: Download
+/** The silence before a part, in bytes. Throws `unavailable` where another engine speaks than before. */
+function pauseBefore(parts: readonly PlacedPart[], facts: PartFacts | undefined): number {
+  const first = parts.find((part) => part.facts)?.facts
+  if (!first || !facts) return 0
+  if (first.engine !== facts.engine || first.sampleRate !== facts.sampleRate)
+    throw new AppError(
+      'unavailable',
+      `The parts so far were spoken by the ${first.engine} engine, and now ${facts.engine || 'another one'} answers`,
+      { details: ['use the same server and model again, or remove the folder of the parts'] },
+    )
+  return 2 * Math.round(pauseAfter(parts.at(-1)!.text) * facts.sampleRate)
 }
 
 /** Tries of a part at a server that is busy. */
 const busyTries = 5
 
+interface SpokenPart {
+  readonly facts: PartFacts
+  readonly samples: Buffer
+}
+
 /** Speaks a part; returns the refusal of one that is mostly in a language or in letters that the engine cannot say. */
 async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<SpokenPart | AppError> {
   for (let tries = 1; ; tries++) {
     try {
-      const answer = await book.ask(part)
-      const { audio, heard } = book.timestamps
-        ? readWordAnswer(answer)
-        : { audio: answer, heard: { words: [], estimated: false } }
-      const { samples, sampleRate } = await collectSamples(piecesOf(audio))
-      return { samples, sampleRate, words: heard, answer: audio }
+      return await readPart(await book.ask(part), book.timestamps)
     } catch (thrown) {
       if (thrown instanceof AppError && isMostlyUnspoken(thrown)) return thrown
       const wait = thrown instanceof AppError && thrown.code === 'busy' ? thrown.retryAfter : undefined
       if (wait === undefined || tries >= busyTries) throw thrown
-      await pauseFor(Math.min(30, wait) * 1000, cli.signal())
+      await setTimeout(Math.min(30, wait) * 1000, undefined, { signal: cli.signal() })
     }
   }
 }
 
-function addPart(state: BookState, { sampleRate, words, answer }: SpokenPart): BookState {
-  const engine = answer.headers['x-speech-engine'] ?? ''
-  if (state.sampleRate > 0 && (state.engine !== engine || state.sampleRate !== sampleRate))
-    throw new AppError(
-      'unavailable',
-      `The parts so far were spoken by the ${state.engine} engine, and now ${engine || 'another one'} answers`,
-      {
-        details: ['use the same server and model again, or begin anew with --force'],
-      },
-    )
-  const [spoken, total] = countsOf(answer)
-  return {
-    ...state,
+async function readPart(answer: Download, timestamps: boolean): Promise<SpokenPart> {
+  const { audio, heard } = timestamps
+    ? readWordAnswer(answer)
+    : { audio: answer, heard: { words: [], estimated: false } }
+  const { samples, sampleRate } = await collectSamples(piecesOf(audio))
+  const [spoken, total] = countsOf(audio)
+  const facts = {
+    engine: audio.headers['x-speech-engine'] ?? '',
     sampleRate,
-    engine,
-    spoken: state.spoken + spoken,
-    total: state.total + total,
-    rerolls: state.rerolls + rerollsOf(answer),
-    skipped: [...state.skipped, ...skippedOf(answer)].slice(0, keptNames),
-    estimated: state.estimated || words.estimated,
+    bytes: samples.length,
+    spoken,
+    total,
+    rerolls: rerollsOf(audio),
+    skipped: [...skippedOf(audio)],
+    words: heard.words.map(({ text, start, end }) => ({ text, start, end })),
+    estimated: heard.estimated,
+  }
+  return { facts, samples }
+}
+
+/** The counts of all parts; one without an answer is a chunk that was not spoken. */
+function countsOfParts(parts: readonly PlacedPart[]): Omit<Spoken, 'seconds'> {
+  const sum = (of: (facts: PartFacts) => number, other: number) =>
+    parts.reduce((all, { facts }) => all + (facts ? of(facts) : other), 0)
+  return {
+    engine: parts.find(({ facts }) => facts)!.facts!.engine,
+    spoken: sum(({ spoken }) => spoken, 0),
+    total: sum(({ total }) => total, 1),
+    rerolls: sum(({ rerolls }) => rerolls, 0),
+    skipped: parts.flatMap(({ facts, text }) => facts?.skipped ?? beginningOf(text)).slice(0, mostNames),
   }
 }
 
-function skipPart(state: BookState, text: string): BookState {
-  const name = [...text.replace(/\s+/g, ' ')].slice(0, 40).join('')
-  return { ...state, total: state.total + 1, skipped: [...state.skipped, name].slice(0, keptNames) }
+function beginningOf(text: string): string {
+  return [...text.replace(/\s+/g, ' ')].slice(0, 40).join('')
 }
 
-function silence(seconds: number, sampleRate: number): Buffer {
-  return Buffer.alloc(2 * Math.round(seconds * sampleRate))
+/** The words of all parts, at their times in the whole. */
+function wordsOf(parts: readonly PlacedPart[], sampleRate: number): HeardWords {
+  let before = 0
+  const words = parts.flatMap(({ facts, pause }) => {
+    const offset = (before + pause) / 2 / sampleRate
+    before += pause + (facts?.bytes ?? 0)
+    const at = (seconds: number) => Math.round(1000 * (offset + seconds)) / 1000
+    return (facts?.words ?? []).map(({ text, start, end }) => ({ text, start: at(start), end: at(end) }))
+  })
+  return { words, estimated: parts.some(({ facts }) => facts?.estimated) }
+}
+
+/** The bytes of the output. */
+async function* audioOf(parts: readonly PlacedPart[], kept: KeptParts, header: Buffer | undefined) {
+  if (header) yield header
+  for (const { key, facts, pause } of parts) {
+    if (pause > 0) yield Buffer.alloc(pause)
+    if (facts) yield* kept.samples(key)
+  }
 }
 
 /** The failure with the way to go on; a Ctrl-C is reported as a remark. */
-function kept(cli: Cli, thrown: unknown, { done, parts, bytes }: BookState, { names }: BookFiles): unknown {
-  const place = bytes > 0 ? names.audio : names.state
+function withAdvice(cli: Cli, thrown: unknown, [done, all]: readonly [number, number], folder: string): unknown {
   const advice =
     done === 0
-      ? `none of ${counted(parts, 'part')} was finished, and nothing is kept`
-      : `${done} of ${counted(parts, 'part')} ${done === 1 ? 'is' : 'are'} kept in ${place}; the same command goes on from there`
+      ? `none of ${counted(all, 'part')} was finished, and nothing is kept`
+      : `${done} of ${counted(all, 'part')} ${done === 1 ? 'is' : 'are'} kept in ${folder}; the same command goes on from there`
   if (cli.io.signal.aborted) {
     note(cli, `aichat: stopped: ${advice}`)
     return thrown
@@ -195,19 +245,5 @@ function kept(cli: Cli, thrown: unknown, { done, parts, bytes }: BookState, { na
     details: [...details, advice],
     cause: thrown,
     ...(retryAfter !== undefined && { retryAfter }),
-  })
-}
-
-function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', end, { once: true })
   })
 }

@@ -1,11 +1,11 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { suggestion } from '../../formats/formats.ts'
-import { listFolder, removeFile, replaceFile } from '../../storage/storage.ts'
+import { listFolder } from '../../storage/storage.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readInput } from '../terminal/files.ts'
-import { isJson, longestTemplate, parseTemplate, type Template } from './template.ts'
+import { longestTemplate, parseTemplate, type Template } from './template.ts'
 
 /** A template with its file. */
 export interface StoredTemplate {
@@ -60,9 +60,7 @@ export async function templateFile(cli: Cli, name: string): Promise<string> {
   if (path !== undefined) return path
   const names = await templateNames(cli)
   throw new AppError('not_found', `Template "${name}" not found${suggestion(name, names)}`, {
-    details: [
-      names.length > 0 ? '`aichat template list` shows all' : 'There are none: see aichat help template create',
-    ],
+    details: [names.length > 0 ? '`aichat template list` shows all' : 'There are none: see aichat help aichat-chat'],
   })
 }
 
@@ -72,43 +70,6 @@ export async function readTemplate(cli: Cli, name: string): Promise<StoredTempla
   const path = isPath ? name : await templateFile(cli, name)
   const source = (await readInput(cli, path, longestTemplate)).toString('utf8')
   return { name, path, source, template: parseTemplate(source, isPath ? name : `template "${name}"`) }
-}
-
-/** Writes a template, readable by this user only; `path` is the file that it replaces. Resolves with its path. */
-export async function writeTemplate(cli: Cli, name: string, source: string, path?: string): Promise<string> {
-  const ending = isJson(source) ? '.json' : '.yaml'
-  const kept = path !== undefined && path.endsWith('.json') === isJson(source) ? path : undefined
-  const place = kept ?? join(await templatesFolder(cli), `${name.normalize('NFC')}${ending}`)
-  replaceFile(place, source.endsWith('\n') ? source : `${source}\n`, 0o600)
-  if (path !== undefined && path !== place) removeFile(path)
-  return place
-}
-
-export function removeTemplate(path: string): void {
-  removeFile(path)
-}
-
-/** Where the text of an edit is kept that is no valid template. */
-async function draftFile(cli: Cli, name: string): Promise<string> {
-  return join(await templatesFolder(cli), `.${name.normalize('NFC')}.draft`)
-}
-
-/** The text of an edit that was refused; undefined for none. */
-export async function readDraft(cli: Cli, name: string): Promise<string | undefined> {
-  const path = await draftFile(cli, name)
-  return isFile(path) ? readFileSync(path, 'utf8') : undefined
-}
-
-/** Keeps the text of an edit that was refused; resolves with its path. */
-export async function keepDraft(cli: Cli, name: string, source: string): Promise<string> {
-  const path = await draftFile(cli, name)
-  replaceFile(path, source, 0o600)
-  return path
-}
-
-/** Removes the text that a failed edit left, if there is one. */
-export async function removeDraft(cli: Cli, name: string): Promise<void> {
-  removeFile(await draftFile(cli, name))
 }
 
 function isFile(path: string): boolean {

@@ -67,12 +67,24 @@ export function parseTemplate(source: string, name: string): Template {
 }
 
 /** Whether a template is written in JSON, of which YAML takes most but not all. */
-export function isJson(source: string): boolean {
+function isJson(source: string): boolean {
   return source.trimStart().startsWith('{')
+}
+
+/** Open brackets that the parser is given: it calls itself for each, and the process ends where its stack does. */
+const deepest = 500
+
+function requireShallow(source: string): void {
+  let depth = 0
+  for (const bracket of source.match(/[[\]{}]/g) ?? []) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1
+    if (depth > deepest) throw new Error('it is nested too deeply')
+  }
 }
 
 function fromYaml(source: string, name: string): unknown {
   try {
+    requireShallow(source)
     const parsed = parseDocument(source, { prettyErrors: true })
     const [first] = parsed.errors
     if (first) throw new Error(first.message.split('\n', 1)[0])

@@ -56,7 +56,7 @@ export interface Cli {
 }
 
 /** The parts of a command that completions use: its settings, and a server where one is asked. */
-export type WordCli = Pick<Cli, 'settings' | 'globals' | 'ask'>
+export type WordCli = Pick<Cli, 'settings' | 'globals'>
 
 /** Runs operations: in this process, or on a server. */
 export interface Backend {

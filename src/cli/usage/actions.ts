@@ -11,7 +11,7 @@ import { note, print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { idOf } from '../users/actions.ts'
-import { usageChart } from './chart.ts'
+import { usageTable } from './table.ts'
 
 type Usage = z.output<typeof showUsage.output>
 
@@ -19,7 +19,7 @@ type Usage = z.output<typeof showUsage.output>
 export async function show(cli: Cli, { by, csv }: { by: string; csv?: boolean }): Promise<void> {
   const usage = await cli.ask(showUsage, await withIds(cli, fieldsOf(cli, showUsage)))
   if (csv && !cli.globals().json) return cli.io.out(onTerminal(cli, csvOf(usage, by.split(','))))
-  await print(cli, usage, ({ rows }) => usageChart(cli, rows, by.split(',')))
+  await print(cli, usage, ({ rows }) => usageTable(cli, rows, by.split(',')))
   if (!cli.globals().json) note(cli, summaryOf(usage))
 }
 

@@ -10,7 +10,6 @@ import type {
   listMemories,
   listPersonas,
   listPlugins,
-  listProposals,
   listRequests,
   listSessions,
   listUsers,
@@ -49,7 +48,6 @@ export type Memory = OutputOf<typeof listMemories>['memories'][number]
 export type ProfileLine = OutputOf<typeof showProfile>['lines'][number]
 export type Removed = OutputOf<typeof removeMemory>
 export type FoundMemory = OutputOf<typeof searchMemories>['results'][number]
-export type Proposal = OutputOf<typeof listProposals>['proposals'][number]
 export type Backup = OutputOf<typeof listBackups>['backups'][number]
 export type Verification = OutputOf<typeof verifyPersona>
 export type Imported = OutputOf<typeof importPersona>

@@ -1,71 +1,34 @@
+import { readWords } from '../words/read-words.ts'
 import type { Observation } from './adaptations.ts'
 import type { Signal } from './state.ts'
 
 /** Characters. A longer message is about its subject, and may quote such phrases. */
 const longestFeedback = 240
 
-/**
- * The words of each trait: adjectives for much and for little of it, with their comparatives behind a slash, and other phrases
- * that ask for more or for less.
- */
-const traits: readonly (readonly [trait: string, much: string, little: string, more?: string, less?: string])[] = [
-  [
-    'verbosity',
-    'long detailed verbose wordy lengthy thorough/longer wordier',
-    'short brief concise terse briefly concisely/shorter briefer terser',
-    'more (?:details?|depth)|elaborate|go (?:deeper|into (?:more )?(?:detail|depth))',
-    '(?:fewer|less|too many) (?:words|details?|text)|stop (?:rambling|beating around the bush)|(?:write|talk|say) (?:way |far )?too much',
-  ],
-  [
-    'formality',
-    'formal stiff professional formally professionally/stiffer',
-    'casual informal relaxed casually informally/looser',
-  ],
-  [
-    'technical_depth',
-    'technical complicated complex technically/',
-    'simple easy simply plainly/simpler plainer easier',
-    '',
-    'in (?:plain|simple|simpler|easy) (?:terms|words|english|language)|like i am (?:five|5)|eli5|(?:less|no|without) jargon',
-  ],
-  ['emoji_use', '/', '/', '(?:use|add|with|like)(?: some)? emojis?|more emojis?', 'no more emojis?|(?:NO) emojis?'],
-  [
-    'humour',
-    'funny humorous playful/funnier',
-    'serious/',
-    'more (?:humou?r|jokes)',
-    'no more jokes|(?:NO) jokes|be serious',
-  ],
-  [
-    'directness',
-    'direct blunt straightforward directly/blunter',
-    'vague evasive/',
-    'to the point|just answer(?: the question| me)?',
-  ],
-  [
-    'structure',
-    'structured/',
-    '/',
-    '(?:use|more|as|in|with) (?:lists|bullet points|bullets)',
-    '(?:NO) (?:lists|bullet points|bullets|headings)',
-  ],
-  ['warmth', 'friendly kind warm nice gentle/friendlier kinder warmer nicer gentler', 'cold harsh rude distant/colder'],
-]
+const lists = readWords<{
+  /**
+   * The words of each trait: adjectives for much and for little of it, with their comparatives behind a slash, and other phrases that
+   * ask for more or for less.
+   */
+  readonly traits: Readonly<Record<string, Readonly<Record<'much' | 'little' | 'more' | 'less', string>>>>
+  /** Words that say nothing of a subject. */
+  readonly plain: readonly string[]
+}>('feedback')
 
 const refusal =
   'no(?: more)?|without|fewer|less|zero|too many|(?:skip|drop|avoid|lose|cut)(?: the| your)?|(?:stop|not)(?: \\w+)?(?: so many| the)?|enough with the'
 
-const manners = traits.flatMap(([trait, much, little, more, less]) => [
+const manners = Object.entries(lists.traits).flatMap(([trait, { much, little, more, less }]) => [
   { trait, target: -1, pattern: wishFor(little, much, less) },
   { trait, target: 1, pattern: wishFor(much, little, more) },
 ])
 
 /** The pattern of a wish for what `wanted` says: "more WANTED", "too OTHER", "not WANTED enough", "be WANTED", … */
-function wishFor(wanted: string, other: string, phrases: string | undefined): RegExp {
+function wishFor(wanted: string, other: string, phrases: string): RegExp {
   const [plain = '', comparative = ''] = wanted.split('/').map((list) => list.replaceAll(' ', '|'))
   const [excess = ''] = other.split('/').map((list) => list.replaceAll(' ', '|'))
   const wishes = [
-    phrases?.replaceAll('NO', refusal),
+    phrases.replaceAll('NO', refusal),
     comparative && `(?<!(?:no|any|the|how) )(?:${comparative})`,
     plain && `more (?:${plain})|(?<!not )(?:${plain})(?= (?:answers?|replies|sentences|words|language|version)\\b)`,
     plain &&
@@ -84,22 +47,7 @@ const answerNamed = new RegExp(
 )
 
 /** Words that say nothing of a subject: a clause of these and a wish alone is about the answer. */
-const plainWords = new Set(
-  `a about actually again all always am an and any anymore are as ask asked at be been being bit but by can chat confusing
-  could did do does english enough even far feel find first for format found from future general get give go going good got
-  great guess halfway have hello hey hi hm how i if in is it just keep last less let like little long lot love machine make
-  many may maybe me mean more much need needs next no not now of off often oh ok okay on one only or other out past
-  perhaps please point prefer put quite rather read reading really right same say seem should so some sorry sound sounds
-  speak start stay still stop structure such sure talk tell than thank thanks that the them then there these thing things
-  think this time to today too towards try understand us use used using usual usually version very want was way we
-  well were what when why will wish with without word words would write writing wrong yes you your yourself answer explain
-  respond reply phrase friends dear usually avoid point full control
-  detail details stopped over went head appreciate hate skip basics know language tone`
-    .split(/\s+/)
-    .concat(
-      ...'answers replies responses explanation explanations reply response message messages text texts'.split(' '),
-    ),
-)
+const plainWords = new Set(lists.plain.join(' ').split(' '))
 
 /**
  * Reads feedback on the manner of an answer from the English user message after it; undefined for none. Only words about the

@@ -15,11 +15,6 @@ export function isAgentFile(names: Names): boolean {
   )
 }
 
-/** Whether an object with these field names is a lorebook for itself, such as SillyTavern's world info. */
-export function isLorebook(names: Names): boolean {
-  return names.has('entries') && !['spec', 'data', 'export_metadata'].some((name) => names.has(name))
-}
-
 /** Bytes of the longest JSON line: 20,000 characters of content and 10,000 of metadata, each as an escape of six bytes. */
 export const longestLine = 256 * 1024
 

@@ -1,40 +1,33 @@
-import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
-import { AppError } from '../../errors.ts'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { type FileKind, fileChunks, memberSpans, textLines, validate } from '../../formats/formats.ts'
 import { personaOfCard, unusedOf, withoutLore } from '../card/card.ts'
 import { type CardFile, readCardFile } from '../card/card-file.ts'
-import { entriesOf, readLorebook } from '../card/lorebook.ts'
-import { type Fields, isFields, withoutFields } from '../fields.ts'
+import { readLorebook } from '../card/lorebook.ts'
 import { memoryInput } from '../memory/memory.ts'
 import {
   type Arrival,
   type ArrivalOptions,
   type ArrivalReport,
   type ArrivedMemory,
-  labelOf,
   parseForeign,
   timeOf,
 } from './arrival.ts'
 import { openConversationArchive, openConversationFile } from './conversations.ts'
-import { isAgentFile, isJsonLines, isLorebook, longestLine } from './detect.ts'
+import { isAgentFile, isJsonLines, longestLine } from './detect.ts'
 import { openAgentFile } from './letta.ts'
 
 /** Opens a plain file by its first bytes and its directory; undefined where only a whole look can tell it from a package. */
 export function openByKind(path: string, kind: FileKind, options: ArrivalOptions): Arrival | undefined {
   if (kind === 'list') return openConversationFile(path, options)
   if (kind === 'json') return isJsonLines(path) ? openJsonLines(path, options) : undefined
-  if (kind !== 'zip' && kind !== 'png') return undefined
-  const card = readCardFile(path)
-  if (card) return openCard(card, options)
-  return kind === 'zip' ? openConversationArchive(path, options) : undefined
+  if (kind === 'zip') return openConversationArchive(path, options)
+  const card = kind === 'png' ? readCardFile(path) : undefined
+  return card && openCard(card, options)
 }
 
-/** Opens a JSON object that is no package: a character card, a lorebook or an agent file; undefined for any other. */
+/** Opens a JSON object that is no package: a character card or an agent file; undefined for any other. */
 export function openByNames(path: string, options: ArrivalOptions): Arrival | undefined {
-  const names = namesOf(path)
-  if (isAgentFile(names)) return openAgentFile(path, options)
-  const book = isLorebook(names) || names.has('spec') ? standaloneLorebook(path) : undefined
-  if (book) return openLorebook(book, options)
+  if (isAgentFile(namesOf(path))) return openAgentFile(path, options)
   const card = readCardFile(path)
   return card && openCard(card, options)
 }
@@ -48,8 +41,8 @@ function namesOf(path: string): ReadonlyMap<string, unknown> {
   }
 }
 
-function openCard({ card, portrait, assets }: CardFile, { now }: ArrivalOptions): Arrival {
-  const book = readLorebook(card.data['character_book'], now, 'card')
+function openCard({ card, portrait }: CardFile, { now }: ArrivalOptions): Arrival {
+  const book = readLorebook(card.data['character_book'], now)
   return {
     format: 'card',
     persona: personaOfCard(card),
@@ -57,75 +50,9 @@ function openCard({ card, portrait, assets }: CardFile, { now }: ArrivalOptions)
     warnings: unusedOf(card, book.patterns),
     memories(report) {
       for (const [reason, count] of book.leftOut) report.leaveOut(reason, count)
-      report.leaveOut('files of the archive, of which only a PNG icon is kept', assets)
       return book.memories
     },
   }
-}
-
-/** Bytes of the largest lorebook that is read: some ten thousand entries. */
-const largest = 32 * 1024 ** 2
-
-/**
- * The lorebook of a file that holds nothing else: world info of SillyTavern, the entries of a card's lorebook, or those with
- * the frame of version 3 (`lorebook_v3`); undefined for a file with another `spec`. Throws `too_large`.
- */
-function standaloneLorebook(path: string): Fields | undefined {
-  if (statSync(path).size > largest) throw new AppError('too_large', `A lorebook may have ${largest} bytes`)
-  const file = parseForeign(readFileSync(path), 'the lorebook')
-  if (!isFields(file)) return undefined
-  if (file['spec'] === undefined) return file
-  return file['spec'] === 'lorebook_v3' && isFields(file['data']) ? file['data'] : undefined
-}
-
-/** The entries of a lorebook as memories with keys. */
-function openLorebook(book: Fields, { now }: ArrivalOptions): Arrival {
-  const entries = entriesOf(book)
-  const unmet = entries.filter((entry) => isFields(entry) && hasOtherLogic(entry)).length
-  const read = readLorebook({ ...book, entries: entries.map(cardEntry) }, now, 'lorebook')
-  return {
-    format: 'lorebook',
-    persona: { name: labelOf(book['name']) || 'Lorebook' },
-    passthrough: {},
-    warnings:
-      read.patterns > 0
-        ? [`${read.patterns} entries have regular expressions as keys, which are kept and never run`]
-        : [],
-    memories(report) {
-      for (const [reason, count] of read.leftOut) report.leaveOut(reason, count)
-      report.leaveOut('conditions of entries other than "any of the secondary keys"', unmet)
-      return read.memories
-    },
-  }
-}
-
-/** The fields of SillyTavern's entries that have another name in a card. */
-const renamed = new Set(['key', 'keysecondary', 'order', 'disable', 'caseSensitive', 'content', 'comment', 'constant'])
-
-/** An entry of SillyTavern's as one of a card, its other fields as extensions; any other as it is. */
-function cardEntry(entry: unknown): unknown {
-  if (!isFields(entry) || !Array.isArray(entry['key'])) return entry
-  const { key, keysecondary, order, disable, caseSensitive, content, comment, constant } = entry
-  const isPattern = key.length > 0 && key.every((text) => /^\/.+\/[a-z]*$/.test(String(text)))
-  return {
-    keys: key,
-    ...(Array.isArray(keysecondary) && { secondary_keys: keysecondary }),
-    selective:
-      entry['selective'] === true && Array.isArray(keysecondary) && keysecondary.length > 0 && !hasOtherLogic(entry),
-    insertion_order: typeof order === 'number' ? order : 100,
-    enabled: disable !== true,
-    ...(caseSensitive === true && { case_sensitive: true }),
-    ...(comment !== undefined && { comment }),
-    constant: constant === true,
-    use_regex: isPattern,
-    content,
-    extensions: withoutFields(entry, renamed),
-  }
-}
-
-/** Whether secondary keys of an entry of SillyTavern's mean something else than that one of them must occur. */
-function hasOtherLogic({ keysecondary, selective, selectiveLogic }: Fields): boolean {
-  return selective === true && Boolean(selectiveLogic) && Array.isArray(keysecondary) && keysecondary.length > 0
 }
 
 /** Memories as JSON lines: `{content, timestamp?, importance_score?, metadata?}`, the input of a new memory; the time may be a text. */

@@ -28,18 +28,17 @@ const longestEntry = 60_000
 const carried = 'lorebook_entry'
 
 /** The entries of a lorebook. Equal contents become one memory with the keys of all. */
-export function readLorebook(given: unknown, now: number, source: 'card' | 'lorebook'): Lorebook {
+export function readLorebook(given: unknown, now: number): Lorebook {
   const book = isFields(given) ? given : {}
   const memories = new Map<string, LoreMemory>()
   const kept: unknown[] = []
   const leftOut = new Map<string, number>()
   const leave = (reason: string, count = 1) => leftOut.set(reason, (leftOut.get(reason) ?? 0) + count)
-  const keptNote = source === 'card' ? ', kept in the card' : ''
   let patterns = 0
   for (const entry of entriesOf(book)) {
     const problem = problemOf(entry)
     if (problem !== undefined || !isFields(entry)) {
-      leave(`${problem}${keptNote}`)
+      leave(`${problem}, kept in the card`)
       kept.push(entry)
       continue
     }
@@ -62,7 +61,7 @@ export function readLorebook(given: unknown, now: number, source: 'card' | 'lore
       metadata: {
         category: 'lore',
         pinned: true,
-        source,
+        source: 'card',
         keys: keys.keys,
         ...(secondary.keys.length > 0 && { secondary_keys: secondary.keys }),
         ...plainFields(entry),
@@ -75,7 +74,7 @@ export function readLorebook(given: unknown, now: number, source: 'card' | 'lore
 }
 
 /** A list, or an object of entries as some programs write it. */
-export function entriesOf(book: Fields): readonly unknown[] {
+function entriesOf(book: Fields): readonly unknown[] {
   const { entries } = book
   if (Array.isArray(entries)) return entries
   return isFields(entries) ? Object.values(entries) : []

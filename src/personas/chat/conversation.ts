@@ -11,10 +11,6 @@ export interface Conversation {
   /** The persona that answers in it, unless a request names another. */
   readonly persona_id?: string
   readonly messages: number
-  /** A line about it, from its end on; a new message takes it away. */
-  readonly summary?: string
-  /** Milliseconds since 1970 UTC; absent while it goes on. */
-  readonly ended_at?: number
   /** Milliseconds since 1970 UTC. */
   readonly created_at: number
   readonly updated_at: number
@@ -143,7 +139,7 @@ export interface ConversationStore {
     expected?: number | undefined,
   ): Promise<number | undefined>
   /**
-   * Creates an ended conversation with its messages, under the first of the names that its owner has not given yet, and
+   * Creates a conversation with its messages, under the first of the names that its owner has not given yet, and
    * resolves with that name; undefined where all are given. It is one of those that are kept without a name of their own,
    * until it is renamed or goes on: beyond `most` of them, the longest unused are removed, some with each call.
    */
@@ -154,7 +150,7 @@ export interface ConversationStore {
     most: number,
   ): Promise<string | undefined>
   /**
-   * Removes the user's last message and all behind it, with their files, takes end and summary away, and resolves with the
+   * Removes the user's last message and all behind it, with their files, and resolves with the
    * removed in their order, none where the user said nothing; undefined as `append`.
    */
   takeBack(owner: string, id: string, expected: number | undefined): Promise<readonly SavedMessage[] | undefined>
@@ -167,14 +163,6 @@ export interface ConversationStore {
   removeBefore(owner: string, before: number | undefined): Promise<number>
   /** The messages of the user and the answers that match, the last saved first. */
   search(owner: string, search: ConversationSearch): Promise<readonly FoundMessage[]>
-  /** Sets its end and its summary; false where it is gone or has another number of messages than `messages`. */
-  end(
-    owner: string,
-    id: string,
-    end: { readonly messages: number; readonly summary: string | undefined; readonly at: number },
-  ): Promise<boolean>
-  /** Conversations that hold messages, have not ended and were last used before a time, the most recently used first. */
-  unended(owner: string, before: number, limit: number): Promise<readonly Conversation[]>
 }
 
 export const conversationName = displayName(200)

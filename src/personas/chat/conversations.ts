@@ -10,23 +10,8 @@ import { textsOf, withFiles } from './kept-files.ts'
 import { hasTimeName, namesOf, timeName } from './kept-name.ts'
 import { readSearch, type Snippet, snippetOf } from './search-words.ts'
 
-/** Milliseconds without a message after which a conversation has ended, as memories an hour apart give each other no context. */
-const idleMs = 3_600_000
-
-/** Conversations that one call ends, each of which is read; later calls end the others. */
-const mostEnded = 20
-
-/** The first and the last messages of a long conversation, which its summary is made of. */
-const firstTold = 20
-const lastTold = 40
-
 /** The messages at the end among which those that are taken back are looked for, for their files. */
 const mostTaken = 50
-
-/** Whether a model may be asked for a summary; not where an API key calls, which pays for its own requests alone. */
-interface Asking {
-  readonly quietly?: boolean
-}
 
 /** A message that a search found, and the piece of it around the found words. */
 export interface ConversationHit extends FoundMessage {
@@ -36,7 +21,7 @@ export interface ConversationHit extends FoundMessage {
 /** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Conversations {
   /**
-   * A new one, which ends those before it and begins with the persona's greeting if it has one; `reuse` gives back the
+   * A new one, which begins with the persona's greeting if it has one; `reuse` gives back the
    * owner's conversation of that name if there is one.
    */
   create(
@@ -45,7 +30,7 @@ export interface Conversations {
       readonly name?: string | undefined
       readonly persona?: string | undefined
       readonly reuse?: boolean
-    } & Asking,
+    },
   ): Promise<Conversation>
   /** By id, or by name. */
   get(owner: string, idOrName: string): Promise<Conversation>
@@ -104,8 +89,6 @@ export interface Conversations {
   recordMemories(conversation: Conversation, number: number, memories: readonly string[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
   remove(owner: string, idOrName: string): Promise<Conversation>
-  /** Ends it and gives it a summary; a later message goes on with it, and takes the summary away. */
-  end(owner: string, idOrName: string, asking?: Asking): Promise<Conversation>
 }
 
 export interface ConversationsParts {
@@ -115,10 +98,6 @@ export interface ConversationsParts {
   readonly forget: (owner: string, persona: string, memories: readonly string[]) => Promise<void>
   /** The words with which a persona begins a conversation; '' for none. */
   readonly greeting: (persona: Persona) => Promise<string>
-  /** A line about a conversation of so many messages, from some of them; undefined for none. */
-  readonly summary: (messages: readonly SavedMessage[], count: number) => string | undefined
-  /** Has the persona's model write the line behind the answer, if its settings say so. */
-  readonly onEnd: (conversation: Conversation) => Promise<void>
   /** The most conversations of one user that are kept without a name of their own. */
   readonly mostKept: number
   readonly clock: () => number
@@ -127,11 +106,11 @@ export interface ConversationsParts {
 /** Characters of a found message that is searched for its piece in a turn of its own. */
 const heavyText = 4_000
 
-/** Keeps conversations in the store; ends one by an hour without a message, by the next one, or by `end`. */
+/** Keeps conversations in the store. */
 export function createConversations(parts: ConversationsParts): Conversations {
   const { store, personas, greeting, clock } = parts
   return {
-    async create(owner, { name, persona, reuse, quietly = false }) {
+    async create(owner, { name, persona, reuse }) {
       const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
       const reused = await existing()
       if (reused) return reused
@@ -146,9 +125,6 @@ export function createConversations(parts: ConversationsParts): Conversations {
         created_at: now,
       })
       if (created) {
-        // Ends the earlier conversations, since the user has begun another.
-        const before = await store.unended(owner, now + 1, mostEnded)
-        for (const [at, one] of before.entries()) await end(one, { quietly: quietly || at > 0 })
         const content = found ? await greeting(found) : ''
         const message: Message = { role: 'assistant', content }
         if (content !== '') await store.append(owner, id, [{ message, timestamp: now }])
@@ -160,10 +136,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       return meanwhile
     },
     get,
-    async list(owner, limit, offset, among) {
-      for (const idle of await store.unended(owner, clock() - idleMs, mostEnded)) await end(idle, { quietly: true })
-      return store.list(owner, limit, offset, among)
-    },
+    list: (owner, limit, offset, among) => store.list(owner, limit, offset, among),
     async messages(owner, idOrName, part) {
       return store.messages(owner, (await get(owner, idOrName)).id, part)
     },
@@ -219,9 +192,6 @@ export function createConversations(parts: ConversationsParts): Conversations {
       await store.remove(owner, conversation.id)
       return conversation
     },
-    async end(owner, idOrName, asking = {}) {
-      return end(await get(owner, idOrName), asking)
-    },
   }
 
   /** Names a conversation by the first question among these messages, where there is one. */
@@ -248,23 +218,6 @@ export function createConversations(parts: ConversationsParts): Conversations {
         details: ['Read it again, and then decide'],
       },
     )
-  }
-
-  /** One that goes on meanwhile stays as it is. */
-  async function end(conversation: Conversation, { quietly = false }: Asking): Promise<Conversation> {
-    const { user_id: owner, id, messages: count } = conversation
-    await heavyTurn({ user: owner })
-    const read = (part: MessagePart) => store.messages(owner, id, part)
-    const isLong = count > firstTold + lastTold
-    const sample = isLong
-      ? [...(await read({ upTo: firstTold })), ...(await read({ after: count - lastTold }))]
-      : await read({})
-    await heavyTurn({ user: owner })
-    const summary = parts.summary(sample, count)
-    const ended = await store.end(owner, id, { messages: count, summary, at: clock() })
-    const after = await get(owner, id)
-    if (ended && summary !== undefined && !quietly) await parts.onEnd(after)
-    return after
   }
 
   async function get(owner: string, idOrName: string): Promise<Conversation> {

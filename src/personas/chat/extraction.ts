@@ -1,11 +1,11 @@
 import type { ChatCall, Message } from '../../chat/chat.ts'
 import { isTold } from '../memory/kinds.ts'
-import type { MemoryEntry } from '../memory/memory.ts'
-import type { Proposals } from '../memory/proposals.ts'
+import type { Memories } from '../memory/memories.ts'
+import { conversationOf, type MemoryEntry, speakerOf } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
 import type { Profiles } from '../profile/profiles.ts'
 import type { Behind } from './behind.ts'
-import { extractionPrompt, factsIn } from './facts.ts'
+import { extractionPrompt, type FoundFact, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
 
 /**
@@ -25,7 +25,7 @@ export type AskModel = (
 export interface ExtractionParts {
   readonly ask: AskModel
   readonly behind: Behind
-  readonly proposals: Pick<Proposals, 'offer'>
+  readonly memories: Pick<Memories, 'add' | 'search'>
   readonly profiles: Pick<Profiles, 'found'>
   readonly redact: Redact
 }
@@ -34,25 +34,26 @@ export interface ExtractionParts {
 const mostTogether = 12
 
 /**
- * Has personas' models propose facts from the memories of turns, if their settings say so. The returned function
- * returns at once, and no failure behind it reaches a chat.
+ * Has personas' models find facts in the memories of turns, if their settings say so: those of which the model is sure become
+ * memories beside their sources, and lines of the profile. The returned function returns at once, and no failure behind it reaches
+ * a chat.
  */
-export function createExtraction({ ask, behind, proposals, profiles, redact }: ExtractionParts) {
+export function createExtraction({ ask, behind, memories, profiles, redact }: ExtractionParts) {
   /** By `lineOf`. */
   const waiting = new Map<string, MemoryEntry[]>()
 
-  return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
+  return (persona: Persona, remembered: readonly MemoryEntry[], by: OnBehalf): void => {
     if (memorySettingsOf(persona).extract === 'off') return
-    const stated = memories.filter(isTold)
+    const stated = remembered.filter(isTold)
     for (let from = 0; from < stated.length; from += mostTogether)
       add(persona, stated.slice(from, from + mostTogether), by)
   }
 
-  function add(persona: Persona, memories: MemoryEntry[], by: OnBehalf): void {
+  function add(persona: Persona, turn: MemoryEntry[], by: OnBehalf): void {
     const id = lineOf(persona, by)
     const line = waiting.get(id)
-    if (line && line.length + memories.length <= mostTogether) line.push(...memories)
-    else begin(id, persona, memories, by)
+    if (line && line.length + turn.length <= mostTogether) line.push(...turn)
+    else begin(id, persona, turn, by)
   }
 
   function begin(id: string, persona: Persona, line: MemoryEntry[], by: OnBehalf): void {
@@ -61,21 +62,44 @@ export function createExtraction({ ask, behind, proposals, profiles, redact }: E
     const isQueued = behind.run(persona, async (signal) => {
       if (waiting.get(id) === line) waiting.delete(id)
       const { text, model } = await ask(persona, extractionPrompt(line), by, signal)
-      const found = factsIn(text, line, redact)
-      if (signal.aborted) return
-      await proposals.offer(
-        persona,
-        found.map(({ slot: _slot, ...fact }) => ({ ...fact, model })),
-      )
-      const { extract, extract_min_confidence: least } = memorySettingsOf(persona)
-      if (extract !== 'auto') return
+      const { extract_min_confidence: least } = memorySettingsOf(persona)
+      const found = factsIn(text, line, redact).filter(({ confidence }) => confidence >= least)
+      for (const fact of found) {
+        if (signal.aborted) return
+        await remember(persona, fact, model, line)
+      }
       await profiles.found(
         persona,
-        found.flatMap(({ slot, confidence, ...fact }) => (slot && confidence >= least ? [{ ...fact, slot }] : [])),
+        found.flatMap(({ slot, confidence: _confidence, ...fact }) => (slot ? [{ ...fact, slot }] : [])),
         line,
       )
     })
     if (!isQueued) waiting.delete(id)
+  }
+
+  /** Keeps a fact beside its source, unless a memory says the same in the same words: to store it again would take its labels. */
+  async function remember(
+    persona: Persona,
+    { content, memory_id }: FoundFact,
+    model: string,
+    line: readonly MemoryEntry[],
+  ): Promise<void> {
+    const { hits } = await memories.search(persona, { query: content, limit: 3 })
+    if (hits.some(({ entry }) => entry.content.toLowerCase() === content.toLowerCase())) return
+    const { timestamp, metadata } = line.find(({ id }) => id === memory_id)!
+    const [speaker, conversation] = [speakerOf(metadata), conversationOf(metadata)]
+    await memories.add(persona, {
+      content,
+      importance_score: 0.5,
+      timestamp,
+      metadata: {
+        source: 'extract',
+        extracted_from: memory_id,
+        extracted_by: model,
+        ...(speaker !== '' && { speaker }),
+        ...(conversation !== '' && { conversation }),
+      },
+    })
   }
 }
 

@@ -4,7 +4,6 @@ import { AppError } from '../../errors.ts'
 import { parseJson } from '../../formats/formats.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { type MemoryEntry, wellFormed } from '../memory/memory.ts'
-import type { Fact } from '../memory/proposals.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
 import { type ProfileSlot, profileSlots } from '../profile-line.ts'
@@ -48,8 +47,15 @@ const factSchema = z.object({
 /** Slots of the profile that a model may fill. */
 const slotsOfFacts = ['address', 'allergy', 'diet', 'faith', 'health', 'people']
 
-/** A fact, and the slot of the profile that it is for, where the model names one. */
-export type FoundFact = Omit<Fact, 'model'> & { readonly slot?: ProfileSlot }
+/** A fact about the user, and the slot of the profile that it is for, where the model names one. */
+export interface FoundFact {
+  readonly content: string
+  /** The model's own estimate that its source states it, from 0 to 1. */
+  readonly confidence: number
+  /** The id of the memory with the words that it is taken from. */
+  readonly memory_id: string
+  readonly slot?: ProfileSlot
+}
 
 /**
  * The facts of a model's answer, which is trusted in nothing: a fact has to name one of the memories that were shown

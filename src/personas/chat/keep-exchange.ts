@@ -23,7 +23,7 @@ export interface KeepParts {
 }
 
 /**
- * Keeps an exchange of its own, which neither ends other conversations nor goes on. Beyond a number of them, the oldest that
+ * Keeps an exchange as a conversation of its own. Beyond a number of them, the oldest that
  * were not renamed and did not go on are removed.
  */
 export function createKeeping({ store, mostKept, clock }: KeepParts): KeepExchange {

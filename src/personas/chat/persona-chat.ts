@@ -67,8 +67,8 @@ export interface PreparedChat {
   readonly warnings: readonly string[]
   /** The id of the persona; absent where none answers. */
   readonly persona?: string
-  /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
-  readonly extract?: 'manual' | 'auto'
+  /** Whether the persona's model will look for facts in the kept parts. */
+  readonly extract?: 'auto'
   /** The MCP servers that the persona may use in this chat; absent for none. */
   readonly servers?: readonly string[]
   /**
@@ -223,7 +223,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           const record = { ...about.answer, ...(persona_id !== undefined && { persona_id }) }
           const messages = [
             ...spokenMessages(turn).map((message) => ({ message })),
-            ...(answer ? [{ message: by.localOnly ? keptLocal(answer) : answer, ...about, answer: record }] : []),
+            ...(answer ? [{ message: answer, ...about, answer: record }] : []),
           ]
           const number = conversation && (await parts.conversations.add(conversation, messages))
           const kept =
@@ -393,11 +393,6 @@ function saidAgain(memory: MemoryInput, twin: MemoryEntry | undefined): MemoryIn
 
 /** Reasons against a memory that are reasons against a line of the profile as well; a request may say how to answer from now on. */
 const secretly: ReadonlySet<Refusal> = new Set(['secret', 'off the record', 'forget'])
-
-/** Marks the answer of a chat that stayed on this machine, so that the summary of its conversation stays there as well. */
-function keptLocal(answer: Message): Message {
-  return { ...answer, extra_content: { ...answer.extra_content, aichat: { local_only: true } } }
-}
 
 function extractOf(
   persona: Persona | undefined,

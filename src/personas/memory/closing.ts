@@ -3,8 +3,7 @@ import { relativesIn } from './kinship.ts'
 import { wordsIn } from './language-words.ts'
 import { isPinned, type MemoryEntry, type Metadata, speakerOf } from './memory.ts'
 import { plain, termsOf } from './ranking-terms.ts'
-import type { Slot } from './slot-words.ts'
-import { endingTerms, longestSlotText, readSlots, type SlotReading, wordsOfSlot } from './slots.ts'
+import { endingTerms, longestSlotText, readSlots, type Slot, type SlotReading, wordsOfSlot } from './slots.ts'
 
 /** An earlier memory, and the slots that it has from one that it replaced: "79 now" is a weight by what it ended. */
 export interface Earlier {

@@ -1,3 +1,4 @@
+import { readWords } from '../words/read-words.ts'
 import type { MemoryEntry, Metadata, RankOfWorth } from './memory.ts'
 import { isAsked } from './questions.ts'
 
@@ -38,25 +39,7 @@ const longestConfirmation = 80
 
 /** How a message begins that confirms what was just said, in 15 languages; "yes" alone may answer an offer. */
 const confirmation = new RegExp(
-  `^(?:${[
-    "(?:yes|yeah|yep|right|correct|exactly|true),? ?(?:that(?:'s| is) )?(?:right|correct|true|it|exactly(?: right)?)|(?:that(?:'s| is) |you(?:'re| are) )?(?:right|correct|exactly(?: right)?)|exactly",
-    '(?:ja,? )?(?:das )?(?:stimmt|genau|richtig|korrekt)(?: so)?',
-    "(?:oui,? )?(?:c'est )?(?:exact|exactement|correct|juste|ça|bien ça|vrai)",
-    '(?:sí|si),? (?:así es|correcto|exacto|eso es|es correcto|cierto)|(?:exacto|correcto|así es|eso es|cierto)',
-    '(?:sì|si),? (?:esatto|giusto|corretto|è così|è vero)|(?:esatto|giusto|corretto|esattamente)',
-    '(?:sim,? )?(?:certo|correto|exato|exatamente|isso mesmo|é isso|está certo)',
-    '(?:ja,? )?(?:(?:dat )?klopt|precies|juist|inderdaad)',
-    '(?:tak,? )?(?:zgadza się|dokładnie|racja|właśnie|prawda|to prawda)',
-    '(?:evet,? )?(?:doğru|aynen|kesinlikle|haklısın)',
-    '(?:да,? )?(?:верно|правильно|точно|именно|всё верно|это так)',
-    '(?:так,? )?(?:вірно|правильно|точно|саме так|все вірно)',
-    '(?:نعم،? )?(?:صحيح|بالضبط|هذا صحيح|تماما)',
-    '(?:हाँ,? |हां,? |जी,? )?(?:सही|बिल्कुल|ठीक कहा|सही है|बिलकुल सही)',
-    '(?:はい、?|うん、?)?(?:そうです|その通り(?:です)?|合って(?:い)?ます|正解(?:です)?|正しいです)',
-    '(?:对|是的|没错|嗯)[，,]?(?:没错|是的|就是这样|正确)|(?:没错|正确|对的|就是这样)',
-  ].join(
-    '|',
-  )})(?:,? (?:thanks|thank you|danke|merci|gracias|grazie|obrigad[oa]|bedankt|dzięki|teşekkürler|спасибо|дякую))?[\\s.!。！]*$`,
+  `^(?:${Object.values(readWords<Readonly<Record<string, string>>>('confirmations')).join('|')})(?:,? (?:thanks|thank you|danke|merci|gracias|grazie|obrigad[oa]|bedankt|dzięki|teşekkürler|спасибо|дякую))?[\\s.!。！]*$`,
   'iu',
 )
 

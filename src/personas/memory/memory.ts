@@ -34,12 +34,8 @@ export interface MemoryEntry {
 }
 
 /** A memory to be stored; the store makes its id unless an import gives one. */
-export interface NewMemory {
+export interface NewMemory extends EditedMemory {
   readonly id?: string
-  readonly content: string
-  readonly timestamp: number
-  readonly importance_score: number
-  readonly metadata: Metadata
   readonly vector?: Vector
   /** The time of storage, by default now; retention counts from it. Milliseconds since 1970 UTC. */
   readonly stored_at?: number
@@ -61,12 +57,7 @@ export interface EmbeddingSpace {
 }
 
 /** The fields of a memory after an edit. */
-export interface EditedMemory {
-  readonly content: string
-  readonly timestamp: number
-  readonly importance_score: number
-  readonly metadata: Metadata
-}
+export type EditedMemory = Pick<MemoryEntry, 'content' | 'timestamp' | 'importance_score' | 'metadata'>
 
 /** Limits of number and age. */
 export interface RetentionPolicy {

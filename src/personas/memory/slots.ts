@@ -1,10 +1,39 @@
+import { readWords } from '../words/read-words.ts'
 import { lettersOf } from './kinship.ts'
 import { type Language, languageOf, type UnspacedLanguage } from './language-words.ts'
 import { plain, termsOf } from './ranking-terms.ts'
-import { endings, type Slot, slotWords, unsure } from './slot-words.ts'
 
-/** The languages of the lists in `slot-words.ts`, in their order. */
-const slotLanguages = 'en de fr es it pt nl pl tr ru uk ar hi ja zh'.split(' ')
+/** A part of a life in which one thing holds at a time. */
+export type Slot =
+  | 'home'
+  | 'work'
+  | 'partner'
+  | 'age'
+  | 'weight'
+  | 'health'
+  | 'purchase'
+  | 'plan'
+  | 'diet'
+  | 'number'
+  | 'vehicle'
+  | 'school'
+
+/** Wordings by language: `~` stands for the rest of a word, `…` for at most four words between; case, accents and apostrophes do not count. */
+type Wordings = Readonly<Record<string, string>>
+
+/** How people say in 15 languages what holds and that it ended, in the user's own words: "I live", not "he lives". */
+const {
+  slots: slotWords,
+  endings,
+  unsure,
+} = readWords<{
+  /** Wordings that state a value of the slot, and those that end it or announce another. */
+  readonly slots: Readonly<Record<Slot, { readonly states: Wordings; readonly ends: Wordings }>>
+  /** Wordings of any slot that end what shares their other words: "X is history", "no longer X". */
+  readonly endings: Wordings
+  /** Words that leave open whether something is so: what they stand beside closes nothing. */
+  readonly unsure: Wordings
+}>('slots')
 
 type TextLanguage = Language | UnspacedLanguage | 'ar' | 'hi'
 
@@ -42,7 +71,6 @@ export function readSlots(text: string): SlotReading {
   const clauses = folded.split(
     /[.,;:!…。，、；！]\s*| (?:and|und|et|y|e|en|i|ve|и|та|और|but|aber|mais|pero|ma|mas|maar|ale|ama|но|але) /u,
   )
-  const at = slotLanguages.indexOf(language)
   return {
     folded,
     language,
@@ -52,7 +80,7 @@ export function readSlots(text: string): SlotReading {
       (slot) => patternOf(`${slot} ends`, slotWords[slot].ends, script)?.exec(folded)?.index === 0,
     ),
     endings: clauses.filter((clause) => ending.test(clause)),
-    isUnsure: at >= 0 && compile([unsure[at]!], script).test(folded),
+    isUnsure: unsure[language] !== undefined && compile([unsure[language]], script).test(folded),
   }
 }
 
@@ -63,7 +91,7 @@ function fold(text: string): string {
 
 /** The words of such endings themselves, as index terms. */
 export function endingTerms(): ReadonlySet<string> {
-  endingWords ??= new Set(endings.flatMap((words) => termsOf(words.replace(/[~…?:\\]/gu, ' '))))
+  endingWords ??= new Set(Object.values(endings).flatMap((words) => termsOf(words.replace(/[~…?:\\]/gu, ' '))))
   return endingWords
 }
 
@@ -71,7 +99,7 @@ let endingWords: ReadonlySet<string> | undefined
 
 /** The words with which people state a slot in a language, to search for such statements. */
 export function wordsOfSlot(slot: Slot, language: string): string {
-  const states = slotWords[slot].states[Math.max(0, slotLanguages.indexOf(language))] ?? ''
+  const states = slotWords[slot].states[language] ?? slotWords[slot].states['en']!
   return states.replace(/\(\?[:=!]|\\[a-z]|\{[^{}]*\}|[^\p{L}\p{M} ]/gu, ' ')
 }
 
@@ -101,10 +129,10 @@ function scriptOf(language: string): Script {
 const patterns = new Map<string, RegExp | undefined>()
 
 /** The wordings of all languages of a script; undefined where there are none. */
-function patternOf(name: string, wordings: readonly string[], script: Script): RegExp | undefined {
+function patternOf(name: string, wordings: Wordings, script: Script): RegExp | undefined {
   const key = `${name} ${script}`
   if (!patterns.has(key)) {
-    const own = wordings.filter((_, at) => scriptOf(slotLanguages[at]!) === script)
+    const own = Object.entries(wordings).flatMap(([language, each]) => (scriptOf(language) === script ? [each] : []))
     patterns.set(key, own.length === 0 ? undefined : compile(own, script))
   }
   return patterns.get(key)

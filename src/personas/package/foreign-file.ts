@@ -1,5 +1,5 @@
 import { type FileError, foreignShape, openZip, unsupported } from '../../formats/formats.ts'
-import { isAgentFile, isJsonLines, isLorebook } from '../arrival/detect.ts'
+import { isAgentFile, isJsonLines } from '../arrival/detect.ts'
 import { isFirstVersion } from '../card/first-version.ts'
 
 /** Tells files of other programs from damaged packages: they are imported, and have nothing to be verified by. */
@@ -11,7 +11,6 @@ function withoutChecksum(what: string): FileError {
 /** The error for a foreign JSON file with these top-level names; undefined for any other. */
 export function foreignJson(names: ReadonlyMap<string, unknown>): FileError | undefined {
   if (names.has('export_metadata')) return undefined
-  if (isLorebook(names)) return withoutChecksum('a lorebook')
   if (names.has('spec') || isFirstVersion(names)) return withoutChecksum('a character card')
   return isAgentFile(names) ? withoutChecksum('a Letta agent file') : undefined
 }
@@ -32,7 +31,6 @@ export function foreignLines(path: string): FileError | undefined {
 export function foreignZip(path: string): FileError | undefined {
   const zip = openZip(path, foreignShape)
   zip.close()
-  if (zip.members.has('card.json')) return withoutChecksum('an archive of a character card')
   const isExport = [...zip.members.keys()].some((name) =>
     /(?:^|\/)(?:conversations(?:-\d+)?|memories|projects)\.json$/.test(name),
   )

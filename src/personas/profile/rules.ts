@@ -1,8 +1,59 @@
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
 import type { ProfileSlot } from '../profile-line.ts'
+import { readWords } from '../words/read-words.ts'
 import { profileLimits, subjectOf } from './profile.ts'
-import {
+import { ownSentences } from './sentences.ts'
+
+/** Patterns by subject, such as a food, of all languages. */
+type Patterns = Readonly<Record<string, string>>
+
+/**
+ * The words by which the rules of a profile know a sentence, in 15 languages. Patterns see a sentence in lower case with straight
+ * apostrophes; `{few}` stands for up to three words.
+ */
+interface RuleWords {
+  /** How one says of oneself, and of somebody else, that one is, has, or does not take something; and that one does again. */
+  readonly subjects: Readonly<Record<string, Subject>>
+  /** In Japanese and Chinese the author need not be named: a sentence is theirs where it names nobody else first. */
+  readonly unspaced: { readonly others: string; readonly avoid: string; readonly again: string }
+  /** Close kin by class; each language with its "my". */
+  readonly kin: Patterns
+  /** Stems of what an allergy or an intolerance is called. */
+  readonly allergies: string
+  /** "It is no allergy after all", without a substance. */
+  readonly noAllergy: string
+  /** What people do not eat or drink, by subject; a manner of eating belongs to what it leaves out. */
+  readonly foods: Patterns
+  /** Names of manners of eating. */
+  readonly diets: Patterns
+  readonly faiths: string
+  readonly conditions: Patterns
+  /** Imperatives of answering, with the words that may stand before them. */
+  readonly answerVerbs: string
+  /** The same where the verb comes last, and of no space between words. */
+  readonly answerVerbsAtEnd: string
+  readonly languages: string
+  /** Manners of answering, and whole wishes about them that need no verb of answering. */
+  readonly manners: Patterns
+  readonly wishes: Patterns
+  /** "Call me N", "my name is N": N stands for a name. */
+  readonly addresses: readonly string[]
+}
+
+interface Subject {
+  /** "I am", "I have". */
+  readonly am: string
+  /** "is", "has", behind a name or a word of kinship. */
+  readonly is: string
+  /** "I do not eat", "I cannot drink". */
+  readonly avoid: string
+  readonly avoids: string
+  /** "I eat … again". */
+  readonly again: string
+}
+
+const {
   addresses,
   allergies,
   answerVerbs,
@@ -18,8 +69,7 @@ import {
   subjects,
   unspaced,
   wishes,
-} from './rule-words.ts'
-import { ownSentences } from './sentences.ts'
+} = readWords<RuleWords>('profile')
 
 /** A line that a message gives, and the sentence that it comes from. */
 export interface FoundLine {
@@ -103,11 +153,13 @@ function topicIn(searches: readonly (readonly [string, Search])[], text: string)
 const between = String.raw`(?:[ ,'’-]+[\p{L}\p{M}\p{N}'’-]+){0,4}?[ ,'’-]*`
 
 const all = Object.values(subjects)
+/** Patterns of all languages in place of one. */
+const anyOf = (sources: readonly string[]) => sources.join('|').replaceAll('{few}', String.raw`(?:[\p{L}'-]+ ){0,3}?`)
 const amPattern = new RegExp(`(?<![\\p{L}\\p{M}])(?:${all.map(({ am }) => am).join('|')})${between}$`, 'iu')
 const isPattern = new RegExp(`^(?:${between})(?:${all.map(({ is }) => is).join('|')})?(?:${between})$`, 'iu')
-const avoidSearch = wordPattern([...all.map(({ avoid }) => avoid), unspaced.avoid].join('|'))
-const avoidsSearch = wordPattern([...all.map(({ avoids }) => avoids), unspaced.avoid].join('|'))
-const againSearch = wordPattern([...all.map(({ again }) => again), unspaced.again].join('|'))
+const avoidSearch = wordPattern(anyOf([...all.map(({ avoid }) => avoid), unspaced.avoid]))
+const avoidsSearch = wordPattern(anyOf([...all.map(({ avoids }) => avoids), unspaced.avoid]))
+const againSearch = wordPattern(anyOf([...all.map(({ again }) => again), unspaced.again]))
 const otherSearch = new RegExp(`^.{0,12}(?:${unspaced.others})`, 'u')
 /** The author by the ending of a verb or noun, in Turkish. */
 const turkishSelf = /(?:[ıiuü]m|y[ıiuü]m) (?:var|yok)|(?:yen|gan|man|stas[ıi]y|[ıi]k|ım|tik|budist)[ıiuü]m(?![\p{L}])/iu
@@ -198,7 +250,7 @@ const language: Rule = (sentence) =>
     ? { slot: 'language', about: 'language' }
     : undefined
 
-const wishSearches = wishes.map(
+const wishSearches = Object.entries(wishes).map(
   ([topic, source]) => [topic, new RegExp(`^(?:${source})(?![\\p{L}\\p{M}])|^(?:${source})$`, 'iu')] as const,
 )
 

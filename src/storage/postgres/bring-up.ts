@@ -7,7 +7,7 @@ import { makeVectorTable, takeExtension } from './vectors-table.ts'
 
 /**
  * Brings the schema of any earlier build, or an empty database, to the present one: adds the tables, columns and indexes that
- * are missing, and makes the functions and triggers again.
+ * are missing, removes those without use, and makes the functions and triggers again.
  */
 export async function bringUp(tx: Transaction): Promise<void> {
   const columns = await tx.rows<{ table: string; column: string }>(
@@ -17,7 +17,7 @@ export async function bringUp(tx: Transaction): Promise<void> {
   const found = new Map<string, Set<string>>()
   for (const { table, column } of columns) found.set(table, (found.get(table) ?? new Set()).add(column))
   const apart = new Set(tablesOf('postgres').flatMap(({ name, isMadeApart }) => (isMadeApart ? [name] : [])))
-  await tx.script([dropFormer, nameKeys].join(';\n'))
+  await tx.script([dropFormer, 'DROP INDEX IF EXISTS conversation_unended', nameKeys].join(';\n'))
   for (const { name, create, columns: wanted, indexes, fill } of statementsOf('postgres')) {
     const there = found.get(name)
     if (apart.has(name)) {

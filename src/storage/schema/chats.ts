@@ -47,6 +47,7 @@ export const chatTables: readonly Table[] = [
       // A conversation stays when its persona is removed.
       ...optional('text', 'persona_id'),
       ...required('int8', 'created_at updated_at'),
+      // Written by earlier builds.
       ...optional('text', 'summary'),
       ...optional('int8', 'ended_at'),
       // A single question without a name of its own, of which only the newest are kept.
@@ -60,10 +61,6 @@ export const chatTables: readonly Table[] = [
     },
     indexes: {
       conversation_of_user: { sqlite: 'user_id, updated_at', postgres: 'user_id, updated_at DESC, id' },
-      conversation_unended: {
-        sqlite: 'user_id, updated_at WHERE ended_at IS NULL',
-        postgres: 'user_id, updated_at DESC WHERE ended_at IS NULL',
-      },
       conversation_kept: {
         sqlite: 'user_id, updated_at WHERE kept = 1',
         postgres: 'user_id, updated_at DESC, id WHERE kept',

@@ -188,26 +188,6 @@ export const memoryTables: readonly Table[] = [
     where: ofLiveScope,
   },
   {
-    // Proposals are removed with the memory that they are taken from, whose number says their scope.
-    name: 'memory_proposal',
-    rows: 'proposals',
-    key: 'number',
-    columns: {
-      number: { type: 'int8', isNumbered: true },
-      id: { type: 'text', isUnique: true },
-      memory_id: { type: 'int8', goesWith: 'memory.memory_id' },
-      ...required('text', 'content folded'),
-      ...required('float8', 'confidence'),
-      ...required('text', 'model'),
-      ...required('int8', 'created_at'),
-      status: { type: 'text', check: "status IN ('open', 'claimed', 'accepted', 'rejected')" },
-      ...optional('int8', 'claimed_at'),
-      ...optional('text', 'accepted_as'),
-    },
-    indexes: { memory_proposal_source: 'memory_id' },
-    where: ofLiveScope,
-  },
-  {
     // Which process embeds a scope's memories, and in which space its vectors are kept.
     name: 'embedding_lease',
     key: 'scope_id',

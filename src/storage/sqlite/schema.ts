@@ -63,7 +63,7 @@ const triggers = [bounds, usageTriggers, revisionTriggers, loreTriggers, sketchT
 
 /**
  * Brings a database of any earlier build, or an empty one, to the present schema. Expects a transaction. Triggers and views are
- * made again; tables, columns and indexes that are missing are added, and rows of earlier builds converted.
+ * made again; tables, columns and indexes that are missing are added, those without use removed, and rows of earlier builds converted.
  */
 export function bringUp(db: Database, applied: ReadonlySet<string>, now: number): void {
   db.exec('CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')

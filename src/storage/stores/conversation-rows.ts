@@ -12,8 +12,6 @@ export interface ConversationRow {
   created_at: number
   updated_at: number
   messages: number
-  summary: string | null
-  ended_at: number | null
 }
 
 /** A message likewise; message and answer are JSON. */
@@ -32,13 +30,8 @@ export interface FoundRow extends MessageRow {
   number: number
 }
 
-export function conversationOf({ persona_id, summary, ended_at, ...row }: ConversationRow): Conversation {
-  return {
-    ...row,
-    ...(persona_id !== null && { persona_id }),
-    ...(summary !== null && { summary }),
-    ...(ended_at !== null && { ended_at }),
-  }
+export function conversationOf({ persona_id, ...row }: ConversationRow): Conversation {
+  return { ...row, ...(persona_id !== null && { persona_id }) }
 }
 
 export function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {

@@ -65,7 +65,7 @@ const searched = word(
 )
 const saved = word('conversation_text.rowid', 'saved')
 
-const selected = sql`SELECT id, user_id, name, persona_id, created_at, updated_at, summary, ended_at,
+const selected = sql`SELECT id, user_id, name, persona_id, created_at, updated_at,
   ${messages} AS messages FROM conversation`
 
 /** Saved conversations. */
@@ -107,14 +107,6 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
         ),
       ),
     search: async (owner, search) => db.read(find(text, owner, search)),
-    async end(owner, id, { messages: expected, summary, at }) {
-      const ended = await db.run(
-        sql`UPDATE conversation SET summary = ${summary}, ended_at = ${at}
-            WHERE id = ${id} AND user_id = ${owner} AND ${messages} = ${expected}`,
-      )
-      return ended > 0
-    },
-    unended: async (owner, before, limit) => db.read(unended(owner, before, limit)),
   }
 }
 
@@ -179,14 +171,6 @@ function* messagesOf(owner: string, id: string, { after = 0, upTo }: MessagePart
   return all.map(messageOf)
 }
 
-function* unended(owner: string, before: number, limit: number): Work<readonly Conversation[]> {
-  const all = yield* rows<ConversationRow>(
-    sql`${selected} WHERE user_id = ${owner} AND ended_at IS NULL AND updated_at < ${before} AND ${messages} > 0
-        ORDER BY updated_at DESC, id LIMIT ${limit}`,
-  )
-  return all.map(conversationOf)
-}
-
 function* find(text: ConversationText, owner: string, { groups, since, personas, limit, offset }: ConversationSearch) {
   const readers = groups.length === 0 ? [] : yield* readersOf(owner)
   if (readers.length === 0) return []
@@ -217,7 +201,14 @@ function* append(
 ) {
   const before = yield* lockedCount(owner, id, expected)
   if (before === undefined) return undefined
-  yield* write(text, owner, id, added, before, goOn(id, Math.max(0, ...added.map(({ timestamp }) => timestamp))))
+  yield* write(
+    text,
+    owner,
+    id,
+    added,
+    before,
+    settle(id, Math.max(0, ...added.map(({ timestamp }) => timestamp)), false),
+  )
   return before + added.length
 }
 
@@ -228,10 +219,10 @@ function* keep(
   kept: readonly SavedMessage[],
   most: number,
 ) {
-  const { id, user_id, created_at } = conversation
+  const { id, user_id } = conversation
   const name = yield* firstFree(conversation, names)
   if (name === undefined) return undefined
-  yield* write(text, user_id, id, kept, 0, settle(id, 0, { endedAt: created_at, isKept: true }))
+  yield* write(text, user_id, id, kept, 0, settle(id, 0, true))
   // Where the number was lowered, the others go with the next ones. One that another process uses goes later.
   yield* run(
     sql`DELETE FROM conversation WHERE id IN (SELECT id FROM conversation WHERE id IN (
@@ -261,16 +252,10 @@ function* write(
   if (added.some(({ files = [] }) => files.length > 0)) yield* writeFiles(owner, id, added)
 }
 
-/** Takes the end and the summary of a conversation away. */
-function goOn(id: string, latest: number): Work<unknown> {
-  return settle(id, latest, { isKept: false })
-}
-
 /** Brings the row of a conversation up to its messages. */
-function settle(id: string, latest: number, state: { readonly endedAt?: number; readonly isKept: boolean }) {
+function settle(id: string, latest: number, isKept: boolean): Work<unknown> {
   return run(
-    sql`UPDATE conversation SET ${counted} updated_at = ${greatest}(updated_at, ${latest}), summary = NULL,
-          ended_at = ${state.endedAt}, kept = ${state.isKept} WHERE id = ${id}`,
+    sql`UPDATE conversation SET ${counted} updated_at = ${greatest}(updated_at, ${latest}), kept = ${isKept} WHERE id = ${id}`,
   )
 }
 
@@ -285,7 +270,7 @@ function* takeBack(owner: string, id: string, expected: number | undefined) {
       sql`DELETE FROM conversation_message WHERE conversation_id = ${id} AND number >= ${last.number}
           RETURNING number, message, timestamp, cost, answer`,
     ),
-    goOn(id, 0),
+    settle(id, 0, false),
   )
   yield* removeUnnamed(id, taken)
   return taken.toSorted((a, b) => a.number - b.number).map(messageOf)

@@ -31,7 +31,6 @@ export function openStores(lazily: Lazily, db: StoreDatabase, parts: StoreParts)
     keys: lazily(async () => (await import('./keys.ts')).createKeyStore(db)),
     personas: lazily(async () => (await import('./personas.ts')).createPersonaStore(db, limits)),
     profiles: lazily(async () => (await import('./profiles.ts')).createProfileStore(db, limits)),
-    proposals: lazily(async () => (await import('./proposals.ts')).createProposalStore(db)),
     conversations: lazily(async () =>
       (await import('./conversations.ts')).createConversationStore(db, await parts.loadConversationText()),
     ),

@@ -50,23 +50,6 @@ test('nothing is kept with --no-log, chat.keep=off or CI, unless -s names a sess
     assert.is((await run(['chat', 'one'], undefined, { AICHAT_CHAT_KEEP: 'perhaps' })).code, 78)
   }))
 
-test('--again asks the last question of a session in another model, and keeps both answers', () =>
-  scene(async ({ run, names, asked }) => {
-    assert.is((await run(['chat', '--again'])).code, 67)
-    await run(['chat', '--prompt', 'Be brief.', 'Which train?'])
-    await run(['chat', '-c', 'And when?'])
-    const again = await run(['--again', '-m', 'other-model'])
-    assert.equal([again.code, again.stdout], [0, '3: And when?\n'], again.stderr)
-    assert.equal(asked(), { model: 'other-model', texts: ['Which train?', '1: Which train?', 'And when?'] })
-    assert.match((await names())[0]!, /^Which train\? \(\d+ [A-Z][a-z]{2}\)$/)
-    assert.is((await names())[1], 'Which train?')
-    const other = await run(['chat', '--again', '-s', 'Which train?', '--no-log'])
-    assert.is(other.code, 64)
-    await run(['chat', '-s', 'Empty', 'FAIL'])
-    assert.is((await run(['chat', '--again', '-s', 'Empty'])).code, 65)
-    for (const words of [['more'], ['-f', 'x']]) assert.is((await run(['chat', '--again', ...words])).code, 64)
-  }))
-
 test('Ctrl-C keeps the answer so far, marked as cut, and the next model is told so', () =>
   scene(async ({ run, names, asked, stopAfter }) => {
     const stopped = await stopAfter(/WA/, ['chat', 'please WAIT'])
@@ -81,7 +64,7 @@ test('Ctrl-C keeps the answer so far, marked as cut, and the next model is told 
     assert.equal(await names(), ['Trip', 'WAIT'])
   }))
 
-test('Ctrl-C before the first word keeps the question alone, here and over --server, and --again asks it', () =>
+test('Ctrl-C before the first word keeps the question alone, here and over --server', () =>
   scene(async ({ run, url, names, asked, stopAfter }) => {
     for (const [at, flags] of [[], ['-S'], ['--json'], ['--server', url], ['--server', url, '-S']].entries()) {
       const stopped = await stopAfter('asked', ['chat', ...flags, `SILENT ${at}`])
@@ -96,9 +79,6 @@ test('Ctrl-C before the first word keeps the question alone, here and over --ser
     await run(['chat', '-s', 'SILENT 1', 'go on'])
     const none = '[This question was not answered.]'
     assert.equal(asked().texts, ['SILENT 1', none, 'SILENT too', none, 'go on'])
-    await stopAfter('asked', ['chat', '--again', '-s', 'SILENT 0'])
-    assert.equal(asked().texts, ['SILENT 0'])
-    assert.ok((await names()).some((name) => /^SILENT 0 \(/.test(name)))
   }))
 
 test('over --server it is kept at the daemon; removed meanwhile, a session is exit 67', () =>

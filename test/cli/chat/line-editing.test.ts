@@ -144,7 +144,7 @@ test('an editor that fails leaves the text, and without one it is said', () =>
     await none.leave()
   }))
 
-test('what was typed comes back in the next conversation, by arrows and by search', () =>
+test('what was typed comes back in the next conversation, by arrows', () =>
   scene(async ({ talk, asked, home: { folder } }) => {
     const first = await talk()
     for (const text of ['tell me of Rome', 'tell me\\\rof Paris', '/help model']) {
@@ -164,17 +164,7 @@ test('what was typed comes back in the next conversation, by arrows and by searc
     second.type(up)
     await second.until(/> tell me\n\. of Paris$/)
     second.type('\x03')
-    second.type(`draft${ctrl('r')}rome`)
-    await second.until(/\(search "rome"\) tell me of Rome$/)
-    second.type(ctrl('g'))
-    await second.until(/> draft$/)
-    second.type(`${ctrl('r')}tell${ctrl('r')}`)
-    await second.until(/\(search "tell"\) tell me of Rome$/)
-    second.type('zz')
-    await second.until(/\(not found "tellzz"\)/)
-    second.type('\x7f\x7f')
-    await second.until(/\(search "tell"\) tell me\n/)
-    second.type(`${ctrl('r')}\r`)
+    second.type(`${up.repeat(4)}\r`)
     await second.until(/heard: tell me of Rome[\s\S]*> $/)
     assert.equal(asked(), ['tell me of Rome'])
     await second.leave()

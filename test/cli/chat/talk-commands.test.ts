@@ -196,22 +196,6 @@ test('/save keeps a conversation where the settings keep none, and is refused wi
     assert.is((await saved()).length, 1)
   }))
 
-test('/copy gives the last answer to a program, or to the terminal, and says which', () =>
-  scene(async ({ talk, home: { folder } }) => {
-    const file = programIn(folder, 'xclip')
-    const PATH = `${folder}:${process.env['PATH']}`
-    const shown = await talk([], { environment: { PATH, DISPLAY: ':99' } })
-    await say(shown, '/copy', /There is no answer yet/)
-    await say(shown, 'text', /heard: text/)
-    await say(shown, '/copy', /copied 11 characters by xclip/)
-    assert.is(readFileSync(file, 'utf8'), 'heard: text')
-    await shown.leave()
-    const without = await talk(['--continue'])
-    await say(without, '/copy', /sent 11 characters to the clipboard of the terminal/)
-    assert.ok(without.shown().includes(`\x1b]52;c;${Buffer.from('heard: text').toString('base64')}\x07`))
-    await without.leave()
-  }))
-
 test.whole('/speak plays the last answer, and Ctrl-C stops the player', () =>
   scene(async ({ talk, home: { folder } }) => {
     const pipe = join(folder, 'playing')

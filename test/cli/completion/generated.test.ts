@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
@@ -81,7 +81,8 @@ test('the words of every kind are known', async () => {
     runMain(words, { environment, ...(input !== undefined && { input }) })
   assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
   assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
-  assert.is((await run(['template', 'create', 'review', '--prompt', 'Review'])).code, 0)
+  mkdirSync(join(installation.home, 'templates'))
+  writeFileSync(join(installation.home, 'templates', 'review.yaml'), 'prompt: Review\n')
   const area = await installation.app.personas()
   await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
   const { id } = JSON.parse((await run(['persona', 'memory', 'add', 'Mia', 'My cat is Tom', '--json'])).stdout)

@@ -43,40 +43,28 @@ test('aliases are listed, shown, removed, and kept for their user alone', () =>
     assert.is((await home.aichat(['models', 'alias', '--remove'])).code, 64)
   }))
 
-test('no alias takes the name of something else, and no two make a loop', () =>
-  withProvider(
-    async ({ home }) => {
-      const refused: readonly (readonly [string, string, RegExp])[] = [
-        ['custom:small', 'custom:large', /Invalid alias/],
-        ['a/b', 'custom:large', /Invalid alias/],
-        ['', 'custom:large', /Invalid alias/],
-        ['x'.repeat(65), 'custom:large', /Invalid alias/],
-        ['custom', 'custom:large', /"custom" is taken: it is a plugin/],
-        ['local', 'custom:large', /"local" is taken: it is a word of aichat/],
-        ['small', 'custom:large', /"small" is taken: it is the model custom:small/],
-        ['me', 'me', /would stand for itself/],
-        ['typo', 'costum:small', /Plugin "costum" not found/],
-        ['two', 'one\ntwo', /Invalid model/],
-        ['none', '', /Invalid model/],
-      ]
-      for (const [name, model, expected] of refused) {
-        const { code, stderr } = await home.aichat(['models', 'alias', name, model])
-        assert.ok(code === 65 || code === 67, `${name} ${model}: ${code}`)
-        assert.match(stderr, expected)
-      }
-      await home.aichat(['models', 'alias', 'one', 'custom:small'])
-      await home.aichat(['models', 'alias', 'other', 'one'])
-      await home.aichat(['models', 'alias', 'one', 'other'])
-      assert.is((await home.aichat(['models', 'alias', '--plain'])).stdout, 'one\tcustom:small\nother\tcustom:small\n')
-      const unlisted = await home.aichat(['models', 'alias', 'new', 'custom:smal'])
-      assert.is(unlisted.code, 0)
-      assert.match(
-        unlisted.stderr,
-        'custom:smal is in no list of models; did you mean custom:small?; it is asked for all the same',
-      )
-    },
-    ['small', 'large', 'other-small'],
-  ))
+test('a wrong name or model is refused, and no two aliases make a loop', () =>
+  withProvider(async ({ home }) => {
+    const refused: readonly (readonly [string, string, RegExp])[] = [
+      ['custom:small', 'custom:large', /Invalid alias/],
+      ['a/b', 'custom:large', /Invalid alias/],
+      ['', 'custom:large', /Invalid alias/],
+      ['x'.repeat(65), 'custom:large', /Invalid alias/],
+      ['local', 'custom:large', /"local" is taken: it is a word of aichat/],
+      ['me', 'me', /would stand for itself/],
+      ['two', 'one\ntwo', /Invalid model/],
+      ['none', '', /Invalid model/],
+    ]
+    for (const [name, model, expected] of refused) {
+      const { code, stderr } = await home.aichat(['models', 'alias', name, model])
+      assert.is(code, 65, `${name} ${model}`)
+      assert.match(stderr, expected)
+    }
+    await home.aichat(['models', 'alias', 'one', 'custom:small'])
+    await home.aichat(['models', 'alias', 'other', 'one'])
+    await home.aichat(['models', 'alias', 'one', 'other'])
+    assert.is((await home.aichat(['models', 'alias', '--plain'])).stdout, 'one\tcustom:small\nother\tcustom:small\n')
+  }))
 
 test('a damaged file of aliases is named, and stops no command that names no alias', () =>
   withProvider(async ({ home, stand }) => {
@@ -94,10 +82,8 @@ test('a damaged file of aliases is named, and stops no command that names no ali
 
 test.run()
 
-async function withProvider(
-  run: (parts: { home: Home; stand: StandIn }) => Promise<void>,
-  model_map: readonly string[] = ['small', 'large'],
-): Promise<void> {
+async function withProvider(run: (parts: { home: Home; stand: StandIn }) => Promise<void>): Promise<void> {
+  const model_map = ['small', 'large']
   await using stand = await openStandIn((_request, response) => json(response, 200, completion('Hello')))
   using home = openFastHome({ CUSTOM_API_KEY: 'k-0123456789' })
   await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(pluginAt(stand.url, { model_map })) })

@@ -40,8 +40,8 @@ test('a later question has the picture, an export holds it, and the last questio
       image_url: { url },
     })
     await aichat(['session', 'undo', 'Talk'])
-    await aichat(['chat', '-S', '-s', 'Talk', '--again'])
-    assert.equal(pictures(), [true, false, true])
+    await aichat(['chat', '-S', '-s', 'Talk', 'And this?'])
+    assert.equal(pictures(), [true, false, true, false, false])
     truncateSync(picture, 60_000_000)
     const { code, stderr } = await home.aichat(['chat', '-s', 'Talk', '-f', picture, 'And now?'])
     assert.is(code, 65)

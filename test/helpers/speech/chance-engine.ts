@@ -23,10 +23,6 @@ export function createChanceEngine({ begin, drops, wordTimes }: ChanceOptions = 
     sampleRate: chanceRate,
     capabilities: {
       languages: ['English'],
-      cloning: 'matched',
-      design: 'none',
-      instruct: false,
-      streaming: true,
       ...(wordTimes && { wordTimes }),
     },
     async load() {},

@@ -22,7 +22,6 @@ export async function openChanceServer(options: ChanceOptions = {}) {
     manifest,
     variant: findVariant(manifest, undefined),
     pid: undefined,
-    stats: synthesis.stats,
     health: () => ({ status: 'healthy', model_loaded: true, engine: 'chance', model: 'voxb-tts', device: 'cpu' }),
     load: async () => {},
     speak: ({ voice, ...request }, signal) => synthesis.open({ ...request, voice: voice as RequestedVoice }, signal),

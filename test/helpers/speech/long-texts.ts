@@ -50,7 +50,7 @@ export async function openLongTexts() {
       })
       return { reached, go }
     },
-    leftovers: () => readdirSync(home.folder).filter((name) => /\.(?:part|state|words|lock|tmp)$/.test(name)),
+    leftovers: () => readdirSync(home.folder).filter((name) => /\.(?:parts?|tmp)$/.test(name)),
     /** Before each test. */
     reset: () => void Object.assign(engine, usual),
     async close() {

@@ -40,7 +40,7 @@ async function transcribe(
   const names = [...recordings.keys()]
   try {
     for (const [name, { samples, sampleRate }] of recordings)
-      writeFileSync(join(folder, `${name}.wav`), writeWav(resample(samples, sampleRate / 16_000), 16_000))
+      writeFileSync(join(folder, `${name}.wav`), writeWav(resample(samples, sampleRate, 16_000), 16_000))
     const halves = [0, 1].map((half) => names.filter((_, index) => index % 2 === half))
     const heard = await Promise.all(halves.map((half, index) => runJob(folder, `job${index}`, half, effort)))
     return new Map(heard.flatMap((part) => [...part]))

@@ -78,7 +78,7 @@ async function fillAccounts({ accounts, keys, plugins }: Opened): Promise<void> 
 }
 
 async function fillPersonas(storage: Opened, count: number): Promise<void> {
-  const { memories, proposals, adaptations, backups, profiles } = storage
+  const { memories, adaptations, backups, profiles } = storage
   await publish(storage, {
     ...whole('p', 'ada', 0),
     passthrough: { extra: { odd: 1.5 }, card: { data: { first_mes: 'Hello "you"' } } },
@@ -102,9 +102,6 @@ async function fillPersonas(storage: Opened, count: number): Promise<void> {
       keepAll,
     )
   await memories.remove(p, (await memories.list(p, { limit: 1, offset: 2 })).entries[0]!.id)
-  const [first] = (await memories.list(p, { limit: 1, offset: 0 })).entries
-  const proposal = { content: 'Ada likes tea', confidence: 0.25, model: 'm', memory_id: first!.id, created_at: noon }
-  await proposals.add(p, [{ id: 'proposal', ...proposal }], 10)
   const line: ProfileLine = {
     id: 'line',
     slot: 'address',
@@ -167,7 +164,6 @@ async function fillChats({ conversations, responses }: Opened): Promise<void> {
   const url = dataUrl('image/png', Buffer.from('\u0000 a picture').toString('base64'))
   const shown: Message = { role: 'user', content: [{ type: 'image_url', image_url: { url } }] }
   await conversations.append('ada', 'c1', [said('later tea'), { ...(await withFilesApart(shown)), timestamp: noon }])
-  await conversations.end('ada', 'c2', { messages: 3, summary: 'tea', at: noon })
   await responses.add(answered('resp1', { key: 'k' }), plenty)
   await responses.add(answered('resp2', { previous: 'resp1' }), plenty)
   await responses.add(answered('resp3', { owner: 'bob', unfinished: true }), plenty)

@@ -222,41 +222,6 @@ files('of Claude bring its memories and the descriptions of projects, from the a
   assert.is((await bring(whole, '&dry_run=true')).body.imported.memories, alone + 4)
 })
 
-const info = {
-  entries: {
-    0: {
-      uid: 0,
-      key: ['dragon'],
-      keysecondary: ['red'],
-      selective: true,
-      selectiveLogic: 0,
-      order: 7,
-      content: 'It burns.',
-    },
-    1: { uid: 1, key: ['moon'], keysecondary: ['sun'], selective: true, selectiveLogic: 2, content: 'It is full.' },
-    2: { uid: 2, key: [], constant: true, comment: 'Always', disable: true, content: 'It is late.' },
-    3: { uid: 3, key: ['empty'], content: '' },
-  },
-}
-const lorebook = { spec: 'lorebook_v3', data: { name: 'World', entries: [{ keys: ['dragon'], content: 'It burns.' }] } }
-
-files('of a lorebook alone bring its entries as lore, those of SillyTavern by their own names', async () => {
-  const { body } = await bring(JSON.stringify(info))
-  assert.equal([body.format, body.name, body.imported.memories], ['lorebook', 'Lorebook', 3])
-  assert.equal(body.left_out, [
-    { what: 'conditions of entries other than "any of the secondary keys"', count: 1 },
-    { what: 'lorebook entries without a text', count: 1 },
-  ])
-  const lore = { category: 'lore', pinned: true, source: 'lorebook' }
-  assert.equal(shortOf(await memoriesOf(body.persona_id)), [
-    { content: 'It burns.', ...lore, keys: ['dragon'], secondary_keys: ['red'], selective: true, insertion_order: 7 },
-    { content: 'It is full.', ...lore, keys: ['moon'], secondary_keys: ['sun'], insertion_order: 100 },
-    { content: 'It is late.', ...lore, keys: [], constant: true, insertion_order: 100, enabled: false },
-  ])
-  const framed = (await bring(JSON.stringify(lorebook, null, 2), `&mode=merge&persona=${body.persona_id}`)).body
-  assert.equal([framed.format, framed.imported.memories], ['lorebook', 0])
-})
-
 files('of JSON lines come back as they went', async () => {
   const { body } = await bring(fixture('memories.jsonl'))
   assert.equal([body.format, body.imported.memories, body.duplicates, body.conversations], ['jsonl', 2, 1, 1])
@@ -451,11 +416,6 @@ const hostile: readonly (readonly [name: string, file: Buffer | string, message:
   [
     'a picture with a card of wrong types',
     cardPng({ name: 7, description: 1, personality: 2, first_mes: 3 }),
-    /Invalid character card/,
-  ],
-  [
-    'an archive whose card is no card',
-    zipOf([{ name: 'card.json', data: Buffer.from('[]') }]),
     /Invalid character card/,
   ],
 ]

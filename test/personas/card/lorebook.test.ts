@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
-import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
-import { zipOf } from '../../helpers/personas/package-forge.ts'
+import { plainPng, writePngTexts } from '../../../src/formats/png-text.ts'
 import { pluck } from '../../helpers/pluck.ts'
 import { type UserDaemon, withUsers } from '../../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../../helpers/providers/fake-provider.ts'
@@ -198,19 +197,6 @@ const first = { name: 'Ada', ...texts, creatorcomment: 'kept' }
 const picture = writePngTexts(plainPng(8), [
   { keyword: 'chara', text: Buffer.from(JSON.stringify(first)).toString('base64') },
 ])
-const assets = [
-  { type: 'icon', uri: 'embeded://assets/icon/images/main.png', name: 'main', ext: 'png' },
-  { type: 'emotion', uri: 'embeded://assets/emotion/images/happy.png', name: 'happy', ext: 'png' },
-  { type: 'background', uri: 'https://example.org/a.png', name: 'main', ext: 'png' },
-]
-const archive = zipOf([
-  { name: 'assets/', data: Buffer.alloc(0) },
-  { name: 'assets/icon/images/main.png', data: plainPng(9) },
-  { name: 'assets/emotion/images/happy.png', data: plainPng(9) },
-  { name: 'card.json', data: Buffer.from(JSON.stringify({ ...card, data: { ...data, assets } })), method: 8 },
-  { name: 'module.risum', data: Buffer.from('x') },
-])
-
 async function upload(all: UserDaemon, bytes: Buffer) {
   const response = await fetch(`${all.url}/api/personas/import?model=m`, {
     method: 'POST',
@@ -238,25 +224,5 @@ for (const [name, file] of [
       )
     }),
   )
-
-cards('of an archive keeps its icon as the picture, and names the files that it leaves out', () =>
-  withUsers(async (all) => {
-    const { persona_id: persona, left_out, imported } = await upload(all, archive)
-    assert.is(imported.memories, 5)
-    assert.equal(left_out[0], { what: 'files of the archive, of which only a PNG icon is kept', count: 2 })
-    const response = await fetch(`${all.url}/api/personas/${persona}/export`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: 'Bearer ada' },
-      body: '{"format":"card_png"}',
-    })
-    const png = Buffer.from(await response.arrayBuffer())
-    const text = readPngTexts(png).find(({ keyword }) => keyword === 'ccv3')!.text
-    assert.equal(JSON.parse(Buffer.from(text, 'base64').toString()).data.assets, [
-      { ...assets[0], uri: 'ccdefault:' },
-      assets[2],
-    ])
-    assert.is(png.readUInt32BE(16), 9, 'the width of the icon')
-  }),
-)
 
 cards.run()

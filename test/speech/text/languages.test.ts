@@ -1,9 +1,7 @@
 import * as assert from 'uvu/assert'
 import { detectLanguage, findLanguage, languageNames } from '../../../speech/text/languages.ts'
+import { hardEnglish, heldOut, short } from '../../helpers/speech/language-samples.ts'
 import { suite } from '../../helpers/suite.ts'
-import { hardEnglish } from './language-samples/english.ts'
-import { heldOut } from './language-samples/held-out.ts'
-import { short } from './language-samples/short.ts'
 
 const test = suite('the language of a text')
 

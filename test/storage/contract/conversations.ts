@@ -79,10 +79,8 @@ export const conversationRules: readonly Rule[] = [
       })
       await conversations.append('ada', 'c', [answered('hello'), said('one'), answered('two')])
       await conversations.append('ada', 'c', [said('three'), answered('four'), answered('five')])
-      await conversations.end('ada', 'c', { messages: 6, summary: 'about five', at: noon })
       assert.equal(await conversations.takeBack('ada', 'c', 6), [said('three'), answered('four'), answered('five')])
-      const { messages, summary, ended_at } = (await conversations.find('c'))!
-      assert.equal([messages, summary, ended_at], [3, undefined, undefined])
+      assert.is((await conversations.find('c'))!.messages, 3)
       assert.is(await conversations.append('ada', 'c', [said('six')]), 4)
       assert.equal(await conversations.takeBack('ada', 'c', undefined), [said('six')])
       assert.equal(await conversations.takeBack('ada', 'c', 3), [said('one'), answered('two')])
@@ -153,33 +151,7 @@ export const conversationRules: readonly Rule[] = [
   {
     store: 'conversations',
     topic: 'order',
-    says: 'an ended conversation has its summary until its next message; those that go on are found, the last used first',
-    async holds(place) {
-      const { conversations } = await place.open()
-      for (const id of ['a', 'b', 'c']) await conversations.create(talk(id))
-      await conversations.append('ada', 'a', [said('one', 10)])
-      await conversations.append('ada', 'b', [said('two', 20)])
-      const unended = async (before: number) =>
-        (await conversations.unended('ada', noon + before, 10)).map(({ id }) => id)
-      assert.equal([await unended(21), await unended(20)], [['b', 'a'], ['a']])
-      const end = { messages: 1, summary: 'about one', at: noon + 30 }
-      assert.not.ok(await conversations.end('eve', 'a', end))
-      assert.not.ok(await conversations.end('ada', 'a', { ...end, messages: 2 }), 'it went on meanwhile')
-      assert.ok(await conversations.end('ada', 'a', end))
-      const ended = (await conversations.find('a'))!
-      assert.equal([ended.summary, ended.ended_at, ended.updated_at - noon], ['about one', noon + 30, 10])
-      assert.equal(await unended(21), ['b'])
-      assert.ok(await conversations.end('ada', 'b', { messages: 1, summary: undefined, at: noon + 30 }))
-      assert.equal([(await conversations.find('b'))?.summary, await unended(21)], [undefined, []])
-      await conversations.append('ada', 'a', [said('more', 40)])
-      const { summary, ended_at } = (await conversations.find('a'))!
-      assert.equal([summary, ended_at, await unended(50)], [undefined, undefined, ['a']])
-    },
-  },
-  {
-    store: 'conversations',
-    topic: 'order',
-    says: 'a kept conversation has ended and takes the first free name; renamed or continued it is one of the others',
+    says: 'a kept conversation takes the first free name; renamed or continued it is one of the others',
     async holds(place) {
       const { conversations } = await place.open()
       await conversations.create({ ...talk('named'), name: 'hi' })
@@ -192,9 +164,7 @@ export const conversationRules: readonly Rule[] = [
         )
       assert.equal([await keep('a', 1, 9), await keep('b', 2, 9), await keep('c', 3, 9)], ['hi 2', 'hi b', 'hi c'])
       assert.equal(await conversations.messages('ada', 'a'), [said('hi', 1), { ...said('hello', 1), cost: 5 }])
-      assert.equal(await conversations.unended('ada', noon + 9, 9), [])
-      const { ended_at, messages } = (await conversations.find('a'))!
-      assert.equal([ended_at, messages], [noon + 1, 2])
+      assert.is((await conversations.find('a'))!.messages, 2)
       await conversations.rename('ada', 'a', 'mine')
       await conversations.append('ada', 'b', [said('more', 2)])
       assert.is(await conversations.keep({ ...talk('taken'), id: 'd' }, ['mine', 'hi b'], [said('x')], 9), undefined)

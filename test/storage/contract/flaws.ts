@@ -32,9 +32,6 @@ export const flaws: readonly Flaw[] = [
     find: ({ owner }, id, since) => responses.find({ owner }, id, since),
   })),
   flaw('profiles', 'scopes', ({ profiles }) => ({ read: (scope) => profiles.read({ ...scope, userId: 'ada' }) })),
-  flaw('proposals', 'scopes', ({ proposals }) => ({
-    list: (scope, options) => proposals.list({ ...scope, userId: 'ada' }, options),
-  })),
   flaw('adaptations', 'scopes', ({ adaptations }) => ({
     log: (scope) => adaptations.log({ ...scope, userId: 'ada' }),
   })),
@@ -123,12 +120,6 @@ export const flaws: readonly Flaw[] = [
       return typeof chain === 'string' ? chain : { ...chain, items: chain.items.toReversed() }
     },
   })),
-  flaw('proposals', 'order', ({ proposals }) => ({
-    async list(scope, options) {
-      const { proposals: listed, total } = await proposals.list(scope, options)
-      return { proposals: listed.toReversed(), total }
-    },
-  })),
   flaw('adaptations', 'order', ({ adaptations }) => ({
     log: async (scope) => (await adaptations.log(scope)).toReversed(),
   })),
@@ -211,7 +202,6 @@ export const flaws: readonly Flaw[] = [
   flaw('responses', 'limits', ({ responses }) => ({
     add: (response) => responses.add(response, { responses: 1e9, bytes: 1e15 }),
   })),
-  flaw('proposals', 'limits', ({ proposals }) => ({ add: (scope, all) => proposals.add(scope, all, 1e9) })),
   unlimited('adaptations'),
   unlimited('packages'),
   unlimited('backups'),
@@ -339,13 +329,6 @@ export const flaws: readonly Flaw[] = [
     async change(scope, change) {
       const before = await profiles.read(scope)
       return profiles.change(scope, () => change(before))
-    },
-  })),
-  flaw('proposals', 'concurrency', ({ proposals }) => ({
-    async claim(scope, id, now) {
-      const { status } = (await proposals.find(scope, id, now)) ?? {}
-      await proposals.claim(scope, id, now)
-      return status === 'open'
     },
   })),
   flaw('memories', 'concurrency', ({ memories }) => ({

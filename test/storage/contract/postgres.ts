@@ -52,15 +52,7 @@ async function leaveAlone(queries: Queries): Promise<void> {
 }
 
 /** The stores of personas, whose half of the contract is a file of its own: two files are tried at a time. */
-const ofPersonas: readonly string[] = [
-  'memories',
-  'packages',
-  'personas',
-  'adaptations',
-  'backups',
-  'profiles',
-  'proposals',
-]
+const ofPersonas: readonly string[] = ['memories', 'packages', 'personas', 'adaptations', 'backups', 'profiles']
 
 /** Tries the rules of the stores of personas, or those of all others, or those that AICHAT_TEST_STORES names. */
 export function keepContract(part: 'personas' | 'others'): void {

@@ -18,7 +18,6 @@ import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
 import { priceRules } from './prices.ts'
 import { profileRules } from './profiles.ts'
-import { proposalRules } from './proposals.ts'
 import { responseRules } from './responses.ts'
 import type { Rule } from './rule.ts'
 
@@ -33,7 +32,6 @@ export const rules: readonly Rule[] = [
   ...memoryEmbeddingRules,
   ...memoryTextRules,
   ...profileRules,
-  ...proposalRules,
   ...conversationRules,
   ...responseRules,
   ...adaptationRules,

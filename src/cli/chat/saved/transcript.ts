@@ -39,12 +39,8 @@ export function transcript(messages: readonly Message[]): string {
 }
 
 /** Prints a conversation: at a terminal as it was held there, elsewhere in Markdown. */
-export async function printSession(cli: Cli, { summary, messages }: Session): Promise<void> {
-  if (!rendersMarkdown(cli)) {
-    const head = summary === undefined ? [] : [`*${summary}*`]
-    return printAnswer(cli, [...head, transcript(messages)].join('\n\n'))
-  }
-  if (summary !== undefined) await cli.io.out(`${coloured(cli, 'stdout', 'dim', stripControls(summary))}\n\n`)
+export async function printSession(cli: Cli, { messages }: Session): Promise<void> {
+  if (!rendersMarkdown(cli)) return printAnswer(cli, transcript(messages))
   for (const message of messages) {
     if (message.role === 'user') await printQuestion(cli, message)
     else await printAnswer(cli, textIn(message))

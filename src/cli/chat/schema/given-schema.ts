@@ -15,8 +15,6 @@ const bounds = { depth: 40, values: 20_000, names: 5_000 }
 export interface NamedSchema {
   readonly schema: JsonSchema
   readonly name: string
-  /** Whether it was written as a list of fields. */
-  readonly isShort: boolean
 }
 
 /**
@@ -26,14 +24,14 @@ export interface NamedSchema {
 export async function readSchema(cli: Cli, text: string): Promise<NamedSchema> {
   const trimmed = text.trim()
   if (/^[{["]|^(?:true|false|null|-?\d+)$/.test(trimmed)) return fromJson(trimmed, 'the schema')
-  if (!isPath(trimmed)) return { schema: shortSchema(text), name: 'the schema', isShort: true }
+  if (!isPath(trimmed)) return { schema: shortSchema(text), name: 'the schema' }
   const bytes = await readInput(cli, trimmed, longestSchema)
   return fromJson(bytes.toString('utf8'), trimmed)
 }
 
 /** A schema that a template holds: an object, or a list of fields. Throws as `readSchema`. */
 export function schemaIn(value: unknown, name: string): NamedSchema {
-  if (typeof value === 'string') return { schema: shortSchema(value), name, isShort: true }
+  if (typeof value === 'string') return { schema: shortSchema(value), name }
   return fromJson(JSON.stringify(value), name)
 }
 
@@ -50,5 +48,5 @@ function fromJson(json: string, name: string): NamedSchema {
   const schema = parseJson(json, name, bounds)
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     throw new AppError('invalid', `${name} is no JSON Schema: it must be an object such as {"type":"object"}`)
-  return { schema: schema as JsonSchema, name, isShort: false }
+  return { schema: schema as JsonSchema, name }
 }

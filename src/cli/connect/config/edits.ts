@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ConfigFormat, type Path, valueAt, withValue } from './format.ts'
-import { jsonFormat } from './json.ts'
-import { tomlFormat } from './toml.ts'
 
-export type FormatName = 'json' | 'toml'
+/** A place in a document: names of fields within each other. */
+export type Path = readonly string[]
 
-const formats: Readonly<Record<FormatName, ConfigFormat>> = {
-  json: jsonFormat,
-  toml: tomlFormat,
+/** A format of configuration files. */
+export interface ConfigFormat {
+  /** The value of a text without byte order mark. Throws an error with the invalid place in its message. */
+  parse(text: string): unknown
+  /** The text with a value at a place, or without it (undefined). */
+  change(text: string, path: Path, value: unknown): string
 }
 
 /** A value that a client needs at a place of its file. */
@@ -30,13 +31,13 @@ export class EditProblem extends Error {
 }
 
 /** The value of a text. Throws `EditProblem` for one that does not parse. */
-function parseConfig(format: FormatName, text: string): unknown {
+function parseConfig({ parse }: ConfigFormat, text: string): unknown {
   try {
-    return formats[format].parse(text)
+    return parse(text)
   } catch (cause) {
     const [first = ''] = (cause as Error).message.split('\n', 1)
     const reason = cause instanceof RangeError ? 'it is nested too deeply' : first.replace(/:$/, '')
-    throw new EditProblem(`it is no valid ${format.toUpperCase()}: ${reason}`, { cause })
+    throw new EditProblem(`it does not parse: ${reason}`, { cause })
   }
 }
 
@@ -45,7 +46,7 @@ function parseConfig(format: FormatName, text: string): unknown {
  * Throws `EditProblem`.
  */
 export function applyEdits(
-  format: FormatName,
+  format: ConfigFormat,
   text: string,
   edits: readonly Edit[],
 ): { readonly text: string; readonly made: readonly MadeEdit[] } {
@@ -66,7 +67,7 @@ export function applyEdits(
  * `kept`. Throws `EditProblem`.
  */
 export function takeBack(
-  format: FormatName,
+  format: ConfigFormat,
   text: string,
   made: readonly MadeEdit[],
 ): { readonly text: string; readonly kept: readonly string[] } {
@@ -108,20 +109,21 @@ function knownSteps(document: unknown, path: Path): number {
   return known
 }
 
-/** The text with one value changed, by the first way after which all else is the same. */
-function changed(format: FormatName, text: string, document: unknown, path: Path, value: unknown): string {
+/** The text with one value changed. Throws `EditProblem` where something else would be another value then. */
+function changed(format: ConfigFormat, text: string, document: unknown, path: Path, value: unknown): string {
   const expected = plain(withValue(document, path, value))
   if (isDeepStrictEqual(plain(document), expected)) return text
-  for (const way of formats[format].ways) {
-    const result = attempt(() => way(text, path, value))
-    const read = result === undefined ? undefined : attempt(() => plain(formats[format].parse(result)))
-    if (result !== undefined && isSame(read, expected)) return result
+  try {
+    const result = format.change(text, path, value)
+    if (isSame(plain(format.parse(result)), expected)) return result
+  } catch {
+    // The text has a shape that the library cannot change.
   }
   throw new EditProblem(`${pathText(path)} cannot be written without changing other values`)
 }
 
 /** Removes the parents that were made for a value and are empty now. */
-function withoutEmptyParents(format: FormatName, text: string, path: Path, known: number): string {
+function withoutEmptyParents(format: ConfigFormat, text: string, path: Path, known: number): string {
   let now = text
   for (let length = path.length - 1; length > known; length--) {
     const parent = path.slice(0, length)
@@ -149,14 +151,30 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]))
 }
 
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
-  }
-}
-
 function pathText(path: Path): string {
   return path.length === 0 ? 'its content' : path.join('.')
+}
+
+/** The line break of a text: that of its first line. */
+export function lineBreakOf(text: string): '\r\n' | '\n' {
+  return /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n'
+}
+
+/** The value at a place; undefined where there is none. */
+export function valueAt(document: unknown, path: Path): unknown {
+  let value = document
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+    value = (value as Record<string, unknown>)[step]
+  }
+  return value
+}
+
+/** A copy of a document with a value at a place, or without it (undefined); absent objects on the way are made. */
+export function withValue(document: unknown, path: Path, value: unknown): unknown {
+  const [step, ...rest] = path
+  if (step === undefined) return value
+  const { [step]: before, ...others } = (document ?? {}) as Record<string, unknown>
+  const after = withValue(before, rest, value)
+  return after === undefined ? others : { ...others, [step]: after }
 }

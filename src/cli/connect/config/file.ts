@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import { replaceFile } from '../../../storage/storage.ts'
@@ -50,36 +49,16 @@ export function bytesOf({ bytes }: FoundFile, text: string): Buffer {
   return Buffer.from(bytes?.toString('utf8').startsWith(byteOrderMark) ? byteOrderMark + text : text)
 }
 
-/** Replaces a file in one step, with these permissions. Returns the folders that were made, the uppermost first. */
-export function writeConfigFile(path: string, bytes: Buffer, mode: number): readonly string[] {
+/** Replaces a file in one step, with these permissions. Makes its folder. */
+export function writeConfigFile(path: string, bytes: Buffer, mode: number): void {
   try {
-    const made = makeFolders(dirname(path))
     replaceFile(path, bytes, mode)
     // The process's umask may have taken rights that the file had.
     chmodSync(path, mode)
-    return made
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown reason'
     throw new AppError('cannot_create', `Cannot write ${path}: ${code}`, { cause })
   }
-}
-
-/** Removes a file, and the folders that were made for it where they are empty. */
-export function removeConfigFile(path: string, madeFolders: readonly string[]): void {
-  rmSync(path, { force: true })
-  for (const folder of [...madeFolders].reverse()) {
-    try {
-      rmdirSync(folder)
-    } catch {
-      // Other files are in it by now.
-      return
-    }
-  }
-}
-
-/** The SHA-256 of a content, by which a later change is seen. */
-export function digestOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 /** The path without symbolic links, of a file that may not be there yet. */
@@ -119,11 +98,4 @@ function readWhole(path: string): Buffer {
   } catch (cause) {
     throw new AppError('no_input', `Cannot read ${path}: ${(cause as NodeJS.ErrnoException).code}`, { cause })
   }
-}
-
-function makeFolders(folder: string): readonly string[] {
-  if (statSync(folder, { throwIfNoEntry: false })) return []
-  const above = makeFolders(dirname(folder))
-  mkdirSync(folder, { mode: 0o700 })
-  return [...above, folder]
 }

@@ -1,10 +1,18 @@
 import { parse, patch, stringify } from '@decimalturn/toml-patch'
-import { type ConfigFormat, lineBreakOf, type Path, valueAt, withLastBreak, withValue } from './format.ts'
+import { type ConfigFormat, lineBreakOf, type Path, valueAt, withValue } from './edits.ts'
 
 /** TOML 1.0 (https://toml.io/en/v1.0.0). */
 export const tomlFormat: ConfigFormat = {
   parse: (text) => parse(text) as unknown,
-  ways: [appendTable, (text, path, value) => patch(text, withValue(parse(text), path, value) as never)],
+  change(text, path, value) {
+    const appended = appendTable(text, path, value)
+    try {
+      if (appended !== undefined && valueAt(parse(appended), path) !== undefined) return appended
+    } catch {
+      // Its parent is a table in one line, which takes no table below.
+    }
+    return patch(text, withValue(parse(text), path, value) as never)
+  },
 }
 
 /** A new table goes to the end under a heading of its own, where the library would write it into one line. */
@@ -12,7 +20,8 @@ function appendTable(text: string, path: Path, value: unknown): string | undefin
   if (!isTable(value) || valueAt(parse(text), path) !== undefined) return undefined
   const lineBreak = lineBreakOf(text)
   const tables = tableLines(path, value)
-  return `${withLastBreak(text)}${text.trim() === '' ? '' : lineBreak}${tables.join(lineBreak)}${lineBreak}`
+  const isEnded = text === '' || text.endsWith('\n')
+  return `${text}${isEnded ? '' : lineBreak}${text.trim() === '' ? '' : lineBreak}${tables.join(lineBreak)}${lineBreak}`
 }
 
 /** A table with its inner tables below it. */

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
 import { createEngine } from '../../../../speech/engines/flite/engine.ts'
-import { presets } from '../../../../speech/engines/flite/speaker.ts'
+import { presetSpeaker } from '../../../../speech/engines/flite/speaker.ts'
 import { readManifest, serverIds } from '../../../../speech/servers/manifest.ts'
 import { findRecogniser, type Recogniser, type Recording, wordErrorRate } from '../../../helpers/speech/recogniser.ts'
 import { suite } from '../../../helpers/suite.ts'
@@ -28,7 +28,7 @@ async function understand(recogniser: Recogniser): Promise<void> {
   const voices = new Map<string, string>()
   for (const id of serverIds)
     for (const { id: voice } of readManifest(id).voices) {
-      const settings = JSON.stringify(presets[voice])
+      const settings = JSON.stringify(presetSpeaker(voice))
       if (!voices.has(settings)) voices.set(settings, voice)
     }
   const recordings = new Map<string, Recording>()

@@ -2,13 +2,14 @@
 /** The codec, the voices and the rate conversion against the numbers of the authors' implementation. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { resample } from '../../../../speech/audio/resample.ts'
 import type { CacheShape } from '../../../../speech/blocks/key-value-cache.ts'
-import { buildMimiDecoder, decoderShape, type StreamingGraph } from '../../../../speech/blocks/mimi-decoder.ts'
-import { buildMimiEncoder, encoderShape } from '../../../../speech/blocks/mimi-encoder.ts'
+import { buildMimiDecoder, codecShape, type StreamingGraph } from '../../../../speech/blocks/mimi-decoder.ts'
+import { buildMimiEncoder } from '../../../../speech/blocks/mimi-encoder.ts'
 import { createRotaryTable } from '../../../../speech/blocks/positions.ts'
-import { resampleClip } from '../../../../speech/blocks/resampling.ts'
 import { createStream, type Stream } from '../../../../speech/blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../../../speech/blocks/transformer.ts'
+import { mimiDecoderOf } from '../../../../speech/engines/pocket-tts/decoder.ts'
 import { prefillVoice } from '../../../../speech/engines/pocket-tts/generation.ts'
 import type { PocketModel } from '../../../../speech/engines/pocket-tts/model.ts'
 import { readVoiceFile } from '../../../../speech/engines/pocket-tts/voice-file.ts'
@@ -41,10 +42,9 @@ for (const folder of folders) {
 
   test(`${folder.name}: all frames decoded at once are those of the reference, at every stage`, () =>
     check(async (model) => {
-      const shape = decoderShape(model.geometry, model.configuration)
-      const build = (file: Parameters<typeof buildMimiDecoder>[0]) =>
-        buildMimiDecoder(file, model.geometry, shape, { stages: true })
-      await withStream(folder, model, shape, build, async (stream) => {
+      const decoder = mimiDecoderOf(model.geometry, model.configuration)
+      const build = (file: Parameters<typeof buildMimiDecoder>[0]) => buildMimiDecoder(file, decoder, { stages: true })
+      await withStream(folder, model, decoder.shape, build, async (stream) => {
         const outputs = await decode(stream, model, folder.read('ar_next').data)
         for (const stage of ['quantizer', 'upsample', 'transformer'])
           if (folder.has(`dec_${stage}`))
@@ -89,7 +89,7 @@ for (const folder of folders) {
     test(`${folder.name}: a clip of ${rate} Hz is converted as the reference converts it`, () => {
       const input = readFloats(folder.path(`resample_${rate}_in.npy`)).data
       const expected = readFloats(folder.path(`resample_${rate}_out.npy`)).data
-      assertClose(resampleClip(input, rate, 24_000), expected, tolerance.samples, `${rate} Hz`)
+      assertClose(resample(input, rate, 24_000), expected, tolerance.samples, `${rate} Hz`)
     })
 }
 
@@ -119,7 +119,7 @@ function decode(stream: Stream, { geometry }: PocketModel, latents: Float32Array
 
 async function checkEncoder(model: PocketModel, folder: GoldenFolder, clip: string): Promise<void> {
   const encoder = model.geometry.encoder!
-  const shape = encoderShape(encoder, model.configuration)
+  const shape = codecShape(encoder, model.configuration)
   const build: Build = (file) => buildMimiEncoder(file, encoder, shape, { stages: true })
   await withStream(folder, model, shape, build, async (stream) => {
     const audio = folder.read(`${clip}_audio`).data

@@ -254,7 +254,7 @@ test('lives in a process of its own, as under a server, where a seed makes the s
     const options = { folder: here.folder, cacheFolder, precision: 'float32' }
     const engine = createEngineProcess({ module: address.href, options })
     await engine.load()
-    assert.equal([engine.id, engine.sampleRate, engine.capabilities.cloning], ['pocket-tts', 300, 'neural'])
+    assert.equal([engine.id, engine.sampleRate, engine.capabilities.languages], ['pocket-tts', 300, ['English']])
     const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
     assertSameSound(joined(await speak({ ...here, engine, voice }, 5)), joined(await speak(here, 5)))
     await engine.close()
@@ -262,7 +262,7 @@ test('lives in a process of its own, as under a server, where a seed makes the s
 
 test('options that are wrong are named', () => {
   assert.throws(
-    () => createEngine({ folder: '/models', device: 'tpu' }),
+    () => createEngine({ folder: '/models', precision: 'int4' }),
     (thrown: { details: string[] }) => thrown.details.length === 2,
   )
 })

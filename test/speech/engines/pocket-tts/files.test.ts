@@ -132,23 +132,9 @@ test('a tokenizer with more or fewer pieces than the text table has rows for is 
   }
 })
 
-test('a configuration that contradicts the weights is refused, naming every contradiction', async () => {
-  const configuration = {
-    flow_lm: { d_model: 256, num_heads: 3 },
-    mimi: { encoder_output_dim: 31, seanet: { ratios: [9] } },
-    samples_per_frame: 1920,
-    frame_rate: 12.4,
-  }
-  const refusal = await refusalOf((folder) => writeFile(join(folder, 'config.json'), JSON.stringify(configuration)))
-  for (const name of [
-    'flow_lm.d_model 256',
-    '3 heads',
-    'mimi.seanet.ratios 9',
-    'samples_per_frame 1920',
-    'encoder_output_dim 31',
-    'frame_rate 12.4',
-  ])
-    assert.match(told(refusal), name)
+test('a configuration with heads that do not make up the width of the weights is refused', async () => {
+  const refusal = await refusalOf((folder) => writeFile(join(folder, 'config.json'), '{"flow_lm":{"num_heads":3}}'))
+  assert.match(told(refusal), '3 heads')
 })
 
 test('a configuration with values of the wrong kind is refused, naming them', async () => {
@@ -160,17 +146,6 @@ test('a configuration with values of the wrong kind is refused, naming them', as
   )
   for (const name of ['config.json', 'sample_rate', 'flow_lm.ffn_activation', 'mimi.seanet.pad_mode'])
     assert.match(told(refusal), name)
-})
-
-test('an official name whose layers are not all there is refused', async () => {
-  const { configuration: _, ...size } = tinySize
-  const folder = join(temporaryFolder(), 'english')
-  await makePocketModel(folder, size)
-  const engine = createPocketEngine({ folder, cacheFolder: temporaryFolder() })
-  await engine.load().then(
-    () => assert.unreachable(),
-    (refusal: AppError) => assert.match(told(refusal), 'flow_lm.transformer.layers'),
-  )
 })
 
 test('models are found where the hub and hands put them, English and the edition that clones first', async () => {

@@ -109,16 +109,12 @@ test('equal sources have equal keys, others have not', () =>
 for (const encoder of ['zeros', 'absent'] as const)
   test(`where the encoder's weights are ${encoder}, presets speak and cloning says what is missing`, () =>
     withEngine({ encoder }, async (engine) => {
-      assert.is(engine.capabilities.cloning, 'none')
       assert.ok((await hear(engine, { kind: 'preset', voice: 'alba' })).length > 0)
       const { code, details } = await refusal(engine.prepareVoice({ kind: 'clone', samples: clip, sampleRate: rate }))
       assert.is(code, 'unavailable')
       assert.match(details.join('\n'), 'model.safetensors')
       assert.match(details.join('\n'), 'HF_TOKEN')
     }))
-
-test('where they are there, cloning is neural', () =>
-  withEngine({}, async (engine) => assert.is(engine.capabilities.cloning, 'neural')))
 
 test('a voice that is not there is refused with the names that are, and no name leads out of the folder', () =>
   withEngine({}, async (engine) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
-import { openDecoderProcess } from '../../../../speech/engines/neural/decoder.ts'
+import { openDecoderProcess } from '../../../../speech/engines/neural/decoder-process.ts'
 import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
 import { decoderSource, loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
 import { createEngine, createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
@@ -81,20 +81,12 @@ const clip = (seconds: number, sampleRate = 8000, pitch = 9) => ({
   sampleRate,
 })
 
-test('what it can do follows from the kind of its model', async () => {
-  const expected = {
-    custom_voice: ['none', 'none', true],
-    voice_design: ['none', 'neural', true],
-    base: ['neural', 'none', false],
-  } as const
-  for (const [kind, can] of Object.entries(expected))
-    await withEngine(kind as QwenSize['kind'], async ({ capabilities, sampleRate }) => {
-      assert.equal([capabilities.cloning, capabilities.design, capabilities.instruct], can, kind)
-      assert.is(capabilities.languages.length, 10)
-      assert.ok(capabilities.pace! > 0)
-      assert.is(sampleRate, 300)
-    })
-})
+test('it says which languages it speaks, how fast, and its rate', () =>
+  withEngine('custom_voice', async ({ capabilities, sampleRate }) => {
+    assert.is(capabilities.languages.length, 10)
+    assert.ok(capabilities.pace! > 0)
+    assert.is(sampleRate, 300)
+  }))
 
 test('a seed repeats the speech, another seed, voice, language or instruction changes it', () =>
   withEngine('custom_voice', async (engine) => {
@@ -128,7 +120,6 @@ test('the small model does not follow instructions, as its authors say', async (
   await makeQwenModel(folder, { ...tinySize, size: '0b6' })
   const engine = createQwenEngine({ folder, cacheFolder })
   await engine.load()
-  assert.is(engine.capabilities.instruct, false)
   assertSameSound(await speak(engine, ryan, { instruct: 'slowly and sadly' }), await speak(engine, ryan))
   await engine.close()
 })
@@ -246,7 +237,10 @@ test('a cloned voice goes on where its recording ended: the sound is that of one
   const { codec } = await readConfiguration(folder)
   const file = await openCodecFile(folder)
   const here = await loadDecoder(file, codec)
-  const beside = await openDecoderProcess(decoderSource, { folder, identity: file.identity })
+  const beside = await openDecoderProcess<Int32Array>(decoderSource.module, {
+    plan: { folder },
+    identity: file.identity,
+  })
   const groups = codec.decoder_config.num_quantizers
   const codesOf = (frames: number, seed: number) =>
     Int32Array.from({ length: frames * groups }, (_, i) => (i * 7 + seed) % codec.decoder_config.codebook_size)

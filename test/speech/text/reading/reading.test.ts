@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { parseLexicon } from '../../../../speech/text/reading/lexicon.ts'
 import { readAloud } from '../../../../speech/text/reading/reading.ts'
+import { fixture } from '../../../helpers/fixture.ts'
 import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('texts as they are read aloud')
-
-const tables = fileURLToPath(new URL('./test/fixtures/readings/', import.meta.resolve('#package')))
 
 /** As it sounds: capitals, hyphens and the last dot are silent. */
 const sound = (text: string) =>
@@ -20,8 +17,8 @@ const sound = (text: string) =>
 
 for (const language of ['English', 'German', 'French', 'Spanish', 'Italian', 'Portuguese', 'Dutch'])
   test(`${language}: each line of the table is read as it says`, () => {
-    const kinds: Readonly<Record<string, readonly (readonly [string, string])[]>> = JSON.parse(
-      readFileSync(`${tables}${language.toLowerCase()}.json`, 'utf8'),
+    const kinds = fixture<Record<string, readonly (readonly [string, string])[]>>(
+      `readings/${language.toLowerCase()}.json`,
     )
     const rows = Object.values(kinds).flat()
     assert.ok(rows.length >= (language === 'English' ? 400 : 40))

@@ -2,7 +2,7 @@ import { AppError } from '../../../../errors.ts'
 import { suggestion } from '../../../../formats/formats.ts'
 import { beginningWith, type TalkCommand } from '../command.ts'
 import { say } from '../say.ts'
-import { copyCommand, retryCommand, speakCommand, undoCommand } from './answers.ts'
+import { retryCommand, speakCommand, undoCommand } from './answers.ts'
 import { modelCommand, personaCommand, setCommand, systemCommand, thinkingCommand } from './choices.ts'
 import { fileCommand, toolsCommand } from './files.ts'
 import { clearCommand, compactCommand, infoCommand, saveCommand, sessionsCommand } from './keeping.ts'
@@ -46,7 +46,6 @@ const commands: readonly TalkCommand[] = [
   saveCommand,
   sessionsCommand,
   compactCommand,
-  copyCommand,
   speakCommand,
   infoCommand,
   clearCommand,
@@ -92,5 +91,5 @@ function inRows(text: string, columns: number, indent: number): string {
 
 const keys = [
   '\\ at the end of a line, Alt-Enter or """ begin another line; Ctrl-X Ctrl-E opens your editor.',
-  'Up and Ctrl-R find earlier texts, Tab completes, Ctrl-C stops an answer, Ctrl-D, exit or quit ends.',
+  'Up finds earlier texts, Tab completes, Ctrl-C stops an answer, Ctrl-D, exit or quit ends.',
 ]

@@ -47,15 +47,6 @@ function beginningOf(question: string): string {
   return characters.length <= longestShown ? `"${line}"` : `"${characters.slice(0, longestShown).join('')}…"`
 }
 
-export const copyCommand: TalkCommand = {
-  name: 'copy',
-  what: 'copy the last answer',
-  async run(talk) {
-    const { copyText } = await import('../clipboard.ts')
-    note(talk.cli, `aichat: ${await copyText(talk.cli, await lastAnswer(talk), talk.signal)}`)
-  },
-}
-
 export const speakCommand: TalkCommand = {
   name: 'speak',
   what: 'speak the last answer; Ctrl-C stops it',

@@ -9,7 +9,6 @@ import { ImportDialog } from './import-dialog.tsx'
 import { MemoryDialog } from './memory-dialog.tsx'
 import { MemoryRow } from './memory-row.tsx'
 import { Profile } from './profile.tsx'
-import { Proposals } from './proposals.tsx'
 import { useMemories } from './use-memories.ts'
 
 /** Pixels of a row: two lines of text and one of facts. */
@@ -24,7 +23,6 @@ export function Memories({ persona }: { readonly persona: Persona }) {
   return (
     <>
       <Profile persona={persona} />
-      <Proposals persona={persona} onAccepted={memories.reload} />
       <div class="row search">
         <input
           class="input grow"

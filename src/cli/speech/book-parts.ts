@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { explain } from '../terminal/files.ts'
+
+const partFacts = z.object({
+  engine: z.string(),
+  /** Hertz. */
+  sampleRate: z.int().positive(),
+  /** Bytes of the samples. */
+  bytes: z.int().min(0),
+  /** Chunks of the text: spoken, all, and spoken again. */
+  spoken: z.int(),
+  total: z.int(),
+  rerolls: z.int(),
+  /** Pieces that could not be spoken. */
+  skipped: z.array(z.string()).max(10_000),
+  words: z.array(z.object({ text: z.string(), start: z.number(), end: z.number() })).max(10_000),
+  estimated: z.boolean(),
+})
+
+/** What is known of a spoken part beside its samples. */
+export type PartFacts = z.output<typeof partFacts>
+
+/**
+ * The spoken parts of a long text, in a folder beside its output until that is whole. A part is found by what it was asked
+ * with, so that the same request is not made twice, and another text or voice finds nothing.
+ */
+export interface KeptParts {
+  readonly folder: string
+  /** Undefined for a part that is not there, or not whole. */
+  read(key: string): Promise<PartFacts | undefined>
+  /** Keeps a part, whole also after a crash. Throws `cannot_create`. */
+  write(key: string, facts: PartFacts, samples: Uint8Array): Promise<void>
+  samples(key: string): AsyncIterable<Uint8Array>
+  /** Removes all parts, and the folder where nothing else is in it. */
+  remove(): Promise<void>
+}
+
+/** The name of a part: a digest, which does not reveal the text. */
+export function partKey(request: object): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex')
+}
+
+/** The parts beside an output; files that others put into the folder stay. */
+export function openKeptParts(output: string): KeptParts {
+  const folder = `${output}.parts`
+  const factsFile = (key: string) => join(folder, `${key}.json`)
+  const samplesFile = (key: string) => join(folder, `${key}.samples`)
+  return {
+    folder,
+    async read(key) {
+      try {
+        return partFacts.parse(JSON.parse(await readFile(factsFile(key), 'utf8')))
+      } catch {
+        return undefined
+      }
+    },
+    async write(key, facts, samples) {
+      const { replaceFile } = await import('../../storage/files/atomic.ts')
+      try {
+        replaceFile(samplesFile(key), samples)
+        replaceFile(factsFile(key), JSON.stringify(facts))
+      } catch (cause) {
+        throw new AppError('cannot_create', `Cannot write to ${folder}: ${explain(cause)}`, { cause })
+      }
+    },
+    samples: (key) => createReadStream(samplesFile(key)),
+    async remove() {
+      const names = await readdir(folder).catch(() => [])
+      for (const name of names.filter((each) => /^[0-9a-f]{64}\.(?:json|samples)$/.test(each)))
+        await rm(join(folder, name), { force: true })
+      await rmdir(folder).catch(() => {})
+    },
+  }
+}
