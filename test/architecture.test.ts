@@ -184,8 +184,6 @@ const sideDoors: Readonly<Record<string, string>> = {
   'src/storage/files/atomic.ts': 'the replacing of a file, for commands that write one',
   'src/storage/files/settled-clock.ts': 'the look at whether the clock was set back',
   'src/storage/transfer/check.ts': '`db check`',
-  'src/storage/transfer/move-from.ts': '`db move`',
-  'src/storage/transfer/move-to.ts': '`db move`',
   'src/storage/transfer/status.ts': '`db status`',
   'src/usage/ledger/upkeep.ts': 'the upkeep of a daemon',
   'src/usage/limits/area.ts': 'limits, where any is set',

@@ -12,10 +12,6 @@ export {
   type DatabaseCheck,
   type DatabaseStatus,
   databaseStatus,
-  isStillSet,
-  type MovedFrom,
-  type MovedTo,
-  moveDatabase,
   type TransferControl,
 } from './database.ts'
 export { databaseState, instanceName } from './instance.ts'

@@ -26,13 +26,7 @@ export function storageSettingsOf(settings: Settings): StorageSettings {
       },
     )
   const { url } = database
-  return { ...common, url, graceMs: databaseGrace * 1000, secretPrints, sealSecrets: sealSecretsOf(settings) }
-}
-
-/** The secrets from which the key of a shared database's seals follows; undefined without a JWT_SECRET. */
-export function sealSecretsOf(settings: Settings): readonly string[] | undefined {
-  const codes = codesOfSecret(settings, 'seals of an aichat installation')
-  return codes.length === 0 ? undefined : codes
+  return { ...common, url, graceMs: databaseGrace * 1000, secretPrints }
 }
 
 /** Codes of JWT_SECRET and the one before it, which do not tell them; none where it is not set. */

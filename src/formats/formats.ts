@@ -20,7 +20,6 @@ export { isoTime } from './iso-time.ts'
 export { joinInTurns } from './join-bytes.ts'
 export {
   canonicalize,
-  canonicalizeAround,
   defaultJsonLimits,
   parseStrictJson,
   parseStrictJsonBytes,
@@ -28,7 +27,6 @@ export {
 } from './json/canonical.ts'
 export { parseHandWritten, parseJson, parseMetered } from './json/json.ts'
 export { createJsonMeter, requestBounds } from './json/meter.ts'
-export { canonicalNumbers, findList, readCanonicalFloats, shortDouble } from './json/number-lists.ts'
 export { fileChunks, itemSpans, jsonItems, memberSpans, textLines } from './json/spans.ts'
 export { parseInTurns } from './json/turns.ts'
 export { heavyRequest, heavyValue, nextStage, weightOf, writeJson } from './json/writer.ts'

@@ -46,10 +46,6 @@ const verification = z.object({
   content_hash: z.string().nullable(),
   memories: z.int(),
   adaptations: z.int(),
-  /** Of a stored persona: whether changes by other programs are detected, by seals. */
-  sealed: z.exactOptional(z.boolean()),
-  /** Of a stored persona: the time since when changes by other programs are detected. */
-  sealed_since: z.exactOptional(z.int().nullable()),
 })
 
 export const backUpPersona = defineOperation({

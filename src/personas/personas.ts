@@ -39,7 +39,7 @@ export {
   type PreparedChat,
 } from './chat/persona-chat.ts'
 export { type SearchGroup, searchTermsOf } from './chat/search-words.ts'
-export { type Fields, withoutFields } from './fields.ts'
+export { withoutFields } from './fields.ts'
 export { createImportCounts, type ImportCounts } from './import-counts.ts'
 export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
 export { irregularForms } from './memory/irregular-forms.ts'
@@ -102,13 +102,11 @@ export {
   type PersonaWrite,
   type PublishConditions,
   type Revision,
-  type SealReport,
   type StagedPersona,
   snapshotBatch,
 } from './package/archive.ts'
 export { type Backups, createBackups } from './package/backup.ts'
 export type { BackupFiles, BackupRow, BackupStore } from './package/backup-store.ts'
-export { ContentHash } from './package/digest.ts'
 export { packageContent } from './package/export.ts'
 export type { ExportedFile } from './package/exported-file.ts'
 export { packageLimits } from './package/format.ts'

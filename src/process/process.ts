@@ -1,5 +1,5 @@
 /**
- * Child processes and threads with one protocol (request, items, result; deadline, restart, close), and the shapes of waiting:
+ * Child processes with one protocol (request, items, result; deadline, restart, close), and the shapes of waiting:
  * queue, turn, work under way, time bounds.
  * Uses: nothing.
  * Begin with: `child.ts` (the parent), `child-side.ts`, `queue.ts`.
@@ -14,7 +14,6 @@ export { boundMemory, childMemory } from './memory-bound.ts'
 export { createPerUserLimit, createWorkQueue, type PerUserLimit } from './queue.ts'
 export { createRevivedChild } from './revived-child.ts'
 export { runInChild } from './run-in-child.ts'
-export { canStartThreads, serveThread, startThread } from './thread.ts'
 export { inTime, type TimeBound } from './time-bound.ts'
 export { oncePerTurn } from './turn.ts'
 export { once, whileUnderWay } from './under-way.ts'

@@ -5,7 +5,7 @@
  * Uses: `formats`, and `plugins` for the rules of names.
  * Begin with: `read-settings.ts` (`settingNames` describes every setting).
  */
-export { databaseName, parseDatabaseUrl } from './database-url.ts'
+export { databaseName } from './database-url.ts'
 export { parseLifetime } from './duration.ts'
 export { folderOf, homeFolder, xdgFolder } from './folders.ts'
 export { type LiveSettings, liveSettings, settingValues } from './live-settings.ts'

@@ -2,8 +2,7 @@
  * Everything that is kept, behind one `Storage` with a store per area, on SQLite or PostgreSQL. A store is written once, in `stores/`,
  * as generators that yield statements (`port/port.ts`); `sqlite/` and `postgres/` run them, `schema/` describes all tables,
  * `transfer/` moves everything between the two, `files/` keeps plugins, secrets and journals, `shared/` holds
- * what both databases need (rows, seals). No other room knows a path of the
- * database or one of its errors.
+ * what both databases need. No other room knows a path of the database or one of its errors.
  * Uses: the interfaces that the areas state, the tools; better-sqlite3, sqlite-vec, pg.
  * Begin with: `open-storage.ts`, `port/port.ts`, `stores/accounts.ts`.
  */
@@ -24,7 +23,5 @@ export type { SharedDatabase } from './shared/shared-database.ts'
 export type { StorageUse } from './shared/storage-use.ts'
 export type { StoredSize } from './shared/stored-size.ts'
 export type { DatabaseCheck } from './transfer/check.ts'
-export type { MovedFrom } from './transfer/move-from.ts'
-export type { MovedTo } from './transfer/move-to.ts'
 export type { TransferControl } from './transfer/progress.ts'
 export type { DatabaseStatus } from './transfer/status.ts'

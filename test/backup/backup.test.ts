@@ -258,6 +258,7 @@ test('a restore refuses, with its name, what the database of a backup holds beyo
     // The schema of an earlier build is made anew, without what another program put beside it.
     const earlier = await changed('earlier', (db) => {
       db.exec(trigger.replaceAll('$$', "'"))
+      db.exec('CREATE TABLE seal_key (key_id TEXT PRIMARY KEY)')
       lackChanges(db)
     })
     assert.is((await aichat(['--local', 'backup', 'restore', earlier, '--yes'])).code, 0)

@@ -3,12 +3,12 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { moveToPostgres } from '../../src/storage/transfer/move-to.ts'
 import { pluck } from '../helpers/pluck.ts'
 import '../helpers/cheap-bcrypt.ts'
 import { postgresSuite } from '../helpers/postgres/suite.ts'
 import { serveHere } from '../helpers/program/daemon.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
+import { copyToPostgres } from '../helpers/storage/copies.ts'
 import { dumpOf } from '../helpers/storage/dump.ts'
 import { makeRichFolder } from '../helpers/storage/rich-folder.ts'
 
@@ -22,9 +22,9 @@ async function withShared(work: (scene: Scene) => Promise<void>): Promise<void> 
   using home = openFastHome({ JWT_SECRET: secret, DATABASE_URL: url })
   await makeRichFolder(home.folder, 20)
   const before = dumpOf(home.folder)
-  await moveToPostgres({ folder: home.folder, url, keep: false })
+  await copyToPostgres(home.folder, url)
   // This machine has no files of its own any more.
-  for (const name of ['aichat.db', 'aichat.db.moved', 'aichat.db.initialised', 'plugins', 'backups'])
+  for (const name of ['aichat.db', 'aichat.db.initialised', 'plugins', 'backups'])
     rmSync(join(home.folder, name), { recursive: true, force: true })
   await work({ ...home, url, before })
 }

@@ -1,13 +1,12 @@
-/** A data folder that moves to PostgreSQL and back: seconds, memory, and how long the event loop stands still. */
+/** A data folder that is copied to PostgreSQL and back: seconds, memory, and how long the event loop stands still. */
 
 import { rmSync, statSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { moveFromPostgres } from '../../src/storage/transfer/move-from.ts'
-import { moveToPostgres } from '../../src/storage/transfer/move-to.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { havePostgres, openPostgres } from '../helpers/postgres/server.ts'
+import { copyFromPostgres, copyToPostgres } from '../helpers/storage/copies.ts'
 import { openStorageIn } from '../helpers/storage/test-storage.ts'
 import { keepAll } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'
@@ -29,8 +28,8 @@ export async function bench(): Promise<void> {
     await fill(folder)
     print(`${(statSync(join(folder, 'aichat.db')).size / 1e6).toFixed(0)} MB in SQLite`)
     const url = await server.newDatabase()
-    await measured('to PostgreSQL', (onStep) => moveToPostgres({ folder, url, keep: false, onStep }))
-    await measured('from PostgreSQL', (onStep) => moveFromPostgres({ folder: back, url, onStep }))
+    await measured('to PostgreSQL', () => copyToPostgres(folder, url))
+    await measured('from PostgreSQL', () => copyFromPostgres(url, back))
   } finally {
     await server.close()
     for (const one of [folder, back]) rmSync(one, { recursive: true, force: true })
@@ -51,32 +50,19 @@ async function fill(folder: string): Promise<void> {
   await storage.close()
 }
 
-async function measured(
-  name: string,
-  work: (onStep: (step: { readonly doing: string }) => void) => Promise<unknown>,
-): Promise<void> {
+async function measured(name: string, work: () => Promise<unknown>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 5 })
-  const spent = new Map<string, number>()
-  let last = { doing: 'beginning', at: performance.now() }
-  const onStep = ({ doing }: { readonly doing: string }) => {
-    const now = performance.now()
-    spent.set(last.doing, (spent.get(last.doing) ?? 0) + now - last.at)
-    last = { doing, at: now }
-  }
   let most = 0
   const watch = setInterval(() => {
     most = Math.max(most, process.memoryUsage().rss)
   }, 100)
   const [cpu, begun] = [process.cpuUsage(), performance.now()]
   delay.enable()
-  await work(onStep)
+  await work()
   delay.disable()
   clearInterval(watch)
-  onStep({ doing: 'end' })
   const used = process.cpuUsage(cpu)
   print(
     `${name}: ${((performance.now() - begun) / 1000).toFixed(1)} s, ${((used.user + used.system) / 1e6).toFixed(1)} s of CPU here, load ${loadavg()[0]!.toFixed(1)}; at most ${(most / 1e6).toFixed(0)} MB; the event loop held ${(delay.max / 1e6).toFixed(0)} ms at most, p99.9 ${(delay.percentile(99.9) / 1e6).toFixed(0)} ms`,
   )
-  const longest = [...spent].sort(([, one], [, other]) => other - one).slice(0, 8)
-  print(`  ${longest.map(([doing, ms]) => `${doing} ${(ms / 1000).toFixed(1)} s`).join(', ')}`)
 }

@@ -9,7 +9,6 @@ import { print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, canAsk, readSecrets } from '../terminal/prompts.ts'
 import { streamStdin } from '../terminal/stdin.ts'
-import { momentText } from '../terminal/times.ts'
 
 /**
  * Verifies a package: a file or stdin in this process, without the database; a stored persona through the core. Exit 65
@@ -18,7 +17,7 @@ import { momentText } from '../terminal/times.ts'
 export async function verify(cli: Cli, source: string, options: { passphraseStdin?: boolean }): Promise<void> {
   const result = await verifySourceOf(cli, source, options.passphraseStdin === true)
   if (!result.valid) cli.exit = 65
-  await print(cli, result, (found) => resultText(cli, found, source))
+  await print(cli, result, (found) => resultText(found, source))
 }
 
 async function verifySourceOf(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<VerifyResult> {
@@ -63,8 +62,7 @@ export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean):
 }
 
 function resultText(
-  cli: Cli,
-  { valid, version, memories, adaptations, actual, content_hash, problems, sealed, sealed_since }: VerifyResult,
+  { valid, version, memories, adaptations, actual, content_hash, problems }: VerifyResult,
   source: string,
 ): string {
   const name = source === '-' ? 'standard input' : source
@@ -73,7 +71,5 @@ function resultText(
     `valid   ${name}: version ${version}, ${counted(memories, 'memory', 'memories')}, ${counted(adaptations, 'adaptation')}`,
     `  checksum     ${actual}`,
     `  content hash ${content_hash}`,
-    ...(typeof sealed_since === 'number' ? [`  sealed since ${momentText(cli, sealed_since)}`] : []),
-    ...(sealed === false ? ['  no seals: a change of fields or memories by another program is not detected'] : []),
   ].join('\n')
 }

@@ -27,24 +27,6 @@ export function canonicalize(value: unknown): string {
 }
 
 /**
- * The canonical text of an object before and after the value of one of its keys, for a value whose canonical text the caller
- * has already.
- */
-export function canonicalizeAround(
-  fields: Readonly<Record<string, unknown>>,
-  key: string,
-): { readonly before: string; readonly after: string } {
-  const others = Object.entries(fields).filter(([name]) => name !== key)
-  const part = (members: readonly (readonly [string, unknown])[]) => canonicalObject(Object.fromEntries(members))
-  const before = part(others.filter(([name]) => name < key))
-  const after = part(others.filter(([name]) => name > key))
-  return {
-    before: `${before.slice(0, -1)}${before.length > 2 ? ',' : ''}${canonicalString(key)}:`,
-    after: `${after.length > 2 ? ',' : ''}${after.slice(1)}`,
-  }
-}
-
-/**
  * Reads JSON as strictly as RFC 8785 and RFC 7493 ask: a key given twice, a lone surrogate, a number that does not fit
  * or an integer that would lose digits is an `invalid` AppError, and so are nesting beyond the limit and a key that
  * would reach an object's prototype. `JSON.parse` alone hides all of these.

@@ -13,8 +13,7 @@ import { capital, createJsonMeter, type JsonBounds } from './meter.ts'
  * - Texts that fit no memory, such as packages of gigabytes: `spans.ts` splits a file or a stream into members and items by
  *   its brackets and strings; each piece is then parsed alone.
  * - Checksums: `canonical.ts` writes the one text of a value by RFC 8785, and reads as strictly as that asks: no key twice, no
- *   integer that loses digits, no half of a surrogate pair. `number-lists.ts` does both for embeddings, which are most of a
- *   package, by whole-number arithmetic.
+ *   integer that loses digits, no half of a surrogate pair.
  * - Messages: `line-of.ts` finds the line that a problem is about.
  */
 

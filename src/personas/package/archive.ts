@@ -35,14 +35,6 @@ export interface IncomingMemory extends NewMemory {
   readonly extra: Fields
 }
 
-/** The store's seals of a persona: show whether another program changed it in the database. */
-export interface SealReport {
-  /** The start of the seals, in milliseconds since 1970 UTC; earlier changes do not show. */
-  readonly since: number | null
-  /** One sentence for each record that was altered, added or removed. */
-  readonly problems: readonly string[]
-}
-
 /**
  * A mark of one persona's content, compared for equality alone: another one after every write of its fields, state, log or
  * memories. Writes of vectors and backups leave it as it is.
@@ -66,8 +58,8 @@ export interface PersonaSnapshot {
   end(): Promise<LogEnd>
   log(): AsyncIterable<readonly AdaptationRecord[]>
   memories(): AsyncIterable<readonly ArchivedMemory[]>
-  /** Compares everything with its seal; undefined where the storage keeps no seals. */
-  seals(): Promise<SealReport | undefined>
+  /** One sentence for each memory whose text has another digest than the stored one, and for a wrong number of memories. */
+  differences(): Promise<readonly string[]>
   /** Gives the state back, so that the storage may remove rows that only this snapshot sees. May be called again. */
   close(): Promise<void>
 }

@@ -8,10 +8,9 @@ import { type ArrivalImportParts, importArrival } from './import-arrival.ts'
 import { importPackage, type PackageImportParts } from './import-package.ts'
 import type { Imported } from './imported.ts'
 import { diskBytes, isSmallPackage } from './package-size.ts'
-import { isAsDeclared, NotAsDeclared, openDeclared } from './read-ahead.ts'
 import type { Scratch } from './scratch.ts'
 import { failedVerification, type VerifyResult } from './verify.ts'
-import { decryptPackage, openForImport, type PlainPackage, verifyPlain } from './verify-file.ts'
+import { decryptPackage, openForImport, type PlainPackage } from './verify-file.ts'
 import type { ImportRequest, WriteInChild } from './write-task.ts'
 
 export interface ImportParts extends PackageImportParts, ArrivalImportParts {
@@ -39,8 +38,6 @@ export function createImport(parts: ImportParts): Import {
       const { openByKind, openByNames } = await import('../arrival/open.ts')
       const foreign = orInvalid(() => openByKind(plain.path, plain.kind, options))
       if (foreign) return await importArrival(parts, owner, foreign, request, signal)
-      const early = await importDeclared(owner, plain, request, signal)
-      if (early) return early
       const { result, source } = await openForImport(plain)
       if (!source) {
         const isForeign = result.kind === 'unsupported' && plain.kind === 'json'
@@ -57,32 +54,6 @@ export function createImport(parts: ImportParts): Import {
       }
     } finally {
       await plain.discard()
-    }
-  }
-
-  /** Imports a large package while it is verified; undefined for a package that has to be verified first. */
-  async function importDeclared(
-    owner: string,
-    plain: PlainPackage,
-    request: ImportRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<Imported | undefined> {
-    const opened = await openDeclared(plain)
-    if (!opened) return undefined
-    const { result, source } = opened
-    try {
-      refuseForeignOptions(request)
-      const weight = diskBytes(result.form, statSync(plain.path).size)
-      return await importPackage(parts, { owner, request, source, result, weight, signal })
-    } catch (reason) {
-      signal?.throwIfAborted()
-      // A problem of the package itself is told before any other, and a false declaration alone is no failure.
-      const verified = (reason instanceof NotAsDeclared ? reason.result : undefined) ?? (await verifyPlain(plain))
-      if (!verified.valid) throw invalidPackage(verified)
-      if (isAsDeclared(verified, result)) throw reason
-      return undefined
-    } finally {
-      source.close()
     }
   }
 

@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import {
   canonicalize,
-  canonicalizeAround,
   damaged,
-  findList,
   itemSpans,
   memberSpans,
   parseStrictJsonBytes,
-  readCanonicalFloats,
   readSpan,
   type Span,
   unsupported,
@@ -90,10 +87,8 @@ function walks(file: number, members: ReadonlyMap<string, Span>): Pick<PackageSo
       return { expected: typeof expected === 'string' ? expected : undefined, actual, broken: [] }
     },
     *memories() {
-      for (const bytes of items(file, members.get('memories')!, 'memories')) {
-        const written = readWritten(bytes)
-        yield written ? memoryOf(written) : readMemory(parseStrictJsonBytes(bytes))
-      }
+      for (const bytes of items(file, members.get('memories')!, 'memories'))
+        yield readMemory(parseStrictJsonBytes(bytes))
     },
     *log() {
       for (const bytes of items(file, members.get('adaptation_log')!, 'adaptation_log'))
@@ -114,20 +109,10 @@ function walkList(
   for (const item of itemSpans(file, span, name)) {
     if (index >= lists[name]) throw damaged(`${name} has more than ${lists[name]} records`)
     try {
-      const bytes = readSpan(file, item, packageLimits.item, 'it')
-      const written = name === 'memories' ? readWritten(bytes) : undefined
-      if (written) {
-        const { before, after } = canonicalizeAround(written.fields, 'embedding')
-        update((index > 0 ? ',' : '') + before)
-        update(written.list)
-        update(after)
-        visitor.memory(memoryOf(written), index)
-      } else {
-        const value = parseStrictJsonBytes(bytes)
-        update((index > 0 ? ',' : '') + canonicalize(value))
-        if (name === 'memories') visitor.memory(readMemory(value), index)
-        else visitor.record(fieldsOf(value), index)
-      }
+      const value = readValue(file, item, packageLimits.item, 'it')
+      update((index > 0 ? ',' : '') + canonicalize(value))
+      if (name === 'memories') visitor.memory(readMemory(value), index)
+      else visitor.record(fieldsOf(value), index)
     } catch (reason) {
       visitor.unreadable(name, index, reason)
     }
@@ -147,33 +132,6 @@ function readValue(file: number, span: Span, most: number, what: string): unknow
 function fieldsOf(value: unknown): Fields {
   if (!isFields(value)) throw damaged('it is not an object')
   return value
-}
-
-/** A memory whose embedding stands there as canonical JSON writes it. */
-interface WrittenMemory {
-  /** With an empty list for its embedding. */
-  readonly fields: Fields
-  readonly vector: Float32Array
-  /** The canonical text of the embedding. */
-  readonly list: Buffer
-}
-
-/**
- * Reads a memory as packages write them: its embedding, which is most of it, is read from its bytes, and only the rest is
- * parsed as JSON. Undefined for any other value, which is parsed whole. Throws for a rest that is not JSON.
- */
-function readWritten(bytes: Buffer): WrittenMemory | undefined {
-  const place = findList(bytes, 'embedding')
-  const vector = place && readCanonicalFloats(bytes, place, packageLimits.dimension)
-  if (!vector) return undefined
-  const { open, close } = place
-  const rest = parseStrictJsonBytes(Buffer.concat([bytes.subarray(0, open + 1), bytes.subarray(close)]))
-  return isFields(rest) ? { fields: rest, vector, list: bytes.subarray(open, close + 1) } : undefined
-}
-
-function memoryOf({ fields, vector }: WrittenMemory): PackageMemory {
-  const { embedding: _embedding, ...others } = fields
-  return { fields: others, vector }
 }
 
 /** Parses a memory; its embedding is a list of numbers, absent or empty where there is none. */

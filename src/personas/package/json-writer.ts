@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalize, canonicalNumbers, createFile, type FileWriter, shortDouble } from '../../formats/formats.ts'
+import { canonicalize, createFile, type FileWriter } from '../../formats/formats.ts'
 import type { Fields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import type { PackageContent, PackageMemory, WrittenPackage } from './format.ts'
@@ -99,11 +99,28 @@ function aroundChecksum(metadata: Fields): {
 
 /** The canonical text of a memory with its embedding as a list of numbers, which is empty where there is none. */
 function memoryText({ fields, vector }: PackageMemory): string {
-  if (!vector) return canonicalize({ ...fields, embedding: [] })
-  const names = [...Object.keys(fields), 'embedding'].sort()
-  const members = names.map((name) => {
-    const text = name === 'embedding' ? canonicalNumbers(Array.from(vector, shortDouble)) : canonicalize(fields[name])
-    return `${canonicalize(name)}:${text}`
-  })
-  return `{${members.join(',')}}`
+  return canonicalize({ ...fields, embedding: vector ? Array.from(vector, shortDouble) : [] })
+}
+
+/**
+ * The double with the fewest digits, from six to nine of them, that is this 32-bit float again when it is rounded to one:
+ * nine significant digits tell any two of them apart, and six survive the way there and back, so that 0.1 stays 0.1
+ * (IEEE 754; FLT_DECIMAL_DIG and FLT_DIG in C). Canonical JSON has one zero only.
+ */
+export function shortDouble(value: number): number {
+  const size = value < 0 ? -value : value
+  if (size >= 1e-4 && size < 1) {
+    let scale = 1e6
+    for (let bound = 0.1; size < bound; bound /= 10) scale *= 10
+    for (let digits = 6; digits <= 9; digits++, scale *= 10) {
+      const short = Math.round(value * scale) / scale
+      if (Math.fround(short) === value) return short
+    }
+  }
+  if (value === 0) return 0
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits))
+    if (Math.fround(short) === value) return short
+  }
+  return Number(value.toPrecision(9))
 }

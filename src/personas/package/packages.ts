@@ -13,7 +13,7 @@ export interface PersonaPackages {
   readonly import: Import
   /** Verifies a package in a file. */
   verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<VerifyResult>
-  /** Verifies a stored persona: its records, its seals, and that its state is the one its log gives. */
+  /** Verifies a stored persona: its records, and that its state is the one its log gives. */
   verifyStored(persona: Persona, signal?: AbortSignal): Promise<VerifyResult>
 }
 

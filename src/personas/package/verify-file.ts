@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import { damaged, FileError, type FileKind, fileKindOf, formatNameOf, unsupported } from '../../formats/formats.ts'
 import { runInChild } from '../../process/process.ts'
 import type { Fields } from '../fields.ts'
-import { ContentHash, digestOf } from './digest.ts'
-import type { PackageHead, PackageMemory } from './format.ts'
+import { ContentHash } from './digest.ts'
+import type { PackageMemory } from './format.ts'
 import { isSmallPackage, unpackedBytes } from './package-size.ts'
 import type { Scratch } from './scratch.ts'
 import type { PackageSource } from './source.ts'
@@ -70,38 +70,7 @@ export interface VerifiedPackage {
  * read once; a larger one is read again in flat memory, and its source throws at its end when the file was changed since.
  */
 export function openForImport(file: PlainFile): Promise<VerifiedPackage> {
-  return openVerified(file, isReadTwice(file) ? {} : { kept: { memories: [], log: [] } })
-}
-
-/** Whether a package is read once to be verified and once more to be imported. */
-export function isReadTwice(file: PlainFile): boolean {
-  return unpackedBytes(file) > keptBytes
-}
-
-/** The outcome of a verification, and a digest of the small parts that were verified; none where they cannot be read. */
-export interface ReadPackage {
-  readonly result: VerifyResult
-  readonly head: string | undefined
-}
-
-/** One digest of the small parts. */
-export function digestOfHead({ persona, state, metadata, extra }: PackageHead): string {
-  return digestOf({ persona, state, metadata, extra })
-}
-
-/** Verifies a package in this thread; the observer receives its records. */
-export async function verifyReading(file: PlainFile, observer: RecordObserver): Promise<ReadPackage> {
-  let source: PackageSource
-  try {
-    source = await openPlain(file)
-  } catch (reason) {
-    return { result: failedVerification(reason), head: undefined }
-  }
-  try {
-    return { result: verifySource(source, observer), head: digestOfHead(source.head) }
-  } finally {
-    source.close()
-  }
+  return openVerified(file, unpackedBytes(file) > keptBytes ? {} : { kept: { memories: [], log: [] } })
 }
 
 /** Bytes of an unpacked package up to which its records are kept in memory between verification and import. */
@@ -147,7 +116,7 @@ async function openVerified(
 }
 
 /** A source that throws at the end of its memories when its contents are no longer the verified ones. */
-export function unchanged(source: PackageSource, contentHash: string | null): PackageSource {
+function unchanged(source: PackageSource, contentHash: string | null): PackageSource {
   return {
     ...source,
     *memories() {
@@ -189,7 +158,7 @@ export async function decryptPackage(
 }
 
 /** Opens a plain package; loads only the reader of its form. Throws a FileError for any other file. */
-export async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
+async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
   if (kind === 'list') throw unsupported('Invalid persona package: it is a JSON list')
   if (kind === 'json') {
     const lines = (await import('./foreign-file.ts')).foreignLines(path)

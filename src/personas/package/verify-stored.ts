@@ -11,7 +11,7 @@ import { shortened, type VerifyResult } from './verify.ts'
 
 /**
  * Verifies a stored persona. `expected` is the checksum of the state that its log gives, `actual` that of the stored state;
- * the log must be one chain, every record and vector valid, and every seal intact, where the storage keeps any.
+ * the log must be one chain, every record and vector valid, and every memory as it was stored.
  */
 export async function verifyStored(snapshot: PersonaSnapshot, content: PackageContent): Promise<VerifyResult> {
   const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)
@@ -43,8 +43,7 @@ export async function verifyStored(snapshot: PersonaSnapshot, content: PackageCo
         problems.push(`${place}: its embedding has another length than its space`)
       hash.memory(memory)
     }
-  const seals = await snapshot.seals()
-  if (seals) problems.push(...seals.problems)
+  problems.push(...(await snapshot.differences()))
   return {
     valid: problems.length === 0,
     expected,
@@ -56,7 +55,5 @@ export async function verifyStored(snapshot: PersonaSnapshot, content: PackageCo
     content_hash: hash.digest(content),
     memories,
     adaptations: log.length,
-    sealed: seals !== undefined,
-    sealed_since: seals?.since ?? null,
   }
 }

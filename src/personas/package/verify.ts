@@ -33,10 +33,6 @@ export interface VerifyResult {
   readonly content_hash: string | null
   readonly memories: number
   readonly adaptations: number
-  /** Of a stored persona: whether its storage keeps seals, against which a change by another program shows. */
-  readonly sealed?: boolean
-  /** Of a stored persona: the start of its seals, in milliseconds since 1970 UTC. */
-  readonly sealed_since?: number | null
 }
 
 /** Invalid records after which a walk stops. */
@@ -46,11 +42,10 @@ const mostWrong = 1000
 const mostProblems = 50
 
 /**
- * Receives each record that can be parsed, valid or not; `count` is the number of memories up to and with this one, and
- * `isSound` says that no problem was found so far.
+ * Receives each record that can be parsed, valid or not; `count` is the number of memories up to and with this one.
  */
 export interface RecordObserver {
-  memory(memory: PackageMemory, count: number, isSound: boolean): void
+  memory(memory: PackageMemory, count: number): void
   record(record: Fields): void
 }
 
@@ -176,7 +171,7 @@ class Inspection implements Visitor {
   memory(memory: PackageMemory, index: number): void {
     this.#check('memories', index, memory.fields, memoryProblems(memory.fields))
     this.memories[index] = this.hash.memory(memory)
-    this.#observer?.memory(memory, index + 1, this.#findings.problems.length === 0)
+    this.#observer?.memory(memory, index + 1)
   }
 
   record(record: Fields, index: number): void {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import { replaceFile } from './atomic.ts'
 
@@ -18,11 +18,6 @@ export function ownSecret(path: string, loss: string): string {
   const secret = readFileSync(path, 'utf8').trim()
   if (Buffer.byteLength(secret) >= 32) return secret
   throw new AppError('configuration', `The secret in ${path} is damaged: remove the file, ${loss}`)
-}
-
-/** The same secret for a process that only reads; undefined when there is none. */
-export function knownSecret(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined
 }
 
 /** Whole or not at all, and never over another's: a link to a finished file fails when there is one already. */

@@ -1,7 +1,6 @@
 import { statementsOf } from '../schema/statements.ts'
-import { tablesOf } from '../schema/tables.ts'
+import { formerTables, tablesOf } from '../schema/tables.ts'
 import { schemaName } from '../schema/version.ts'
-import { sealTriggers } from './seal-triggers.ts'
 import type { Transaction } from './sql.ts'
 import { usageTriggers } from './usage-triggers.ts'
 import { makeVectorTable, takeExtension } from './vectors-table.ts'
@@ -18,7 +17,7 @@ export async function bringUp(tx: Transaction): Promise<void> {
   const found = new Map<string, Set<string>>()
   for (const { table, column } of columns) found.set(table, (found.get(table) ?? new Set()).add(column))
   const apart = new Set(tablesOf('postgres').flatMap(({ name, isMadeApart }) => (isMadeApart ? [name] : [])))
-  await tx.script(`DROP TABLE IF EXISTS memory_proposal; DROP INDEX IF EXISTS conversation_unended; ${nameKeys}`)
+  await tx.script([dropFormer, 'DROP INDEX IF EXISTS conversation_unended', nameKeys].join(';\n'))
   for (const { name, create, columns: wanted, indexes, fill } of statementsOf('postgres')) {
     const there = found.get(name)
     if (apart.has(name)) {
@@ -34,9 +33,20 @@ export async function bringUp(tx: Transaction): Promise<void> {
       ].join(';\n'),
     )
   }
-  await tx.script([sealTriggers, usageTriggers, revisionTriggers, loreTriggers(), otherTriggers].join('\n'))
+  await tx.script([usageTriggers, revisionTriggers, loreTriggers(), otherTriggers].join('\n'))
   await tx.run('INSERT INTO migration (name) VALUES ($1)', [schemaName])
 }
+
+/** Removes the tables of earlier builds, with the functions and triggers of seals that wrote them. */
+const dropFormer = `
+  DO $$ DECLARE former regprocedure; BEGIN
+    FOR former IN SELECT oid FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+      AND (proname LIKE 'aichat\\_seal\\_%' OR proname IN ('seal_code', 'seal_fields'))
+    LOOP
+      EXECUTE format('DROP FUNCTION IF EXISTS %s CASCADE', former);
+    END LOOP;
+  END $$;
+  DROP TABLE IF EXISTS ${formerTables.join(', ')}`
 
 /**
  * The text by which a name is found: itself, or the SHA-256 of a long one, since an index takes no text of over 2,704 bytes; no

@@ -48,11 +48,7 @@ export async function checkDatabase(db: Database): Promise<string> {
 }
 
 function withoutPgvector(installed: string | null, offered: string | null): string {
-  const remedy =
-    installed !== null
-      ? ' (the extension is there, but its vectors have not changed over to it)'
-      : offered !== null
-        ? ' (CREATE EXTENSION vector adds it)'
-        : ''
+  const isThere = installed !== null || offered !== null
+  const remedy = isThere ? ' (a backup that is restored into an empty database with the extension vector uses it)' : ''
   return `without pgvector, so that searches compute more here${remedy}`
 }

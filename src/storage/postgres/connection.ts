@@ -10,7 +10,6 @@ import { createClientPool } from './client-pool.ts'
 import { codeOf, isAway, isLeftAlone, isSerialisationFailure } from './errors.ts'
 import { escapedText, givenText } from './escaped-text.ts'
 import { mayTryAgain } from './patience.ts'
-import { sealSetting } from './seal-triggers.ts'
 import { answered, boundSilence, destroyClient } from './silence.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
 import { withCheckedTls } from './tls-mode.ts'
@@ -85,7 +84,6 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         .join(' '),
     }),
   })
-  let sealPads: string | undefined
   const live = new Set<pg.Client>()
   let reading: Promise<pg.Client> | undefined
   const places = {
@@ -181,13 +179,10 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         progress.stage = 'working'
       })
       begun.catch(() => {})
-      const isSealed = sealPads !== undefined && !(options.unsealed || options.readOnly || options.copies)
-      const keyed = isSealed ? answered(client, client.query(withKey, [sealPads])) : undefined
-      keyed?.catch(() => {})
       // A connection that copies takes one statement at a time.
       if (options.copies) await begun
       // The first statements go with it; where it fails, so do they. Neither continues behind the end of the transaction.
-      const [result] = await allOf([work(transactionOn(client)), begun, ...(keyed ? [keyed] : [])])
+      const [result] = await allOf([work(transactionOn(client)), begun])
       progress.stage = 'committing'
       await answered(client, client.query(options.last ? `${options.last}; COMMIT` : 'COMMIT'))
       return result
@@ -263,7 +258,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
             await delay(made * 10 * (1 + Math.random()))
           }
         } finally {
-          if (!options.unsealed && !options.readOnly) writes++
+          if (!options.leavesPersonas && !options.readOnly) writes++
         }
       }
     },
@@ -273,9 +268,6 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
       client.on('notification', onNotify)
       await answered(client, client.query(`LISTEN ${client.escapeIdentifier(channel)}`))
       return { rows: statementsOf(() => client).rows, close: () => forget(client) }
-    },
-    sealBy: (pads) => {
-      sealPads = pads
     },
     name: databaseName(url),
     drop,
@@ -288,9 +280,6 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
   }
   return database
 }
-
-/** Affects this transaction alone, even behind a pooler. The key is a parameter, so that no list of statements shows it. */
-const withKey = `SELECT set_config('${sealSetting}', $1, true)`
 
 /** Milliseconds for a server to take leave. */
 const leaveMs = 1000

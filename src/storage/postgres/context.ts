@@ -12,6 +12,4 @@ export interface Context {
   readonly changes: OwnChanges
   readonly limits: StoredLimits
   readonly lease: ProcessLease
-  /** The secrets of the seals; none where no seals are kept. */
-  readonly sealSecrets: readonly string[] | undefined
 }

@@ -32,8 +32,8 @@ export function createPostgresDriver(db: Database, changes: OwnChanges): StoreDa
       if (!kind) return db.transaction((tx) => runOn(tx, work()))
       return changes.writing(kind, (tx) => runOn(tx, work()), { first: oneWriter(kind) })
     },
-    writeSoon: (work) => db.transaction((tx) => runOn(tx, work()), { unsealed: true }),
-    append: (work) => db.transaction((tx) => runOn(tx, work()), { unsealed: true }),
+    writeSoon: (work) => db.transaction((tx) => runOn(tx, work()), { leavesPersonas: true }),
+    append: (work) => db.transaction((tx) => runOn(tx, work()), { leavesPersonas: true }),
     goesOn: () => goesOn(db),
     async remove(work) {
       const removed = await db.transaction((tx) => runOn(tx, work()), { statementTimeout: 0 })

@@ -2,21 +2,13 @@ import type { Scope } from '../../personas/personas.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { findScope, makeScope } from '../stores/memory-scope.ts'
 import { runOn } from './driver.ts'
-import { checkSealsBy } from './seals.ts'
 import type { Transaction } from './sql.ts'
-import type { VectorColumn } from './vectors-table.ts'
 
 /**
  * Copies the memories of a scope into a new one, in the database: their numbers within the scope stay, and with them the index.
  * Rows that are written meanwhile may be missing: the caller compares the scope's revision.
  */
-export async function copyMemories(
-  tx: Transaction,
-  from: Scope,
-  to: Scope,
-  column: VectorColumn,
-  sealSecrets: readonly string[] | undefined,
-): Promise<void> {
+export async function copyMemories(tx: Transaction, from: Scope, to: Scope): Promise<void> {
   const source = await runOn(tx, findScope(from))
   if (!source) return
   const target = await runOn(tx, makeScope(to))
@@ -42,7 +34,6 @@ export async function copyMemories(
       values,
     )
   }
-  const sealed = sealSecrets && (await runOn(tx, checkSealsBy(sealSecrets, column, from)))
   await copy('memory')
   for (const table of ['memory_terms', 'memory_vector', 'memory_carried']) await copy(table, 'memory')
   await copy('memory_sketch', 'memory_vector')
@@ -56,7 +47,4 @@ export async function copyMemories(
        FROM memory_scope s WHERE s.scope_id = $1 AND t.scope_id = $2`,
     [source.scope_id, target.scope_id],
   )
-  // Copies are sealed as they are: of memories that another program changed they must not look intact.
-  if (sealed?.problems.some((problem) => problem.startsWith('memor')))
-    await tx.run(`UPDATE memory_scope_seal SET sealed = '' WHERE scope_id = $1`, [target.scope_id])
 }

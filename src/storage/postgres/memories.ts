@@ -5,14 +5,14 @@ import { memoryIndexOf } from './memory-index.ts'
 import { searchMemories } from './memory-search.ts'
 import { goesOn, hideMemories, removeHidden } from './removal.ts'
 import type { Database } from './sql.ts'
-import { withVectors } from './vectors-column.ts'
+import { vectorColumn } from './vectors-column.ts'
 
 /** Memories in PostgreSQL. */
 export function createMemoryStore({ db, driver, limits }: Context): MemoryStore {
   return createStore(driver, {
     limits,
-    withIndex: (work) => withVectors(db, async (column) => work(memoryIndexOf(column))),
-    search: (scope, query) => withVectors(db, (column) => searchMemories(db, column, scope, query)),
+    withIndex: async (work) => work(memoryIndexOf(await vectorColumn(db))),
+    search: async (scope, query) => searchMemories(db, await vectorColumn(db), scope, query),
     hide: hideMemories,
     removeHidden: () => removeHidden(db),
     release: async () => {},

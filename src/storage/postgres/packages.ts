@@ -4,18 +4,16 @@ import { greetingOf } from '../schema/derived.ts'
 import { createPersonaArchive as createArchive } from '../stores/persona-archive.ts'
 import type { PersonaWriteParts } from '../stores/persona-write.ts'
 import type { Context } from './context.ts'
-import { onPostgres } from './driver.ts'
 import { translating } from './errors.ts'
 import { memoryIndexOf } from './memory-index.ts'
 import { openSnapshot } from './persona-snapshot.ts'
 import { stageInTransaction } from './persona-stage.ts'
 import { hideMemories, removeHidden } from './removal.ts'
-import { sealAnew } from './seals.ts'
 import { vectorColumn } from './vectors-column.ts'
 
 /** Whole personas in PostgreSQL. */
 export function createPersonaArchive(context: Context): PersonaArchive {
-  const { db, limits, sealSecrets } = context
+  const { db, limits } = context
   const parts = async (): Promise<PersonaWriteParts> => ({
     index: memoryIndexOf(await vectorColumn(db)),
     limits,
@@ -26,12 +24,11 @@ export function createPersonaArchive(context: Context): PersonaArchive {
             VALUES (${personaId}, ${JSON.stringify(fields)}, ${greetingOf(fields)})
             ON CONFLICT (persona_id) DO UPDATE SET fields = excluded.fields, greeting = excluded.greeting`,
       ),
-    sealAnew: (personaId) => onPostgres((tx) => sealAnew(tx, personaId)),
   })
   return createArchive(context.driver, {
     limits,
     parts,
-    snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope, sealSecrets),
+    snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope),
     async greeting({ personaId, userId }) {
       const found = await db.row<{ greeting: string | null }>(
         `SELECT greeting FROM persona_carried JOIN persona ON persona.id = persona_carried.persona_id

@@ -15,7 +15,6 @@ import { holdTransaction, type Step } from './held.ts'
 import { copyMemories } from './memories-copy.ts'
 import { hideScope, removeHidden } from './removal.ts'
 import type { Transaction } from './sql.ts'
-import { vectorColumn } from './vectors-column.ts'
 
 /** The most that one round of statements writes. */
 const slice = { memories: 500, characters: 512 * 1024, components: 1024 * 1024 } as const
@@ -33,7 +32,7 @@ export async function stageInTransaction(
   write: PersonaWrite,
   signal: AbortSignal | undefined,
 ): Promise<StagedPersona> {
-  const { db, sealSecrets } = context
+  const { db } = context
   const scope = scopeOf(write)
   const stage: Scope = { personaId: randomUUID(), userId: `~arriving/${randomUUID()}` }
   await makeSpaces(context, write, signal)
@@ -49,7 +48,7 @@ export async function stageInTransaction(
       )
       if (write.how === 'merge') {
         copied = await runOn(tx, revisionOf(scope))
-        await copyMemories(tx, scope, stage, await vectorColumn(db), sealSecrets)
+        await copyMemories(tx, scope, stage)
       }
       for (let at = 0; at < log.length; at += recordsAtOnce) {
         await runOn(tx, writeRecords(stage.personaId, log.slice(at, at + recordsAtOnce)))

@@ -34,7 +34,7 @@ export function createResponseParts({ db, driver, lease }: Context): ResponsePar
           await tx.script('SET LOCAL synchronous_commit = off')
           await runOn(tx, work())
         },
-        { unsealed: true },
+        { leavesPersonas: true },
       ),
     write: (work) => driver.write(work),
     mark: () => lease.mark,

@@ -31,8 +31,8 @@ export interface TransactionOptions {
   readonly last?: string
   /** Milliseconds that one statement may take; 0 for any time. The connection's own unless given. */
   readonly statementTimeout?: number
-  /** Writes nothing that seals cover. */
-  readonly unsealed?: boolean
+  /** Writes nothing of personas, nor of what is theirs. */
+  readonly leavesPersonas?: boolean
   /** Whether it copies: on a connection of its own then. */
   readonly copies?: boolean
   /** Whether it stays open between calls, see held.ts: on a connection of its own, and without a place among the short ones. */
@@ -54,12 +54,10 @@ export interface Database extends Sql {
    * others or ended a deadlock, or where another one removed a row that it builds on: it changes nothing but rows.
    */
   transaction<R>(work: (tx: Transaction) => Promise<R>, options?: TransactionOptions): Promise<R>
-  /** Counts the transactions of this process that may have written what seals cover: personas and what is theirs. */
+  /** Counts the transactions of this process that may have written personas or what is theirs. */
   writes(): number
   /** Opens a connection of its own that hears of notifications on a channel; a pooler may deliver none. */
   listen(channel: string, onNotify: () => void): Promise<Listener>
-  /** Has the writes of all further transactions sealed with a key: see seals-schema.ts. None are where this is never called. */
-  sealBy(pads: string): void
   /** Without password. */
   readonly name: string
   /** Breaks all connections; statements under way fail as unreachable. The next attempt to connect waits its time. */

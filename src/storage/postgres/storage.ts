@@ -11,14 +11,13 @@ import { createChanges, type OwnChanges } from './changes.ts'
 import { openDatabase } from './connection.ts'
 import type { Context } from './context.ts'
 import { createPostgresDriver } from './driver.ts'
-import { codeOf, startFailure, translated, translating } from './errors.ts'
+import { startFailure, translated, translating } from './errors.ts'
 import { type InstallationParts, joinInstallation, refuseMistaken } from './installation.ts'
 import { patiently } from './patience.ts'
 import { openPlugins } from './plugins.ts'
 import { createProcessLease } from './process-lease.ts'
 import { deferCleanup } from './removal.ts'
 import { isNewest, migrate } from './schema.ts'
-import { keepSeals } from './seals.ts'
 import type { Database, Sql } from './sql.ts'
 
 /** A PostgreSQL database that several installations share. */
@@ -26,8 +25,6 @@ export interface PostgresSettings extends PluginPlaces, Omit<InstallationParts, 
   /** `postgres://USER:PASSWORD@HOST:PORT/NAME`, with the driver's parameters. */
   readonly url: string
   readonly limits: StoredLimits
-  /** Secrets made of JWT_SECRET and JWT_SECRET_PREVIOUS, from which the key of the seals follows; none are kept without. */
-  readonly sealSecrets?: readonly string[] | undefined
   /** Milliseconds that checked logins and keys go on while the database is away. */
   readonly graceMs?: number
 }
@@ -59,28 +56,14 @@ async function openParts(db: Database, changes: OwnChanges, settings: Omit<Postg
   ])
   const mayWrite = !use.readOnly && use.create !== false
   if (mayWrite && !isMigrated) await migrate(db)
-  if (mayWrite && use.service) await takePgvector(db)
   const id = mayWrite ? await joinInstallation(db, settings, found) : (found?.id ?? '')
   if (use.readOnly || (!mayWrite && !isMigrated)) return { id, plugins: openPluginFiles(settings) }
   // In this order: the plugins are then as new as the marks.
-  const { sealSecrets } = settings
-  const [, , plugins] = await Promise.all([
-    sealSecrets && keepSeals(db, sealSecrets),
+  const [, plugins] = await Promise.all([
     changes.ask(),
     openPlugins({ db, changes, bundledPlugins: settings.bundledPlugins }),
   ])
   return { id, plugins }
-}
-
-/**
- * Changes over to the extension where it was installed later. A large database continues without it, and so does one with
- * tables in use now, with a role that may not alter them, or with a vector that pgvector refuses.
- */
-async function takePgvector(db: Database): Promise<void> {
-  const { changeOverToPgvector, fewVectors } = await import('./vectors-change-over.ts')
-  await changeOverToPgvector(db, fewVectors).catch((reason) => {
-    if (!/^(?:55P03|42501|22)/.test(codeOf(reason))) throw reason
-  })
 }
 
 interface OpenParts {
@@ -91,13 +74,13 @@ interface OpenParts {
 function storageOf(
   db: Database,
   changes: OwnChanges,
-  settings: Pick<PostgresSettings, 'limits' | 'folder' | 'sealSecrets'>,
+  settings: Pick<PostgresSettings, 'limits' | 'folder'>,
   { id, plugins }: OpenParts,
 ) {
   const lease = createProcessLease(db)
   const driver = createPostgresDriver(db, changes)
-  const { limits, sealSecrets } = settings
-  const context: Context = { db, driver, changes, limits, lease, sealSecrets }
+  const { limits } = settings
+  const context: Context = { db, driver, changes, limits, lease }
   const lazily: Lazily = (load) => atFirstUse(async () => translating(await load()))
   return {
     ...openStores(lazily, driver, {

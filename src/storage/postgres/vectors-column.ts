@@ -1,30 +1,7 @@
-import { codeOf } from './errors.ts'
-import type { Database, Sql } from './sql.ts'
+import type { Sql } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
 const columns = new WeakMap<Sql, Promise<VectorColumn>>()
-
-/** The SQLSTATE of a statement that names a column which is not there. */
-const undefinedColumn = '42703'
-
-/**
- * Runs work that reads or writes vectors, and again where another process has changed the database over to pgvector
- * meanwhile: it changes nothing but rows, in one transaction.
- */
-export async function withVectors<R>(db: Database, work: (column: VectorColumn) => Promise<R>): Promise<R> {
-  try {
-    return await work(await vectorColumn(db))
-  } catch (reason) {
-    if (codeOf(reason) !== undefinedColumn) throw reason
-    forgetColumn(db)
-    return work(await vectorColumn(db))
-  }
-}
-
-/** Has the column be asked for again. */
-export function forgetColumn(db: Database): void {
-  columns.delete(db)
-}
 
 /** How this database keeps vectors; asked once. */
 export function vectorColumn(db: Sql): Promise<VectorColumn> {

@@ -2,7 +2,7 @@ import type { Transaction } from './sql.ts'
 
 /**
  * How vectors are kept: as pgvector's own type in the column `vector`, or, on a server without the extension, as its binary
- * format in the column `bytes`. One of them is there, so that a statement for the other one fails as the table changes over.
+ * format in the column `bytes`. One of them is there, for as long as the database is.
  */
 export type VectorColumn = 'vector' | 'bytes'
 

@@ -2,7 +2,7 @@ import { accountTables } from './accounts.ts'
 import { chatTables } from './chats.ts'
 import { memoryTables } from './memories.ts'
 import { personaTables } from './personas.ts'
-import { optional, required, type Table } from './table.ts'
+import { required, type Table } from './table.ts'
 import { usageTables } from './usage.ts'
 
 /** The installation that the instances of a PostgreSQL share, and the counters by which they see each other's changes. */
@@ -29,71 +29,18 @@ const installationTables: readonly Table[] = [
   },
 ]
 
-/**
- * Evidence of this program's own writes, against which an edit by another program shows: see shared/seals.ts. No table here
- * refers to the sealed one, so that a row which another program removes leaves its seal.
- */
-const sealTables: readonly Table[] = [
-  {
-    // The key that all seals were made with, by its digest, and since when.
-    name: 'seal_key',
-    key: 'key_id',
-    isWithoutRowid: true,
-    columns: {
-      ...required('text', 'key_id'),
-      ...required('int8', 'since'),
-      ...required('bytea', 'sealed'),
-      // The key itself, for the instances that know JWT_SECRET: see postgres/seals.ts.
-      wrapped: { type: 'bytea', only: 'postgres' },
-    },
-  },
-  {
-    name: 'persona_seal',
-    key: 'persona_id',
-    isWithoutRowid: true,
-    columns: {
-      ...required('text', 'persona_id'),
-      ...optional('int4', 'scope_id'),
-      ...required('bytea', 'persona'),
-      ...optional('bytea', 'state'),
-      ...required('bytea', 'sealed'),
-    },
-  },
-  {
-    name: 'memory_scope_seal',
-    key: 'scope_id',
-    fillfactor: 50,
-    columns: {
-      ...required('int4', 'scope_id'),
-      ...required('int8', 'memories'),
-      // In SQLite the seal begins with it.
-      sum: { type: 'numeric', only: 'postgres' },
-      ...required('bytea', 'sealed'),
-    },
-  },
-  {
-    name: 'memory_seal',
-    key: 'memory_id',
-    fillfactor: 70,
-    columns: {
-      ...required('int8', 'memory_id'),
-      ...required('text', 'id'),
-      ...required('bytea', 'sealed'),
-      ...optional('bytea', 'vector'),
-    },
-  },
-]
-
 /** All tables of both databases, each behind those that its rows name. */
 const tables: readonly Table[] = [
   ...installationTables,
   ...accountTables,
   ...personaTables,
   ...memoryTables,
-  ...sealTables,
   ...chatTables,
   ...usageTables,
 ]
+
+/** Tables of earlier builds that are no longer used: a database loses them when it is brought up. */
+export const formerTables = ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal', 'memory_proposal']
 
 /** A table whose rows a transfer moves. */
 export interface MovedTable extends Table {

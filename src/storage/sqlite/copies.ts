@@ -5,6 +5,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { printableLine } from '../../formats/formats.ts'
 import { refuseMoved } from '../files/moved-mark.ts'
+import { formerTables } from '../schema/tables.ts'
 import { schemaName, unknownTo } from '../schema/version.ts'
 import type { CarriedOver, CopyFacts, RestoredAccounts, StorageCopies } from '../shared/copies.ts'
 import type { Database } from './connection.ts'
@@ -136,8 +137,8 @@ function differences(own: Objects, found: Objects): readonly string[] {
   ]
 }
 
-/** The table of logs had another key once, and one held facts that waited for a user. */
-const earlierTables = new Set(['table adaptation', 'table memory_proposal'])
+/** The table of logs had another key once; the others are removed when the copy is brought up. */
+const earlierTables = new Set(['adaptation', ...formerTables].map((name) => `table ${name}`))
 
 function foreignTables(own: Objects, found: Objects): readonly string[] {
   return [...found].flatMap(([name, object]) => {

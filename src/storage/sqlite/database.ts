@@ -4,12 +4,10 @@ import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
 import { makeFolder } from '../../formats/formats.ts'
-import { ownSecret } from '../files/own-secret.ts'
 import { refuseNewer } from '../schema/newer-schema.ts'
 import { schemaName } from '../schema/version.ts'
 import type { Database } from './connection.ts'
 import { translated } from './errors.ts'
-import { keepSeals, sealKeyOf } from './seals.ts'
 
 export interface OpenOptions {
   /** Reads the whole file once (`PRAGMA quick_check`): for a service's start, not for every command. */
@@ -49,7 +47,6 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
       return opened
     })
     db.pragma('synchronous = FULL')
-    // Before the seals: it removes temporary triggers.
     if (options.bulk) db.pragma('temp_store = MEMORY')
     db.pragma('foreign_keys = ON')
     db.pragma('trusted_schema = OFF')
@@ -60,10 +57,6 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     db.pragma('cache_size = -16384')
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
     await bringUpTo(db, path, options.expectsNewer)
-    keepSeals(
-      db,
-      ownSecret(sealKeyOf(path), 'after which earlier changes of personas by other programs cannot be seen'),
-    )
   } catch (reason) {
     db?.close()
     throw explain(reason, path)

@@ -11,7 +11,6 @@ import { openSnapshot } from './persona-snapshot.ts'
 import { sweepStages } from './persona-stage.ts'
 import { stageInSlices } from './persona-write.ts'
 import { hideMemories, removeHidden } from './removal.ts'
-import { sealAnew } from './seals.ts'
 
 /** Whole personas in SQLite; the connections of open snapshots are in `readers`. */
 export function createPersonaArchive(
@@ -28,7 +27,6 @@ export function createPersonaArchive(
       run(
         sql`INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (${personaId}, ${JSON.stringify(fields)})`,
       ),
-    sealAnew: (personaId) => onSqlite(() => sealAnew(db, personaId)),
   }
   return createArchive(driver, {
     limits,

@@ -1,14 +1,11 @@
 import type { PersonaSnapshot, Scope } from '../../personas/personas.ts'
-import { knownSecret } from '../files/own-secret.ts'
 import type { Work } from '../port/port.ts'
 import { openSnapshotBy } from '../stores/persona-snapshot.ts'
-import { checkSeals } from '../stores/seals-check.ts'
 import type { Database } from './connection.ts'
 import { runOn } from './driver.ts'
 import { translated } from './errors.ts'
 import { createMemoryIndex } from './memory-index.ts'
 import { openReader } from './reader.ts'
-import { sealKeyOf, sealReading } from './seals.ts'
 
 /**
  * Opens a snapshot on a connection of its own: a transaction that reads sees the database as it is now, and the
@@ -51,11 +48,6 @@ export function snapshotIn(db: Database, scope: Scope, close: () => void): Promi
     {
       read: <R>(work: Work<R>) => orTranslated(() => runOn(db, work)),
       index: createMemoryIndex(db),
-      async seals() {
-        const secret = knownSecret(sealKeyOf(db.name))
-        if (secret === undefined) return { since: null, problems: ['seals: the key that they were made with is gone'] }
-        return orTranslated(() => runOn(db, checkSeals(sealReading(secret), scope)))
-      },
       close,
     },
     scope,

@@ -7,7 +7,6 @@ import type { Database } from './connection.ts'
 import { runOn } from './driver.ts'
 import { findScope, makeScope, takeNumbers } from './memories-scope.ts'
 import { createRowsInsert } from './rows-insert.ts'
-import { type ReadySeals, readySeals, sealTogether, type UnsealedMemory } from './seals.ts'
 
 /** Memories and the parts of their rows that can be computed before their transaction. */
 export interface ReadyBatch {
@@ -17,8 +16,6 @@ export interface ReadyBatch {
   readonly sketches: readonly (Buffer | undefined)[]
   /** Whether no two of them say the same. */
   readonly isDistinct: boolean
-  /** The first of the numbers that they were sealed under, and the seals; absent where they are sealed by the database. */
-  readonly sealed?: { readonly low: number; readonly seals: ReadySeals } | undefined
 }
 
 const columns =
@@ -36,11 +33,6 @@ export function createStageMemories(db: Database, scope: Scope) {
   const insert = createRowsInsert(db, 'memory', columns)
   const carry = createRowsInsert(db, 'memory_carried', 'memory_id, fields')
   const names = columns.split(', ') as (keyof ReturnType<typeof rowOf>)[]
-  // Known from the batch that was written last: the stage's scope, its next number, and the spaces of its vectors.
-  let next: { readonly scopeId: number; readonly number: number } | undefined
-  const spaces = new Map<string, { readonly id: number; readonly dimension: number }>()
-  /** Memories that are prepared and not written. */
-  let ahead = 0
 
   return {
     /** Works in parallel with the database. */
@@ -49,18 +41,14 @@ export function createStageMemories(db: Database, scope: Scope) {
       const rows = batch.map((memory) => rowOf(0, 0, memory, digestOf(memory), now))
       const sketches = batch.map(({ vector }) => vector && sketchOf(vector.values))
       const isDistinct = new Set(rows.map(({ digest }) => digest.toString('latin1'))).size === rows.length
-      const sealed = sealAhead(batch, rows)
-      ahead += rows.length
-      return { batch, rows, sketches, isDistinct, sealed }
+      return { batch, rows, sketches, isDistinct }
     },
 
     /**
      * Writes a batch, all of it new; false, with nothing written, where a memory of it is there already. Expects to run inside a
      * transaction.
      */
-    write({ batch, rows, sketches, isDistinct, sealed }: ReadyBatch): boolean {
-      ahead -= rows.length
-      next = undefined
+    write({ batch, rows, sketches, isDistinct }: ReadyBatch): boolean {
       if (!isDistinct) return false
       const row = findScope(db, scope) ?? makeScope(db, scope)
       const scopeId = row.scope_id
@@ -77,52 +65,25 @@ export function createStageMemories(db: Database, scope: Scope) {
         if (vector === given) dimensions.set(given.space.key, given.values.length)
         return [{ number: numbers[at]!, vector, sketch: sketches[at]! }]
       })
-      const [low, high] = [numbers[0]!, numbers.at(-1)!]
-      const add = () => {
-        insert(
-          rows.map((each, at) => {
-            const numbered = { ...each, memory_id: numbers[at]!, scope_id: scopeId }
-            return names.map((name) => numbered[name])
-          }),
-        )
-        const ids = putNew(fitting)
-        for (const { vector } of fitting)
-          spaces.set(vector.space.key, { id: ids.get(vector.space.key)!, dimension: vector.values.length })
-      }
-      sealTogether(db, { scopeId, low, high }, add, sealed?.low === low ? sealed.seals : undefined)
+      insert(
+        rows.map((each, at) => {
+          const numbered = { ...each, memory_id: numbers[at]!, scope_id: scopeId }
+          return names.map((name) => numbered[name])
+        }),
+      )
+      putNew(fitting)
       carry(
         batch.flatMap(({ extra }, at) =>
           Object.keys(extra).length > 0 ? [[numbers[at]!, JSON.stringify(extra)]] : [],
         ),
       )
       count.run(rows.length, scopeId)
-      next = { scopeId, number: high + 1 }
       return true
     },
   }
-
-  /** Seals a batch under the numbers that it will have if all before it are new; undefined where they are unknown. */
-  function sealAhead(batch: readonly IncomingMemory[], rows: ReadyBatch['rows']): ReadyBatch['sealed'] {
-    if (!next) return undefined
-    const { scopeId } = next
-    const low = next.number + ahead
-    const unsealed: UnsealedMemory[] = []
-    for (const [at, row] of rows.entries()) {
-      const { vector } = batch[at]!
-      const space = vector && spaces.get(vector.space.key)
-      // Others are put into a space of their own.
-      if (vector && space?.dimension !== vector.values.length) return undefined
-      unsealed.push({
-        row: { ...row, memory_id: low + at, scope_id: scopeId },
-        vector: vector && space && { spaceId: space.id, bytes: bytesOf(vector.values) },
-      })
-    }
-    const seals = readySeals(db, unsealed)
-    return seals && { low, seals }
-  }
 }
 
-/** Writes the vectors of new memories, and the sketches of the vectors. The result is the numbers of their spaces by key. */
+/** Writes the vectors of new memories, and the sketches of the vectors. */
 function createVectorInsert(db: Database) {
   const insertVectors = createRowsInsert(db, 'memory_vector', 'memory_id, space_id, vector')
   const insertSketches = createRowsInsert(db, 'memory_sketch', 'memory_id, space_id, bits')
@@ -131,6 +92,5 @@ function createVectorInsert(db: Database) {
     const idOf = (vector: Vector) => spaces.get(vector.space.key)!
     insertVectors(vectors.map(({ number, vector }) => [number, idOf(vector), bytesOf(vector.values)]))
     insertSketches(vectors.map(({ number, vector, sketch }) => [number, idOf(vector), sketch]))
-    return spaces
   }
 }

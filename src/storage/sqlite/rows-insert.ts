@@ -4,13 +4,11 @@ import type { Database } from './connection.ts'
  * Inserts several rows by one statement. A table with triggers or foreign keys has each statement keep a copy of every page that it
  * changes, so that it can be taken back: rows of one statement share the copies.
  * @param columns a comma between them
- * @param verb decides about a row that is there
  */
 export function createRowsInsert(
   db: Database,
   table: string,
   columns: string,
-  verb: 'INSERT' | 'INSERT OR REPLACE' = 'INSERT',
 ): (rows: readonly (readonly unknown[])[]) => void {
   const places = `(${columns.replaceAll(/\w+/g, '?')})`
   const prepared = new Map<number, ReturnType<Database['prepare']>>()
@@ -18,7 +16,7 @@ export function createRowsInsert(
     if (rows.length === 0) return
     let statement = prepared.get(rows.length)
     if (!statement) {
-      statement = db.prepare(`${verb} INTO ${table} (${columns}) VALUES ${Array(rows.length).fill(places).join(', ')}`)
+      statement = db.prepare(`INSERT INTO ${table} (${columns}) VALUES ${Array(rows.length).fill(places).join(', ')}`)
       prepared.set(rows.length, statement)
     }
     statement.run(rows.flat())

@@ -1,4 +1,5 @@
 import { statementsOf, type TableStatements } from '../schema/statements.ts'
+import { formerTables } from '../schema/tables.ts'
 import { schemaName } from '../schema/version.ts'
 import type { Database } from './connection.ts'
 import { conversionsFor } from './earlier.ts'
@@ -68,9 +69,9 @@ export function bringUp(db: Database, applied: ReadonlySet<string>, now: number)
   db.exec('CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')
   for (const { type, name } of objectsIn(db))
     if (type === 'trigger' || type === 'view') db.exec(`DROP ${type} "${name}"`)
-  db.exec('DROP TABLE IF EXISTS memory_proposal')
   const conversions = conversionsFor(applied)
   for (const { before } of conversions) before?.(db)
+  for (const name of formerTables) db.exec(`DROP TABLE IF EXISTS "${name}"`)
   const tables = statementsOf('sqlite')
   for (const table of tables) addTable(db, table)
   const found = new Map(objectsIn(db).map(({ name, sql }) => [name, sql]))

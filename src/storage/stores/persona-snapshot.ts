@@ -11,7 +11,7 @@ import {
 import { yieldToEventLoop } from '../../process/process.ts'
 import type { MemoryIndex } from '../port/memory-index.ts'
 import { row, rows, sql, type Work, word } from '../port/port.ts'
-import { entryOf, type Row } from '../shared/memory-rows.ts'
+import { digestOf, entryOf, type Row } from '../shared/memory-rows.ts'
 import { rangeOf } from '../shared/memory-scope.ts'
 import { pagesOf } from '../shared/persona-slices.ts'
 import { cachedState, logPages, readState } from './adaptations.ts'
@@ -24,7 +24,6 @@ export interface SnapshotParts {
   /** Reads the state; once the snapshot is closed, it is not called any more. */
   readonly read: <R>(work: Work<R>) => MaybePromise<R>
   readonly index: MemoryIndex
-  readonly seals: PersonaSnapshot['seals']
   readonly close: () => MaybePromise<void>
 }
 
@@ -33,7 +32,7 @@ export interface SnapshotParts {
  * nothing is closed then.
  */
 export async function openSnapshotBy(
-  { read, index, seals, close }: SnapshotParts,
+  { read, index, close }: SnapshotParts,
   scope: Scope,
 ): Promise<PersonaSnapshot | undefined> {
   const head = await read(readHead(scope))
@@ -48,7 +47,7 @@ export async function openSnapshotBy(
     log: () => logPages(step, scope),
     memories: () => memoryPages(step, index, scope),
     end: async () => step(readState(scope)),
-    seals,
+    differences: () => differencesOf(step, scope),
     async close() {
       isClosed = true
       await close()
@@ -125,6 +124,36 @@ function sizeOf({ content, metadata, fields, wire }: MemoryRow): number {
   return (
     Buffer.byteLength(content) + Buffer.byteLength(metadata) + Buffer.byteLength(fields ?? '') + (wire?.length ?? 0)
   )
+}
+
+/** Memories that are compared with their digests by one statement's round. */
+const comparedAtOnce = 500
+
+/** What another program changed: texts that their digests do not fit, and memories that came or went uncounted. */
+async function differencesOf(read: SnapshotParts['read'], scope: Scope): Promise<readonly string[]> {
+  const found = await read(findScope(scope))
+  if (!found) return []
+  const problems: string[] = []
+  let count = 0
+  for (let after = -1; ; ) {
+    const page = await read(
+      rows<Row & { readonly digest: Uint8Array }>(
+        sql`SELECT memory_id, id, content, metadata, digest FROM memory
+            WHERE scope_id = ${found.scope_id} AND memory_id > ${after} ORDER BY memory_id LIMIT ${comparedAtOnce}`,
+      ),
+    )
+    for (const { id, content, metadata, digest } of page)
+      if (!digestOf({ content, metadata: JSON.parse(metadata) }).equals(digest))
+        problems.push(`memory ${id}: it was altered by another program`)
+    count += page.length
+    if (page.length < comparedAtOnce) break
+    after = page.at(-1)!.memory_id
+    await yieldToEventLoop()
+  }
+  const gained = count - found.memories
+  if (gained !== 0)
+    problems.push(`memories: ${Math.abs(gained)} of them were ${gained < 0 ? 'removed' : 'added'} by another program`)
+  return problems
 }
 
 /** A memory as a package holds it. */

@@ -30,8 +30,6 @@ export interface PersonaWriteParts {
   hideMemories(scope: Scope): Work<number>
   /** Writes the fields of a persona that have no place of their own. */
   carry(personaId: string, fields: Passthrough): Work<unknown>
-  /** Seals a persona that was replaced as a whole, where seals are kept. */
-  sealAnew(personaId: string): Work<void>
 }
 
 /**
@@ -63,7 +61,6 @@ export function* putInPlace(
   }
   const outcome = outcomeOf(write, (yield* findScope(scope))?.memories ?? 0, gained)
   if (outcome.kind !== 'done') return outcome
-  if (how === 'replace') yield* parts.sealAnew(persona.id)
   yield* checkQuota(parts.limits, persona.user_id)
   return outcome
 }

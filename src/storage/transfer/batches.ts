@@ -5,7 +5,6 @@ import { createRowWriter } from './copy-format.ts'
 
 /** Rows of a table in the format of COPY, without its header and end. */
 export interface Batch {
-  readonly rows: number
   /** All columns. */
   readonly all: Buffer
   /** Those that both sides must have alike. */
@@ -24,12 +23,9 @@ export async function* batchesOf(table: MovedTable, rows: Iterable<SqliteRow | u
     compared.length === columns.length ? undefined : createRowWriter(compared.map(([, { type }]) => type))
   const read = (row: SqliteRow, [name, { derived }]: (typeof columns)[number]): Value =>
     derived ? derived(row) : row[name]!
-  let count = 0
   const batch = (): Batch => {
     const all = writer.take()
-    const made = { rows: count, all, compared: comparedWriter?.take() ?? all }
-    count = 0
-    return made
+    return { all, compared: comparedWriter?.take() ?? all }
   }
   for (const row of rows) {
     if (!row) {
@@ -38,10 +34,9 @@ export async function* batchesOf(table: MovedTable, rows: Iterable<SqliteRow | u
     }
     writer.row(columns.map((column) => read(row, column)))
     comparedWriter?.row(compared.map((column) => read(row, column)))
-    count++
     if (writer.length < batchBytes) continue
     yield batch()
     await yieldToEventLoop()
   }
-  if (count > 0) yield batch()
+  if (writer.length > 0) yield batch()
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { type PersonaSnapshot, packageContent, type Scope, verifyStored } from '../../personas/personas.ts'
 import { createChanges } from '../postgres/changes.ts'
@@ -16,21 +17,20 @@ import { openReader } from '../sqlite/reader.ts'
 import { openSqliteStorage, type SqliteSettings } from '../sqlite/storage.ts'
 import { problemsIn } from '../stores/ledger-check.ts'
 import { createLedgerNames } from '../stores/ledger-names.ts'
-import { placesIn } from './move-to.ts'
-import { scopesIn } from './persona-hashes.ts'
 import type { TransferControl } from './progress.ts'
 
 /** A database that was read to its end. */
 export interface DatabaseCheck {
   /** One line that describes the database. */
   readonly database: string
-  /** Personas that were verified, each with its log, state, memories and seals. */
+  /** Personas that were verified, each with its log, state and memories. */
   readonly personas: number
-  /** Since when seals are kept, which show changes by other programs: milliseconds since 1970; null where none are kept. */
-  readonly sealed_since: number | null
   /** One line each; none where everything is right. */
   readonly problems: readonly string[]
 }
+
+/** The personas that stay, for both databases. */
+const liveScopes = `SELECT id AS "personaId", user_id AS "userId" FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`
 
 /** Problems of one persona that are listed. */
 const mostProblems = 5
@@ -40,7 +40,7 @@ const mostProblems = 5
  * is damaged, and `not_found` where there is none.
  */
 export async function checkFolder(settings: SqliteSettings, control: TransferControl): Promise<DatabaseCheck> {
-  const { database } = placesIn(settings.folder)
+  const database = join(settings.folder, 'aichat.db')
   if (!existsSync(database)) throw new AppError('not_found', `There is no database in ${settings.folder} yet`)
   control.onStep?.({ doing: 'reading the database', share: 0 })
   const storage = await openSqliteStorage(settings, {})
@@ -50,7 +50,7 @@ export async function checkFolder(settings: SqliteSettings, control: TransferCon
     const db = openReader(database)
     try {
       db.exec('BEGIN')
-      const scopes = scopesIn({ db, plugins: '', backups: '' })
+      const scopes = db.prepare<[], Scope>(liveScopes).all()
       const checked = await checkPersonas(scopes, async (scope) => sqliteSnapshot(db, scope, () => {}), control)
       return { database: line, ...checked, problems: [...ledger.map(ofLedger), ...checked.problems] }
     } finally {
@@ -61,9 +61,9 @@ export async function checkFolder(settings: SqliteSettings, control: TransferCon
   }
 }
 
-/** The same for a PostgreSQL database, every row of which is read at one moment; without secrets the seals are not compared. */
+/** The same for a PostgreSQL database, every row of which is read at one moment. */
 export async function checkPostgres(
-  { url, sealSecrets }: Pick<PostgresSettings, 'url' | 'sealSecrets'>,
+  { url }: Pick<PostgresSettings, 'url'>,
   control: TransferControl,
 ): Promise<DatabaseCheck> {
   const db = openPostgres(url)
@@ -76,10 +76,8 @@ export async function checkPostgres(
       async (tx) => {
         await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0')
         await readAll(tx, control)
-        const scopes = await tx.rows<Scope>(
-          `SELECT id AS "personaId", user_id AS "userId" FROM persona WHERE substr(user_id, 1, 1) <> '~' ORDER BY id`,
-        )
-        return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope, { sealSecrets }), control)
+        const scopes = await tx.rows<Scope>(liveScopes)
+        return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope), control)
       },
       { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
     )
@@ -108,7 +106,6 @@ async function checkPersonas(
   { onStep = () => {}, signal }: TransferControl,
 ): Promise<Omit<DatabaseCheck, 'database'>> {
   const problems: string[] = []
-  let sealed_since: number | null = null
   for (const [at, scope] of scopes.entries()) {
     signal?.throwIfAborted()
     onStep({ doing: 'verifying personas', share: readingShare + (at / scopes.length) * (1 - readingShare) })
@@ -116,14 +113,13 @@ async function checkPersonas(
     if (!snapshot) continue
     const content = packageContent(snapshot, { exportedAt: 0, producer: '', embeddings: true })
     const result = await verifyStored(snapshot, content)
-    sealed_since ??= result.sealed_since ?? null
     const shownProblems = result.problems
       .slice(0, mostProblems)
       .map((problem) => `persona ${scope.personaId}: ${problem}`)
     const more = result.problems.length - shownProblems.length
     problems.push(...shownProblems, ...(more > 0 ? [`persona ${scope.personaId}: ${more} more`] : []))
   }
-  return { personas: scopes.length, sealed_since, problems }
+  return { personas: scopes.length, problems }
 }
 
 function ofLedger(problem: string): string {

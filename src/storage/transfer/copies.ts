@@ -5,7 +5,6 @@ import { replaceFile } from '../files/atomic.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { operatorFailure } from '../postgres/errors.ts'
 import { migrate } from '../postgres/schema.ts'
-import { keepSeals } from '../postgres/seals.ts'
 import type { Database } from '../postgres/sql.ts'
 import type { PostgresSettings } from '../postgres/storage.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
@@ -13,7 +12,6 @@ import type { StorageCopies } from '../shared/copies.ts'
 import { sqliteCopies } from '../sqlite/copies.ts'
 import { openDatabase } from '../sqlite/database.ts'
 import { holdDatabase } from '../sqlite/hold.ts'
-import { readable } from './move-from.ts'
 import { fillFolder } from './to-folder.ts'
 import { fillPostgres } from './to-postgres.ts'
 
@@ -21,7 +19,7 @@ import { fillPostgres } from './to-postgres.ts'
  * Copies of a PostgreSQL database, each a database file as a data folder has it: a backup of the one kind of storage is
  * restored into the other one as well.
  */
-export function postgresCopies({ url, folder, sealSecrets }: PostgresSettings): StorageCopies {
+export function postgresCopies({ url, folder }: PostgresSettings): StorageCopies {
   const { check, prepare } = sqliteCopies(folder)
   const opened = async <R>(work: (db: Database) => Promise<R>): Promise<R> => {
     const db = openPostgres(url)
@@ -47,7 +45,7 @@ export function postgresCopies({ url, folder, sealSecrets }: PostgresSettings): 
         await db.transaction(
           async (tx) => {
             await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off')
-            await fillFolder({ tx, vectors }, places, { onStep: ({ share }) => onProgress(share) })
+            await fillFolder({ tx, vectors }, places, onProgress)
           },
           { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
         )
@@ -66,15 +64,21 @@ export function postgresCopies({ url, folder, sealSecrets }: PostgresSettings): 
           const source = { db: held.db, plugins: files.plugins, backups: files.personaBackups }
           const vectors = await vectorColumn(db)
           const known = readInstallationMark(folder)
-          const { installation } = await db.transaction(
-            (tx) => fillPostgres({ tx, vectors, name: db.name, installation: known }, source, {}),
+          const installation = await db.transaction(
+            (tx) => fillPostgres({ tx, vectors, name: db.name, installation: known }, source),
             { copies: true, statementTimeout: 0 },
           )
-          if (sealSecrets) await keepSeals(db, sealSecrets).catch(() => undefined)
           if (known === undefined) replaceFile(installationMarkOf(folder), `${installation}\n`)
         } finally {
           held.release()
         }
       }),
   }
+}
+
+/** Brings an older schema to the newest one, as the first command there would. Throws `not_found` where there is none. */
+async function readable(db: Database): Promise<void> {
+  const there = await db.row<{ there: boolean }>(`SELECT to_regclass('migration') IS NOT NULL AS there`)
+  if (!there!.there) throw new AppError('not_found', `The database ${db.name} holds no data of aichat`)
+  await migrate(db)
 }

@@ -36,15 +36,6 @@ export function rowsIn(side: FolderSide, table: MovedTable): Iterable<SqliteRow 
   }
 }
 
-/** The number of a table's rows, as far as it is cheap to tell. */
-export function countIn({ db }: FolderSide, table: MovedTable): number {
-  if (table.only === 'postgres') return 0
-  return db
-    .prepare<[], number>(`SELECT count(*) FROM "${table.sqlite ?? table.name}"`)
-    .pluck()
-    .get()!
-}
-
 function selectOf(table: MovedTable): string {
   const { name, sqlite = name, reads = {}, order, where = 'TRUE' } = table
   const wanted = movedColumns(table).flatMap(([column, { sqlite: own, expression, derived }]) =>

@@ -25,8 +25,6 @@ export function createFolderTarget({ db, plugins, backups }: FolderSide): Folder
     .all()
   db.exec('BEGIN')
   for (const { name } of triggers) db.exec(`DROP TRIGGER "${name}"`)
-  // A new database was sealed as it is, by a key of another folder: its first opening seals all rows.
-  db.exec('DELETE FROM seal_key')
   return {
     writer(table) {
       if (table.only !== 'postgres') return insertInto(db, table)

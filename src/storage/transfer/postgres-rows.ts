@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { Transaction } from '../postgres/sql.ts'
 import type { VectorColumn } from '../postgres/vectors-table.ts'
 import { type Column, comparedColumns, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
 import type { Batch } from './batches.ts'
 import { copyHeader, copyTrailer, createRowReader } from './copy-format.ts'
-import { createTableDigest, type TableDigest } from './digest.ts'
 
 /** A database as a side of a transfer: one transaction. */
 export interface PostgresSide {
@@ -15,22 +15,16 @@ export interface PostgresSide {
   readonly hasHidden: boolean
 }
 
-/** Writes the rows of a table; resolves with their digest. */
-export async function copyInto(
-  side: PostgresSide,
-  table: MovedTable,
-  batches: AsyncIterable<Batch>,
-  onRows: (rows: number) => void,
-): Promise<TableDigest> {
-  const digest = createTableDigest()
+/** Writes the rows of a table; resolves with the SHA-256, in hex, of what both sides must have alike. */
+export async function copyInto(side: PostgresSide, table: MovedTable, batches: AsyncIterable<Batch>): Promise<string> {
+  const hash = createHash('sha256').update(copyHeader)
   let failure: { readonly reason: unknown } | undefined
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       yield copyHeader
-      for await (const { all, compared, rows } of batches) {
-        digest.add(compared, rows)
+      for await (const { all, compared } of batches) {
+        hash.update(compared)
         yield all
-        onRows(rows)
       }
       yield copyTrailer
     } catch (reason) {
@@ -45,29 +39,14 @@ export async function copyInto(
     // The server says that the copy was given up, and not why.
     throw failure ? failure.reason : reason
   }
-  return digest.end()
+  return hash.update(copyTrailer).digest('hex')
 }
 
 /** The digest of the rows that are there now. */
-export async function digestIn(side: PostgresSide, table: MovedTable, rows: number): Promise<TableDigest> {
-  const digest = createTableDigest()
-  for await (const bytes of bodyOf(side.tx.copyOut(copyOut(side, table, comparedColumns(table))))) digest.add(bytes, 0)
-  digest.add(Buffer.alloc(0), rows)
-  return digest.end()
-}
-
-/** The bytes between the header and the trailer of a copy, which the server cuts into chunks of any length, down to a byte. */
-async function* bodyOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let header = copyHeader.length
-  let rest: Uint8Array = Buffer.alloc(0)
-  for await (const chunk of chunks) {
-    const body = chunk.subarray(header)
-    header -= chunk.length - body.length
-    const bytes = rest.length > 0 ? Buffer.concat([rest, body]) : body
-    const end = Math.max(0, bytes.length - copyTrailer.length)
-    if (end > 0) yield bytes.subarray(0, end)
-    rest = Buffer.from(bytes.subarray(end))
-  }
+export async function digestIn(side: PostgresSide, table: MovedTable): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of side.tx.copyOut(copyOut(side, table, comparedColumns(table)))) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** The rows of a table in their order, some at a time. */

@@ -19,7 +19,7 @@ export async function takeEmpty(tx: Transaction, name: string): Promise<void> {
 }
 
 /** The contents in words that a database has already. */
-export async function filledTables(sql: Sql): Promise<readonly string[]> {
+async function filledTables(sql: Sql): Promise<readonly string[]> {
   const asked = movedTables.filter(({ firstRows }) => firstRows === undefined)
   const row = await sql.row<Record<string, boolean>>(
     `SELECT ${asked.map(({ name }) => `EXISTS (SELECT FROM ${name}) AS ${name}`).join(', ')}`,
@@ -30,6 +30,8 @@ export async function filledTables(sql: Sql): Promise<readonly string[]> {
 /** Lets the triggers work again, and the numbers of rows go on behind those that came. */
 export async function release(tx: Transaction, lastPrice: number): Promise<void> {
   await tx.script(movedTables.map(({ name }) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join('; '))
+  // Statistics for the first queries.
+  await tx.script(`ANALYZE ${movedTables.map(({ name }) => name).join(', ')}`)
   const columns = await tx.rows<{ table_name: string; column_name: string }>(
     `SELECT table_name, column_name FROM information_schema.columns
       WHERE is_identity = 'YES' AND table_schema = current_schema() AND table_name = ANY ($1)`,
@@ -70,7 +72,7 @@ function notEmpty(name: string, found: readonly string[]): AppError {
 }
 
 /** Some of several things in words. */
-export function listed(things: readonly string[]): string {
+function listed(things: readonly string[]): string {
   const shown = things.slice(0, 4)
   return things.length > shown.length ? `${shown.join(', ')} and more` : shown.join(', ')
 }

@@ -22,33 +22,26 @@ const weights: Readonly<Record<string, number>> = {
 /** The share of a row's work that comparing it takes, on both sides. */
 const comparing = 0.5
 
-/** Tells the share of a transfer's work by the rows that are done; throws the signal's reason once it is aborted. */
+/** Tells the share of a transfer's work by the rows that are done. */
 export interface TransferProgress {
   copied(table: MovedTable, rows: number): void
-  compared(table: MovedTable, rows: number): void
-  /** The memories of personas that were compared, on both sides. */
-  summed(memories: number): void
+  compared(table: MovedTable): void
 }
 
+/** Follows a transfer of so many rows of each table. */
 export function createProgress(
   counts: ReadonlyMap<MovedTable, number>,
-  { onStep = () => {}, signal }: TransferControl,
+  onShare: (share: number) => void,
 ): TransferProgress {
-  const weightOf = ({ name }: MovedTable) => weights[name] ?? 1
-  let total = 1
-  for (const [table, rows] of counts) {
-    total += rows * weightOf(table) * (1 + comparing)
-    if (table.name === 'memory') total += rows * 2
-  }
+  const workOf = (table: MovedTable, rows: number) => rows * (weights[table.name] ?? 1)
+  const total = [...counts].reduce((sum, [table, rows]) => sum + workOf(table, rows) * (1 + comparing), 1)
   let done = 0
-  const step = (amount: number, doing: string) => {
-    signal?.throwIfAborted()
+  const step = (amount: number) => {
     done += amount
-    onStep({ doing, share: Math.min(1, done / total) })
+    onShare(Math.min(1, done / total))
   }
   return {
-    copied: (table, rows) => step(rows * weightOf(table), `copying ${table.rows}`),
-    compared: (table, rows) => step(rows * weightOf(table) * comparing, `comparing ${table.rows}`),
-    summed: (memories) => step(memories, 'comparing personas'),
+    copied: (table, rows) => step(workOf(table, rows)),
+    compared: (table) => step(workOf(table, counts.get(table)!) * comparing),
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { readMovedMark } from '../files/moved-mark.ts'
 import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { operatorFailure } from '../postgres/errors.ts'
 import { schemaOf } from '../postgres/schema.ts'
@@ -11,7 +11,6 @@ import { schemaName, unknownTo } from '../schema/version.ts'
 import type { Database as Sqlite } from '../sqlite/connection.ts'
 import { translated as sqliteTranslated } from '../sqlite/errors.ts'
 import { openReader } from '../sqlite/reader.ts'
-import { placesIn } from './move-to.ts'
 
 /** A database as an administrator looks at it. */
 export interface DatabaseStatus {
@@ -35,8 +34,6 @@ export interface DatabaseStatus {
   /** On the disk, with its log where that is next to it. */
   readonly bytes: number
   readonly contents: readonly Content[]
-  /** Where the data moved to, by the mark of the data folder. */
-  readonly moved_to: string | null
 }
 
 interface Content {
@@ -52,10 +49,10 @@ const unshown = /^(?:sums of|revisions|secrets|index|terms of|sketches|beginning
 const shownTables = movedTables.filter(({ rows }) => !unshown.test(rows))
 
 /** Looks at a PostgreSQL database; changes nothing there. */
-export async function postgresStatus(url: string, folder: string): Promise<DatabaseStatus> {
+export async function postgresStatus(url: string): Promise<DatabaseStatus> {
   const db = openPostgres(url)
   try {
-    return await statusOf(db, folder)
+    return await statusOf(db)
   } catch (reason) {
     throw operatorFailure(reason)
   } finally {
@@ -63,7 +60,7 @@ export async function postgresStatus(url: string, folder: string): Promise<Datab
   }
 }
 
-async function statusOf(db: Database, folder: string): Promise<DatabaseStatus> {
+async function statusOf(db: Database): Promise<DatabaseStatus> {
   const facts = (await db.row<{ version: string; bytes: number; vector: string | null }>(
     `SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes,
        (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector`,
@@ -82,7 +79,6 @@ async function statusOf(db: Database, folder: string): Promise<DatabaseStatus> {
         : 'bytes, compared in aichat',
     bytes: facts.bytes,
     contents: isUsable ? await contentsIn(db) : [],
-    moved_to: readMovedMark(folder)?.to ?? null,
   }
 }
 
@@ -99,7 +95,7 @@ async function contentsIn(db: Database): Promise<readonly Content[]> {
 
 /** Looks at the database of a data folder; changes nothing there. Throws `not_found` where there is none. */
 export function folderStatus(folder: string): DatabaseStatus {
-  const { database } = placesIn(folder)
+  const database = join(folder, 'aichat.db')
   if (!existsSync(database)) throw new AppError('not_found', `There is no database in ${folder} yet`)
   let db: Sqlite | undefined
   try {
@@ -117,7 +113,6 @@ export function folderStatus(folder: string): DatabaseStatus {
         0,
       ),
       contents: shownTables.flatMap((table) => contentOf(db!, table)),
-      moved_to: readMovedMark(folder)?.to ?? null,
     }
   } catch (reason) {
     throw sqliteTranslated(reason)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../formats/formats.ts'
@@ -9,13 +10,12 @@ import type { Database } from '../sqlite/connection.ts'
 import { openDatabase } from '../sqlite/database.ts'
 import { openAlone } from '../sqlite/reader.ts'
 import { batchesOf } from './batches.ts'
-import { createTableDigest, type TableDigest } from './digest.ts'
+import { copyHeader, copyTrailer } from './copy-format.ts'
 import { type FolderSide, rowsIn } from './folder-rows.ts'
 import { createFolderTarget } from './folder-target.ts'
-import { isSamePersona, readByKeys, scopesIn } from './persona-hashes.ts'
 import { countOf, digestIn, type PostgresSide, rowsFrom } from './postgres-rows.ts'
-import { createProgress, type TransferControl } from './progress.ts'
-import { different, type Transferred, transferred } from './to-postgres.ts'
+import { createProgress } from './progress.ts'
+import { different } from './to-postgres.ts'
 
 /** New places for all of a data folder, on one disk. */
 export interface NewFolder {
@@ -31,26 +31,25 @@ export interface NewFolder {
 export async function fillFolder(
   { tx, vectors }: { readonly tx: Transaction; readonly vectors: VectorColumn },
   to: NewFolder,
-  control: TransferControl,
-): Promise<Transferred> {
+  onProgress: (share: number) => void,
+): Promise<void> {
   const db = await newDatabase(to.database)
   try {
-    const moved = await fill({ tx, vectors, hasHidden: await hasHidden(tx) }, { db, ...to }, control)
+    await fill({ tx, vectors, hasHidden: await hasHidden(tx) }, { db, ...to }, onProgress)
     db.pragma('journal_mode = DELETE')
-    return moved
   } finally {
     db.close()
     await flush(to.database)
   }
 }
 
-async function fill(side: PostgresSide, target: FolderSide, control: TransferControl): Promise<Transferred> {
+async function fill(side: PostgresSide, target: FolderSide, onProgress: (share: number) => void): Promise<void> {
   const { tx } = side
   // PostgreSQL's own index of memories is made of their terms.
   const moving = movedTables.filter(({ name }) => name !== 'memory_posting')
   const counts = new Map<MovedTable, number>()
   for (const table of moving) counts.set(table, await countOf(side, table))
-  const progress = createProgress(counts, control)
+  const progress = createProgress(counts, onProgress)
   const folder = createFolderTarget(target)
   for (const table of moving) {
     const write = folder.writer(table)
@@ -64,25 +63,16 @@ async function fill(side: PostgresSide, target: FolderSide, control: TransferCon
     `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('price', 'number')), 0) AS last`,
   )
   await folder.finish(last!.last)
-  const found = new Map<MovedTable, TableDigest>()
   for (const table of moving) {
-    const { rows, digest } = await folderDigest(target, table)
-    if ((await digestIn(side, table, rows)).digest !== digest) throw different(table.rows)
-    found.set(table, { rows, digest })
-    progress.compared(table, rows)
+    if ((await digestIn(side, table)) !== (await folderDigest(target, table))) throw different(table)
+    progress.compared(table)
   }
-  const scopes = scopesIn(target)
-  await readByKeys(side)
-  for (const scope of scopes)
-    if (!(await isSamePersona(target, side, scope, (memories) => progress.summed(memories))))
-      throw different(`the persona ${scope.personaId}`)
-  return { ...transferred(found), personas: scopes.length }
 }
 
-async function folderDigest(side: FolderSide, table: MovedTable): Promise<TableDigest> {
-  const digest = createTableDigest()
-  for await (const { compared, rows } of batchesOf(table, rowsIn(side, table))) digest.add(compared, rows)
-  return digest.end()
+async function folderDigest(side: FolderSide, table: MovedTable): Promise<string> {
+  const hash = createHash('sha256').update(copyHeader)
+  for await (const { compared } of batchesOf(table, rowsIn(side, table))) hash.update(compared)
+  return hash.update(copyTrailer).digest('hex')
 }
 
 async function hasHidden(tx: Transaction): Promise<boolean> {

@@ -305,7 +305,7 @@ function readOnly(file: string): void {
 
 /** The files of a home, without those of aichat, and their contents. */
 function tree(folder: string): Readonly<Record<string, string>> {
-  const own = /^(?:aichat\.db|client-keys|connections|token-secret|seal-key|usage|plugins|config\.json)/
+  const own = /^(?:aichat\.db|client-keys|connections|token-secret|usage|plugins|config\.json)/
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !own.test(name))
   return Object.fromEntries(
     names.sort().flatMap((name) => {

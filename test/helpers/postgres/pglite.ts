@@ -2,7 +2,6 @@ import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { escapedText, givenText } from '../../../src/storage/postgres/escaped-text.ts'
 import { migrate } from '../../../src/storage/postgres/schema.ts'
-import { sealSetting } from '../../../src/storage/postgres/seal-triggers.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from '../../../src/storage/postgres/sql.ts'
 import { readVector } from '../../../src/storage/postgres/vector-wire.ts'
 import { remember, reset } from './reset.ts'
@@ -83,7 +82,6 @@ async function within(turn: Promise<unknown>): Promise<void> {
 
 function databaseOn(pglite: PGlite, session: Session): Database {
   let isClosed = false
-  let sealPads = ''
   let writes = 0
   const leaving = new Set<() => Promise<void>>()
   const inSession: Session = async (work) => {
@@ -100,7 +98,6 @@ function databaseOn(pglite: PGlite, session: Session): Database {
     transaction: (work, options = {}) =>
       inSession(async () => {
         await pglite.exec(beginning(options))
-        await pglite.query(`SELECT set_config('${sealSetting}', $1, true)`, [sealPads])
         try {
           const result = await work(transactionOn(pglite))
           await pglite.exec(options.last ? `${options.last}; COMMIT` : 'COMMIT')
@@ -114,9 +111,6 @@ function databaseOn(pglite: PGlite, session: Session): Database {
       const leave = await pglite.listen(channel, onNotify)
       leaving.add(leave)
       return { rows: (text, values) => inSession(() => direct.rows(text, values)), close: () => void leave() }
-    },
-    sealBy: (pads) => {
-      sealPads = pads
     },
     name: 'pglite:',
     drop() {},

@@ -5,7 +5,7 @@ import { openReader } from '../../../src/storage/sqlite/reader.ts'
 
 /** Tables that a transfer makes anew, or leaves behind. */
 const left =
-  /^(?:sqlite_|seal_key|persona_seal|memory_seal|memory_scope_seal|login_(?:failure|refusal)|embedding_lease|migration$|price_changes|(?:memory|conversation)_text)/
+  /^(?:sqlite_|login_(?:failure|refusal)|embedding_lease|migration$|price_changes|(?:memory|conversation)_text)/
 
 /** Everything that a data folder holds, table by table and file by file, as texts that can be compared. Asks no code of transfers. */
 export function dumpOf(folder: string): Readonly<Record<string, readonly string[]>> {

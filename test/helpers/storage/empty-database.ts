@@ -22,8 +22,6 @@ async function migrated(): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-empty-'))
   try {
     const db = await openDatabase(join(folder, 'aichat.db'))
-    // The key of the seals belongs to a folder: each one makes its own at its first start.
-    db.exec('DELETE FROM seal_key')
     db.close()
     return readFileSync(join(folder, 'aichat.db'))
   } finally {

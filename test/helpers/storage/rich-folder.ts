@@ -9,6 +9,7 @@ import { withFilesApart } from '../../../src/personas/chat/kept-files.ts'
 import type { Vector } from '../../../src/personas/memory/memory.ts'
 import type { ProfileLine } from '../../../src/personas/profile-line.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
+import { digestOf } from '../../../src/storage/shared/memory-rows.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { row } from '../../storage/contract/ledger.ts'
 import { budget, reservation } from '../../storage/contract/limits.ts'
@@ -196,9 +197,16 @@ async function addOddRows(path: string): Promise<void> {
     INSERT INTO conversation (id, user_id, name, created_at, updated_at) VALUES ('leaving', '~leaving', '~leaving/leaving', 0, 0);
     INSERT INTO conversation_message (conversation_id, number, message, timestamp) VALUES ('leaving', 1, '{"role":"user","content":"gone"}', 0);
     UPDATE persona SET description = 'a' || char(0) || 'b' WHERE id = 'p';
-    UPDATE memory SET content = content || char(0) WHERE id IN (SELECT id FROM memory WHERE scope_id < 900 ORDER BY memory_id LIMIT 1);
     INSERT INTO audit (at, action, outcome) VALUES (9007199254740991, 'odd', 'ok');
   `)
+  const { id, content, metadata } = db
+    .prepare<[], { id: string; content: string; metadata: string }>(
+      'SELECT id, content, metadata FROM memory WHERE scope_id < 900 ORDER BY memory_id LIMIT 1',
+    )
+    .get()!
+  const odd = `${content}\0`
+  const digest = digestOf({ content: odd, metadata: JSON.parse(metadata) })
+  db.prepare('UPDATE memory SET content = ?, digest = ? WHERE id = ?').run(odd, digest, id)
   db.close()
 }
 

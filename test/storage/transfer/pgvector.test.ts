@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { holdDatabase } from '../../../src/storage/sqlite/hold.ts'
-import { placesIn } from '../../../src/storage/transfer/move-to.ts'
 import { fillFolder } from '../../../src/storage/transfer/to-folder.ts'
 import { fillPostgres } from '../../../src/storage/transfer/to-postgres.ts'
 import { openInProcess } from '../../helpers/postgres/pglite.ts'
@@ -24,16 +23,15 @@ test('vectors of several spaces come back from the type of the extension as they
     const before = dumpOf(one)
     const { database, ...files } = placesIn(one)
     const held = holdDatabase(database)
-    await db.transaction(
-      (tx) => fillPostgres({ tx, vectors: 'vector', name: db.name }, { db: held.db!, ...files }, {}),
-      { copies: true },
-    )
+    await db.transaction((tx) => fillPostgres({ tx, vectors: 'vector', name: db.name }, { db: held.db!, ...files }), {
+      copies: true,
+    })
     held.release()
     const stored = await db.row<{ kinds: string }>(
       `SELECT string_agg(DISTINCT vector_dims(vector)::text, ' ') AS kinds FROM memory_vector`,
     )
     assert.is(stored?.kinds, '3072 8')
-    await db.transaction((tx) => fillFolder({ tx, vectors: 'vector' }, placesIn(other), {}), {
+    await db.transaction((tx) => fillFolder({ tx, vectors: 'vector' }, placesIn(other), () => {}), {
       level: 'repeatable read',
       copies: true,
     })
@@ -45,3 +43,7 @@ test('vectors of several spaces come back from the type of the extension as they
 })
 
 test.run()
+
+function placesIn(folder: string) {
+  return { database: join(folder, 'aichat.db'), plugins: join(folder, 'plugins'), backups: join(folder, 'backups') }
+}

@@ -6,15 +6,14 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readSearch } from '../../../src/personas/chat/search-words.ts'
 import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
-import { moveFromPostgres } from '../../../src/storage/transfer/move-from.ts'
-import { moveToPostgres } from '../../../src/storage/transfer/move-to.ts'
 import { postgresSuite } from '../../helpers/postgres/suite.ts'
+import { copyFromPostgres, copyToPostgres } from '../../helpers/storage/copies.ts'
 import { dumpOf } from '../../helpers/storage/dump.ts'
 import { makeRichFolder } from '../../helpers/storage/rich-folder.ts'
 import { account, keepAll, makeScope, memory, newPrice, noon, vector } from '../../helpers/storage/samples.ts'
 import { openStorageIn, storageIn } from '../../helpers/storage/test-storage.ts'
 
-const { test, server, run } = postgresSuite('a data folder that moves to PostgreSQL and back')
+const { test, server, run } = postgresSuite('a data folder that is copied to PostgreSQL and back')
 
 test('everything that a folder holds is there again after both ways, and searches find the same on either side', () =>
   withFolders(async (one, other) => {
@@ -27,14 +26,10 @@ test('everything that a folder holds is there again after both ways, and searche
     )
     const [url, beside] = [await server().newDatabase(), mkdtempSync(join(tmpdir(), 'aichat-transfer-'))]
     const found = await searched(await openStorageIn(one))
-    const moved = await moveToPostgres({ folder: one, url, keep: false })
-    assert.equal(
-      ['accounts', 'personas', 'messages'].map((name) => moved.rows.find(({ rows }) => rows === name)?.count),
-      [2, 3, 26],
-    )
+    await copyToPostgres(one, url)
     assert.equal(await searched(await openStorage({ ...storageIn(beside), url })), found)
     rmSync(beside, { recursive: true, force: true })
-    await moveFromPostgres({ folder: other, url })
+    await copyFromPostgres(url, other)
     const after = dumpOf(other)
     for (const name of Object.keys(before)) assert.equal(after[name], before[name], name)
     assert.equal(Object.keys(after), Object.keys(before))
@@ -45,29 +40,17 @@ test('both sides go on where the other one stopped: no number, key or revision c
   withFolders(async (one, other) => {
     await makeRichFolder(one, 20)
     const url = await server().newDatabase()
-    await moveToPostgres({ folder: one, url, keep: false })
+    await copyToPostgres(one, url)
     const shared = await openStorage({ ...storageIn(one), url })
     const first = await written(shared, 'there')
     await shared.close()
-    await moveFromPostgres({ folder: other, url })
+    await copyFromPostgres(url, other)
     const back = await openStorageIn(other)
     const second = await written(back, 'back')
     // The third price was the last before, and a superseded one keeps its id.
     assert.equal([first, second], ['p4', 'p5'])
     assert.equal(await back.ledger.check(), [])
     await back.close()
-  }))
-
-test('a folder whose data moved takes it back, and keeps aside what was there', () =>
-  withFolders(async (folder) => {
-    await makeRichFolder(folder, 20)
-    const before = dumpOf(folder)
-    const url = await server().newDatabase()
-    await moveToPostgres({ folder, url, keep: false })
-    const back = await moveFromPostgres({ folder, url })
-    assert.equal(dumpOf(folder), before)
-    assert.equal(dumpOf(back.before!), before)
-    await (await openStorageIn(folder)).close()
   }))
 
 run()

@@ -138,7 +138,7 @@ function Integrity({ persona }: { readonly persona: Persona }) {
     >
       <Problem of={action.problem} />
       {!found && !action.problem && (
-        <p class="muted">Compares the stored records with their seals, and the log of learning with its chain.</p>
+        <p class="muted">Compares the stored records with their digests, and the log of learning with its chain.</p>
       )}
       {found && (
         <Notice kind={found.valid ? 'good' : 'warning'}>

@@ -1,35 +1,12 @@
 import * as assert from 'uvu/assert'
-import { canonicalNumbers, shortDouble } from '../../../src/formats/json/number-lists.ts'
+import { shortDouble } from '../../../src/personas/package/json-writer.ts'
 import { fc } from '../../helpers/properties.ts'
 import { suite } from '../../helpers/suite.ts'
 
-const numbers = suite('canonical numbers')
+const numbers = suite('numbers of embeddings in packages')
 
 /** Any float's bits, NaN and the infinities left out. */
 const float = fc.float({ noNaN: true, noDefaultInfinity: true })
-
-numbers('writes any list of doubles as the engine does', () => {
-  const double = fc.oneof(
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc
-      .tuple(fc.integer({ min: -1_000_000_000, max: 1_000_000_000 }), fc.integer({ min: 0, max: 16 }))
-      .map(([n, k]) => n / 10 ** k),
-    float,
-  )
-  void fc.assert(
-    fc.property(fc.array(double), (values) => {
-      assert.is(canonicalNumbers(values), JSON.stringify(values))
-    }),
-    { numRuns: 2000 },
-  )
-})
-
-numbers('gets every digit right at the borders of its own range', () => {
-  const values = [
-    0.1, 0.01, 0.001, 0.0001, 0.00001, 1, 0.999999999, 0.9999999999, 0.123456789, 0.100000001, 1e-9, -0.5, 0, -0,
-  ]
-  assert.is(canonicalNumbers(values), JSON.stringify(values))
-})
 
 numbers('finds at most nine digits that give back the same 32-bit float', () => {
   void fc.assert(
