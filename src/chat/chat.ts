@@ -14,8 +14,16 @@ export { badEnding } from './dialects/anthropic/response.ts'
 export { dialectFor } from './dialects/dialects.ts'
 export { ollama } from './dialects/ollama/dialect.ts'
 export { createGenerateWriter, readGenerate, writeGenerated } from './dialects/ollama/generate.ts'
+export {
+  compactionPlace,
+  compactionRequest,
+  hasCompaction,
+  keptMessages,
+  ownCompaction,
+  withSummaries,
+} from './dialects/responses/compaction.ts'
 export { responses } from './dialects/responses/dialect.ts'
-export { responseObject, unrepeatedFields } from './dialects/responses/echo.ts'
+export { itemId, responseObject, unrepeatedFields, writeUsage } from './dialects/responses/echo.ts'
 export type { ResponseOptions } from './dialects/responses/output.ts'
 export { fromClient } from './dialects/responses/placement.ts'
 export type { OpenReasoning } from './dialects/responses/reasoning.ts'
@@ -87,7 +95,7 @@ export type {
 } from './responses/store.ts'
 export type { Booking, RouteReport } from './route-report.ts'
 export { type ChatCall, createRouter, type RoutedReply, type RoutedStream, type Router } from './router.ts'
-export { createReasoningSeals, type ReasoningSeals } from './sealed-reasoning.ts'
+export { createReasoningSeals, isSealed, type ReasoningSeals } from './sealed-reasoning.ts'
 export { textLength } from './text-length.ts'
 export { pinOf } from './tools/pins.ts'
 export type { ToolChat } from './tools/rounds.ts'

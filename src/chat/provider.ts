@@ -3,6 +3,7 @@ import { heavyValue, joinInTurns, weightOf, writeJson } from '../formats/formats
 import type { HttpResponse, Send, Timeouts } from '../http/http.ts'
 import type { ModelFacts, PluginManifest } from '../plugins/plugins.ts'
 import type { HeavyWork } from '../process/process.ts'
+import { summaryRequest } from './dialects/responses/compaction.ts'
 import { forPlace } from './dialects/responses/placement.ts'
 import type { OpenReasoning } from './dialects/responses/reasoning.ts'
 import { sensesOf, withoutUnseen } from './dialects/unseen-media.ts'
@@ -139,7 +140,10 @@ export function httpTarget({
     identity: manifest,
     keys,
     async ask(request, signal, endsAt, user, key, traced) {
-      const reply = await post(wire(request, false, user, traced), signal, endsAt, user, key)
+      const first = await post(wire(request, false, user, traced), signal, endsAt, user, key)
+      const instead = isGood(first) ? undefined : summaryRequest(request, first.status)
+      if (instead) first.discard()
+      const reply = instead ? await post(wire(instead, false, user, traced), signal, endsAt, user, key) : first
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const body = parseBody(text)

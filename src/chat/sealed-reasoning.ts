@@ -23,7 +23,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /** Whether a text was sealed by aichat, here or elsewhere. */
-function isSealed(text: string): boolean {
+export function isSealed(text: string): boolean {
   return text.startsWith(mark)
 }
 

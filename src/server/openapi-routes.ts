@@ -125,6 +125,20 @@ const routes: readonly DocumentedRoute[] = [
     statuses: [401, ...answering],
   },
   {
+    route: 'POST /v1/responses/compact',
+    summary: 'A conversation in few items, for the next request: by its provider where that can, else by a summary.',
+    dialect: 'openai',
+    body: responsesBody.partial(),
+    answer: z.object({
+      id: z.string(),
+      object: z.literal('response.compaction'),
+      created_at: z.int(),
+      output: z.array(item),
+      usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+    }),
+    statuses: [401, ...answering],
+  },
+  {
     route: 'GET /v1/responses/{id}',
     summary:
       'A response that is kept; ?stream=true tells the events of one that was made with background: true, ?starting_after=N those after a number.',

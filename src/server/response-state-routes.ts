@@ -3,6 +3,7 @@ import { responses as dialect, type Item, type ItemPage, wrongField } from '../c
 import { nextStage } from '../formats/formats.ts'
 import { chat, countTokens, parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
+import { compactResponse } from './compact-response.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import type { Identify, Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
@@ -16,6 +17,7 @@ type Answer = (context: RequestContext, identity: Identity, id: string) => Promi
 export function responseStateRoutes(app: App, identify: Identify): readonly Route[] {
   return [
     route('POST', '/input_tokens', count),
+    route('POST', '/compact', compact),
     route('GET', '/:id', retrieve),
     route('DELETE', '/:id', remove),
     route('POST', '/:id/cancel', cancel),
@@ -56,6 +58,12 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
     const { responses } = await app.responses()
     const { items, more } = await responses.input(readerOf(identity), id, pageIn(context))
     sendJson(context, 200, listOf(items, more))
+  }
+
+  async function compact(context: RequestContext, identity: Identity): Promise<void> {
+    const sent = await readJson(context.request, chat.limit!)
+    await nextStage(sent, { user: identity.caller?.id, isOver: () => context.response.destroyed })
+    await compactResponse(app, context, identity, await completeRequest(app, context, identity, sent))
   }
 
   async function count(context: RequestContext, identity: Identity): Promise<void> {

@@ -1,5 +1,15 @@
 import type { App } from '../app/app.ts'
-import { type JsonObject, type OpenedRequest, type Reader, type ResponseObject, wrongField } from '../chat/chat.ts'
+import {
+  compactionPlace,
+  hasCompaction,
+  isSealed,
+  type JsonObject,
+  type OpenedRequest,
+  type Reader,
+  type ResponseObject,
+  withSummaries,
+  wrongField,
+} from '../chat/chat.ts'
 import { toAppError } from '../errors.ts'
 import type { Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
@@ -8,6 +18,8 @@ import { chargeBody } from './request-holder.ts'
 /** A request with the whole conversation as its input. */
 export interface WholeRequest {
   readonly body: JsonObject
+  /** The items of its input as they came: `body` has the summaries among them as messages. */
+  readonly items: readonly unknown[]
   /** Fields of the response object that the body no longer tells, such as `previous_response_id`. */
   readonly echo: JsonObject
   readonly opened: OpenedRequest
@@ -44,13 +56,31 @@ export async function completeRequest(
         ? 'This server keeps no responses: ask without background'
         : 'Leave out store: false, or shorten input',
     ])
+  const items = Array.isArray(body['input']) ? (body['input'] as readonly unknown[]) : []
+  const input = Array.isArray(body['input']) ? await openedItems(app, reader.owner, items) : body['input']
   return {
-    body,
+    body: { ...body, input },
+    items,
     echo: { previous_response_id: previous ?? null, store: opened.keep },
     opened,
     reader,
     inBackground,
   }
+}
+
+/**
+ * The items of a request with the summaries that this server made for its user as messages. Throws `invalid` for one that it
+ * made for another user, or that another server made.
+ */
+async function openedItems(app: App, user: string, items: readonly unknown[]): Promise<readonly unknown[]> {
+  if (!hasCompaction(items)) return items
+  const { reasoning } = await app.chat()
+  const open = reasoning.openFor(user, compactionPlace)
+  return withSummaries(items, (sealed) => {
+    const summary = open(sealed)
+    if (summary || !isSealed(sealed)) return summary
+    throw wrongField('input', 'A compaction item was made for another user or by another server, and cannot be read')
+  })
 }
 
 /**

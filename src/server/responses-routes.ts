@@ -26,6 +26,7 @@ import {
 } from '../operations/operations.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
+import { answerWithCompaction, asksForCompaction } from './compact-response.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
@@ -85,6 +86,7 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
   const work = { user: caller.id, isOver: () => context.response.destroyed }
   await nextStage(sent, work)
   const whole = await completeRequest(app, context, identity, sent)
+  if (asksForCompaction(whole)) return answerWithCompaction(app, context, identity, whole)
   const read = responses.readRequest(whole.body)
   if (read.messages.length === 0)
     throw new AppError('invalid', 'Invalid chat request', { details: ['input: must hold at least one item'] })

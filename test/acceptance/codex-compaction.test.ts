@@ -17,10 +17,14 @@ if (path === undefined) process.stdout.write('skipped: codex is not in PATH (AIC
 const steps = 8
 const summary = 'Some files are made already, each by one command.'
 const texts = ({ messages }: ChatRequest) => messages.map(({ content }) => textOf(content))
-const isWish = (request: ChatRequest) => texts(request).at(-1)!.includes('CONTEXT CHECKPOINT COMPACTION')
+const isWish = (request: ChatRequest) =>
+  /^Summarise the conversation above|CONTEXT CHECKPOINT COMPACTION/.test(texts(request).at(-1)!)
 
-for (const api of ['openai-chat', 'anthropic-messages'] as const)
-  (path === undefined ? test.skip : test)(`by the model that it asks, before a provider of ${api}`, () => {
+for (const [how, name, api] of [
+  ['by a model of its own choice', 'aichat', 'openai-chat'],
+  ['as it asks OpenAI for it', 'OpenAI', 'anthropic-messages'],
+] as const)
+  (path === undefined ? test.skip : test)(`${how}, before a provider of ${api}`, () => {
     let step = 0
     const asked: ChatRequest[] = []
     const say = (request: ChatRequest): Partial<Message> => {
@@ -43,7 +47,7 @@ for (const api of ['openai-chat', 'anthropic-messages'] as const)
           setUp(folder: string, at: string) {
             const made = codex.setUp(folder, at)
             const file = join(folder, '.codex', 'config.toml')
-            const settings = readFileSync(file, 'utf8')
+            const settings = readFileSync(file, 'utf8').replace('name = "aichat"', `name = "${name}"`)
             writeFileSync(file, `model_context_window = 40000\nmodel_auto_compact_token_limit = 16000\n${settings}`)
             return made
           },

@@ -89,6 +89,7 @@ const prefixes: Readonly<Record<string, string>> = {
   function_call_output: 'fco',
   custom_tool_call: 'ctc',
   custom_tool_call_output: 'ctco',
+  compaction: 'cmp',
 }
 
 /** The items as they are kept: each has a type and an id. */

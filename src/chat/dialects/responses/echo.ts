@@ -112,7 +112,7 @@ function choiceOf(request: ChatRequest | undefined): unknown {
 }
 
 /** Token counts with every field that clients read, zeros too. */
-function writeUsage(usage: Usage): JsonObject {
+export function writeUsage(usage: Usage): JsonObject {
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
   return {
     input_tokens: usage.prompt_tokens,

@@ -9,6 +9,7 @@ import { notExpressible } from '../shared/request-check.ts'
 import { includedLogprobs } from '../shared/request-fields.ts'
 import { tokenLimitOf, wireRequest } from '../shared/request-writer.ts'
 import { renameToolIds } from '../shared/tool-ids.ts'
+import { compactionWire } from './compaction.ts'
 import { writeParts } from './content.ts'
 import { writeTurn } from './items.ts'
 import { toolNames, writeToolChoice, writeTools } from './tools.ts'
@@ -44,7 +45,9 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
     stream_options: writeStreamOptions(request, own),
   })
   const refused = lostSampling(request, endpoint)
-  return wireRequest(request, endpoint, refused.length > 0 ? without(body, refused) : body)
+  const whole = { endpoint, body: refused.length > 0 ? without(body, refused) : body }
+  const sent = compactionWire(request, endpoint, whole.body) ?? whole
+  return wireRequest(request, sent.endpoint, sent.body)
 }
 
 /** A body without the fields that its model refuses. */
@@ -84,6 +87,7 @@ const written = new Set([
   'reasoning',
   'stream_options',
   'sealed',
+  'compact',
 ])
 
 /** Fields that both of OpenAI's dialects have under one name. */
