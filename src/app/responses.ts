@@ -1,6 +1,8 @@
 import {
   type Background,
+  type Conversations,
   createBackground,
+  createConversations,
   createResponses,
   type ResponseParts,
   type ResponseStore,
@@ -9,9 +11,10 @@ import {
 import { startMaintenance } from '../personas/personas.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** The kept responses, and responses in the background. */
+/** The kept responses and conversations, and responses in the background. */
 export interface ResponseArea {
   readonly responses: Responses
+  readonly conversations: Conversations
   readonly background: Background
   /** Ends the responses in the background, which stay as failed. */
   close(): Promise<void>
@@ -53,6 +56,7 @@ export function openResponses({ store, settings, settledClock, maintains }: Resp
   const upkeep = maintains ? startMaintenance({ maintain: expire }) : undefined
   return {
     responses,
+    conversations: createConversations(parts),
     background,
     async close() {
       await background.close()

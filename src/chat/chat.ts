@@ -14,6 +14,7 @@ export { badEnding } from './dialects/anthropic/response.ts'
 export { dialectFor } from './dialects/dialects.ts'
 export { ollama } from './dialects/ollama/dialect.ts'
 export { createGenerateWriter, readGenerate, writeGenerated } from './dialects/ollama/generate.ts'
+export { createCompletionWriter, promptsOf, readCompletion, writeCompletion } from './dialects/openai/completions.ts'
 export {
   compactionPlace,
   compactionRequest,
@@ -81,12 +82,16 @@ export { defaultTimeouts, httpTarget, type Target } from './provider.ts'
 export { providerName } from './provider-name.ts'
 export { createRequestBook, liveStates, type RequestBook } from './request-book.ts'
 export { type Background, createBackground } from './responses/background.ts'
+export { type Conversation, type Conversations, createConversations } from './responses/conversations.ts'
+export { keptItems } from './responses/items.ts'
 export type { Piece } from './responses/job.ts'
 export { wrongField } from './responses/refusals.ts'
 export { createResponses, type OpenedRequest, type ResponseParts, type Responses } from './responses/responses.ts'
 export type {
+  Appended,
   Item,
   ItemPage,
+  NewItems,
   NewResponse,
   Reader,
   ResponseBounds,

@@ -19,6 +19,7 @@ export { createEmbeddings, embeddingsInput, embeddingsLimit } from './embeddings
 export { requireListedPersona } from './key-lists.ts'
 export { createKey, keyView, listKeys, revokeKey, rotateKey, showKey, updateKey } from './keys.ts'
 export { changeLimit, checkLimit, limitsInput, listLimits, removeLimit, resetLimit, showLimit } from './limits.ts'
+export { completeEach, type ReadyChats, streamEach } from './many-chats.ts'
 export {
   addMemory,
   editMemory,

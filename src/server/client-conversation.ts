@@ -11,10 +11,11 @@ const longestName = 1000
  */
 export function conversationOf({ request: { headers } }: Pick<RequestContext, 'request'>, body: unknown) {
   const fields = isObject(body) ? body : {}
-  const { metadata } = fields
+  const { conversation, metadata } = fields
   const candidates = [
     headers['x-aichat-conversation'],
     fields['prompt_cache_key'],
+    isObject(conversation) ? conversation['id'] : conversation,
     isObject(metadata) ? sessionIn(metadata['user_id']) : undefined,
     fields['previous_response_id'],
   ]

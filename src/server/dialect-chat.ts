@@ -6,13 +6,14 @@ import {
   boundText,
   type ChatOrder,
   chat,
-  completeChat,
+  completeEach,
   parseInput,
   plainOrder,
   prepareChat,
+  type ReadyChats,
   reportHeaders,
   routed,
-  streamChat,
+  streamEach,
 } from '../operations/operations.ts'
 import { heavyTurn } from '../process/process.ts'
 import { readJson } from './body.ts'
@@ -30,6 +31,8 @@ export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse'
   readonly format?: EventFormat
   /** The model as the router knows it, where clients name it in another way. Answers then name it as the client did. */
   readonly modelOf?: (asked: string) => Promise<string>
+  /** The chats of a request, where one asks several; their answers are the choices of one. */
+  readonly split?: (request: ChatOrder['request']) => readonly ChatOrder['request'][]
 }
 
 const shapes = {
@@ -72,20 +75,21 @@ export async function answerShaped(
   const call = { app, caller, signal: context.connection, watch: context.record }
   // The spread comes last: V8 makes a hidden class again, in old space, for each object that begins with a spread and has more.
   const order: ChatOrder = { conversation: conversationOf(context, wire), ...plain }
-  const prepared = prepareChat(call, shape.modelOf ? await named(order, shape.modelOf) : order)
-  const ready = prepared instanceof Promise ? await prepared : prepared
+  const all = prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
+  const chats = all instanceof Promise ? await all : all
+  const [ready] = chats
   const { request } = ready.routed
   const limitNames = id === 'anthropic-messages' ? 'anthropic' : 'openai'
   if (request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await streamChat(call, ready, call.signal)
+      const { chunks, report, booking } = await streamEach(call, chats, call.signal)
       const { push, end, fail } = shape.createStreamWriter(request as ChatRequest)
       const events = { ...shape.format, push, end, fail: (error: AppError) => fail(clientError(error, id)) }
       const headers = reportHeaders(report, ready)
       const limits = booking.limitHeaders(limitNames)
       await sendEvents(context, chunks, events, limits ? { ...headers, ...limits } : headers)
     })
-  const { reply, report, booking } = await completeChat(call, ready, call.signal)
+  const { reply, report, booking } = await completeEach(call, chats, call.signal)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
@@ -98,6 +102,26 @@ export async function answerShaped(
   const source = shape.sourceOf?.(reply)
   if (source !== undefined && source.length <= heavyValue) sendText(context, 200, source)
   else sendJson(context, 200, shape.writeResponse(reply))
+}
+
+/** The chats of an order, at once where none of them is a persona's. */
+function prepareAll(
+  call: Parameters<typeof prepareChat>[0],
+  order: ChatOrder,
+  { split }: ChatShape,
+): ReadyChats | Promise<ReadyChats> {
+  if (split) return prepareEach(call, order, split(order.request))
+  const ready = prepareChat(call, order)
+  return ready instanceof Promise ? ready.then((chat) => [chat]) : [ready]
+}
+
+async function prepareEach(
+  call: Parameters<typeof prepareChat>[0],
+  order: ChatOrder,
+  requests: readonly ChatOrder['request'][],
+): Promise<ReadyChats> {
+  const [first = order, ...others] = requests.map((request) => ({ ...order, request }))
+  return [await prepareChat(call, first), ...(await Promise.all(others.map((other) => prepareChat(call, other))))]
 }
 
 /** The order for the router's model, answered under the name that the client gave it. */

@@ -1,10 +1,11 @@
 import type { Scope } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import { dialectFor } from '../chat/chat.ts'
+import { createCompletionWriter, dialectFor, promptsOf, readCompletion, writeCompletion } from '../chat/chat.ts'
+import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/formats.ts'
 import { chat, countTokens, parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
-import { answerChat } from './dialect-chat.ts'
+import { answerChat, answerShaped, type ChatShape } from './dialect-chat.ts'
 import { anthropicError, errorOfClient, openaiError } from './dialect-errors.ts'
 import { answerModels } from './dialect-models.ts'
 import type { Identify, Identity, Rule } from './identity.ts'
@@ -12,6 +13,15 @@ import { ollamaRoutes } from './ollama-routes.ts'
 import { type ErrorBody, type RequestContext, sendJson } from './request-context.ts'
 import { responsesRoutes } from './responses-routes.ts'
 import { callOf, type Route, sendDownload, whileLoggedIn } from './routes.ts'
+
+/** OpenAI's older completions of texts, as chats. */
+const textCompletions: ChatShape = {
+  id: 'openai-chat',
+  readRequest: readCompletion,
+  writeResponse: writeCompletion,
+  createStreamWriter: createCompletionWriter,
+  split: promptsOf,
+}
 
 type Answer = (context: RequestContext, identity: Identity) => Promise<void>
 
@@ -23,6 +33,8 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   return [
     openai('/v1/chat/completions', 'chat', (context, identity) => answerChat(app, context, identity, 'openai-chat')),
     ...responsesRoutes(app, identify),
+    openai('/v1/completions', 'chat', complete),
+    openai('/v1/moderations', 'chat', moderate),
     openai('/v1/audio/speech', 'speech', speak),
     openai('/v1/embeddings', 'embeddings', embed),
     ...['/v1/models', '/v1/models/**:id'].map((path) => route('GET', path, 'models', errorOfClient, models, true)),
@@ -68,6 +80,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     return answerModels(callOf(app, context, identity), context)
   }
 
+  async function complete(context: RequestContext, identity: Identity): Promise<void> {
+    const wire = await readJson(context.request, chat.limit!)
+    await answerShaped(app, context, identity, textCompletions, wire)
+  }
+
   async function speak(context: RequestContext, identity: Identity): Promise<void> {
     const { readSpeechBody, invalidNames } = await import('./speech-body.ts')
     const { speak: speakText } = await import('../operations/speech.ts')
@@ -87,4 +104,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     await nextStage(body, { user: identity.caller?.id, isOver: () => context.response.destroyed })
     sendJson(context, 200, await countTokens.run(callOf(app, context, identity), parseInput(countTokens, body)))
   }
+}
+
+/** 404, which OpenAI's libraries do not repeat. */
+async function moderate(): Promise<never> {
+  throw new AppError('not_found', 'Moderations are not offered here', {
+    details: ['No model here classifies texts: ask the provider itself'],
+  })
 }

@@ -45,6 +45,15 @@ const responsesBody = z.object({
   input: z.union([z.string(), z.array(z.looseObject({})).max(mostMessages)]),
 })
 
+/** https://platform.openai.com/docs/api-reference/conversations */
+const conversation = z.object({
+  id: z.string(),
+  object: z.literal('conversation'),
+  created_at: z.int(),
+  metadata: z.record(z.string(), z.string()),
+})
+const metadata = z.exactOptional(z.record(z.string(), z.string()).nullable())
+const newItems = z.array(z.looseObject({})).max(20)
 const item = z.looseObject({ type: z.string(), id: z.string() })
 const itemList = z.object({
   object: z.literal('list'),
@@ -111,10 +120,29 @@ const routes: readonly DocumentedRoute[] = [
     statuses: [401, ...answering],
   },
   {
+    route: 'POST /v1/completions',
+    summary:
+      'The older completion of a text, answered as a chat (https://platform.openai.com/docs/api-reference/completions).',
+    dialect: 'openai',
+    body: z.object({
+      prompt: z.union([z.string(), z.array(z.string()).max(20)]),
+      model: z.string().optional(),
+      stream: z.boolean().optional(),
+    }),
+    produces: jsonOrEvents,
+    statuses: [401, ...answering],
+  },
+  {
     route: 'GET /v1/responses',
     summary: 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.',
     dialect: 'openai',
     statuses: [401, 404, 426, 429],
+  },
+  {
+    route: 'POST /v1/moderations',
+    summary: 'Refused with 404: no model here classifies texts.',
+    dialect: 'openai',
+    statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/responses/input_tokens',
@@ -166,6 +194,65 @@ const routes: readonly DocumentedRoute[] = [
     summary: 'The items that a response was asked, in pages: ?limit=20&order=desc&after=ID.',
     dialect: 'openai',
     answer: itemList,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/conversations',
+    summary: 'Makes a conversation for `conversation` of POST /v1/responses, with at most 20 items.',
+    dialect: 'openai',
+    body: z.object({ items: z.exactOptional(newItems.nullable()), metadata }),
+    answer: conversation,
+    statuses: [401, 413, 415, 429],
+  },
+  {
+    route: 'GET /v1/conversations/{id}',
+    summary: 'A conversation, without its items.',
+    dialect: 'openai',
+    answer: conversation,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/conversations/{id}',
+    summary: 'Replaces the metadata of a conversation.',
+    dialect: 'openai',
+    body: z.object({ metadata }),
+    answer: conversation,
+    statuses: [401, 404, 413, 415, 429],
+  },
+  {
+    route: 'DELETE /v1/conversations/{id}',
+    summary: 'Removes a conversation with its items; responses that were made in it stay.',
+    dialect: 'openai',
+    answer: z.object({ id: z.string(), object: z.literal('conversation.deleted'), deleted: z.literal(true) }),
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/conversations/{id}/items',
+    summary: 'Adds at most 20 items to a conversation.',
+    dialect: 'openai',
+    body: z.object({ items: newItems }),
+    answer: itemList,
+    statuses: [401, 404, 413, 415, 429],
+  },
+  {
+    route: 'GET /v1/conversations/{id}/items',
+    summary: 'The items of a conversation, in pages: ?limit=20&order=desc&after=ID.',
+    dialect: 'openai',
+    answer: itemList,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'GET /v1/conversations/{id}/items/{item}',
+    summary: 'One item of a conversation.',
+    dialect: 'openai',
+    answer: item,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'DELETE /v1/conversations/{id}/items/{item}',
+    summary: 'Removes one item of a conversation.',
+    dialect: 'openai',
+    answer: conversation,
     statuses: [401, 404, 429],
   },
   {

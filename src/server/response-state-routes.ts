@@ -79,7 +79,7 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
 }
 
 /** The page of items that a request asks for. Throws `invalid`. */
-function pageIn(context: RequestContext): ItemPage {
+export function pageIn(context: RequestContext): ItemPage {
   const limit = numberIn(context, 'limit', 1, 100) ?? 20
   const order = context.query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw wrongField('order', 'order must be asc or desc')
@@ -87,7 +87,7 @@ function pageIn(context: RequestContext): ItemPage {
 }
 
 /** Items as OpenAI lists them. */
-function listOf(items: readonly Item[], more: boolean) {
+export function listOf(items: readonly Item[], more: boolean) {
   const ends = { first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
   return { object: 'list', data: items, ...ends, has_more: more }
 }

@@ -46,7 +46,7 @@ export async function completeRequest(
   const reader = readerOf(identity)
   const charge = (bytes: number) => chargeBody(context.request, bytes)
   const opened = await responses.open(sent, reader, charge)
-  const { previous_response_id: previous, background, ...body } = opened.body
+  const { previous_response_id: previous, conversation: _, background, ...body } = opened.body
   if (background !== undefined && background !== null && typeof background !== 'boolean')
     throw wrongField('background', 'background must be true or false')
   const inBackground = background === true
@@ -61,7 +61,11 @@ export async function completeRequest(
   return {
     body: { ...body, input },
     items,
-    echo: { previous_response_id: previous ?? null, store: opened.keep },
+    echo: {
+      previous_response_id: previous ?? null,
+      store: opened.keep,
+      ...(opened.conversation !== undefined && { conversation: { id: opened.conversation } }),
+    },
     opened,
     reader,
     inBackground,

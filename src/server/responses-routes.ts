@@ -27,6 +27,7 @@ import {
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
 import { answerWithCompaction, asksForCompaction } from './compact-response.ts'
+import { conversationRoutes } from './conversation-routes.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
@@ -60,6 +61,7 @@ export function responsesRoutes(app: App, identify: Identify): readonly Route[] 
       },
     },
     ...responseStateRoutes(app, identify),
+    ...conversationRoutes(app, identify),
   ]
 }
 

@@ -68,6 +68,7 @@ for (const [asked, meant] of [
         ['/api/chat', { model: asked, messages, stream: true }],
         ['/api/chat/preview', { model: asked, messages }],
         ['/v1/chat/completions', { model: asked, messages }],
+        ['/v1/completions', { model: asked, prompt: 'My diary' }],
         ['/v1/responses', { model: asked, input: 'My diary' }],
         ['/v1/messages', { model: asked, messages, max_tokens: 10 }],
         ['/ollama/api/chat', { model: asked, messages }],

@@ -219,7 +219,9 @@ test('wrong queries, conversations and unknown parts are refused in the shape of
     assert.equal(await refusal('GET', `${of}/input_items?order=random`), [400, 'order'])
     assert.equal(await refusal('GET', `${of}/input_items?after=msg_x`), [400, 'after'])
     assert.equal(await refusal('POST', `${of}/cancel`), [400, 'background'])
-    assert.equal(await refusal('POST', '', { model, input: 'x', conversation: 'conv_1' }), [400, 'conversation'])
+    assert.equal(await refusal('POST', '', { model, input: 'x', conversation: 'conv_1' }), [404, null])
+    const both = { model, input: 'x', conversation: 'conv_1', previous_response_id: made.id }
+    assert.equal(await refusal('POST', '', both), [400, 'conversation'])
     assert.equal(await refusal('POST', '', { model, input: 'x', store: false, background: true }), [400, 'background'])
     assert.equal(await refusal('POST', '', { model, input: 'x', background: 'yes' }), [400, 'background'])
     for (const wrong of [{ store: 'yes' }, { max_output_tokens: 0 }, { max_output_tokens: 1.5 }])

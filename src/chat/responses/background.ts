@@ -68,7 +68,7 @@ export function createBackground(responses: Responses): Background {
         run,
         // A job stays listed until its end is written, so that it is not reported as running forever.
         save: async (response, events) => {
-          const isWritten = await responses.finish(reader.owner, response, events)
+          const isWritten = await responses.finish(reader.owner, response, events, opened)
           const end = isWritten ? undefined : await endElsewhere(reader, response)
           running.delete(queued.id)
           return end

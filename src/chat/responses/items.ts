@@ -42,6 +42,16 @@ export function isId(value: unknown): value is string {
   return typeof value === 'string' && value.length > 0 && value.length <= longestId
 }
 
+/** Whether an id is a conversation's: those of responses begin otherwise. */
+export function isConversationId(id: string): boolean {
+  return id.startsWith('conv_')
+}
+
+/** A new, unguessable id of a conversation. */
+export function newConversationId(): string {
+  return newId('conv')
+}
+
 /** The ids that a request refers to. Throws `invalid` for too many, a wrong one, or one twice. */
 export function referencesIn(items: readonly unknown[]): readonly string[] {
   const ids = new Set<string>()

@@ -1,8 +1,10 @@
 import { AppError } from '../../errors.ts'
 import { weightOf } from '../../formats/formats.ts'
-import { isId, itemsOf, keptItems, mostItems, referencesIn, withoutReferences } from './items.ts'
-import { previousNotFound, responseNotFound, wrongField } from './refusals.ts'
+import { isObject } from '../protocol/json-object.ts'
+import { isConversationId, isId, itemsOf, keptItems, mostItems, referencesIn, withoutReferences } from './items.ts'
+import { bothBehind, conversationNotFound, previousNotFound, responseNotFound, wrongField } from './refusals.ts'
 import type {
+  Appended,
   Chain,
   Item,
   ItemPage,
@@ -22,6 +24,8 @@ export interface OpenedRequest {
   /** The items that it adds to the conversation; each has an id. */
   readonly own: readonly Item[]
   readonly previous: string | undefined
+  /** The id of the conversation to which its input and output are added. */
+  readonly conversation: string | undefined
   /** The id of the first response of the conversation that it continues with. */
   readonly thread: string | undefined
   /** Whether its response is to be kept; `body.store` says the same. */
@@ -34,16 +38,20 @@ export interface OpenedRequest {
 /** The responses that clients of the Responses API go on with. */
 export interface Responses {
   /**
-   * Reads the conversation behind a request: `previous_response_id`, and references to items. Throws `invalid` for one that
-   * is not there or too long; `charge` is called with the bytes before they are read.
+   * Reads the conversation behind a request: `previous_response_id` or `conversation`, and references to items. Throws
+   * `invalid` for one that is not there (`not_found` for a `conversation`), and for a conversation that is too long; `charge`
+   * is told the bytes before they are read.
    */
   open(body: unknown, reader: Reader, charge?: (bytes: number) => void): Promise<OpenedRequest>
-  /** Keeps a finished response of an opened request, if it is to be kept; false where it is too long for that. */
+  /**
+   * Keeps a finished response of an opened request, if it is to be kept, and adds it to its conversation; false where it is too
+   * long for that.
+   */
   keep(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<boolean>
   /** Keeps a response that is answered in the background. */
   begin(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<void>
-  /** Ends it; false when it was removed, or has ended, meanwhile. */
-  finish(owner: string, response: ResponseObject, events?: Uint8Array): Promise<boolean>
+  /** Ends it, and adds an answer to the conversation of its request; false when it was removed, or has ended, meanwhile. */
+  finish(owner: string, response: ResponseObject, events?: Uint8Array, opened?: OpenedRequest): Promise<boolean>
   /** Throws `not_found`. */
   find(reader: Reader, id: string): Promise<KeptResponse>
   /** A page of the items that a response was asked beside those behind it. Throws `not_found`, or `invalid` for `after`. */
@@ -79,10 +87,10 @@ export interface ResponseParts {
 const mostBehind = 1_000
 
 /** Bytes of a conversation: as much as a request may send. */
-const mostBytes = 32 * 1024 * 1024
+export const mostBytes = 32 * 1024 * 1024
 
 /** Characters of an input, or of an output, that is kept: to write more in one go would hold up others. */
-const mostKept = 8 * 1024 * 1024
+export const mostKept = 8 * 1024 * 1024
 
 /** No answer takes longer: milliseconds. */
 const longestAnswer = 3_600_000
@@ -100,48 +108,60 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       const fields = body as Body
       if (typeof body !== 'object' || body === null || Array.isArray(body))
         throw new AppError('invalid', 'The body must be a JSON object')
-      const previous = previousOf(fields)
-      const chain = previous === undefined ? undefined : await chainOf(previous, reader, charge)
-      const { items: behind, first: thread } = chain ?? { items: [], first: undefined }
-      const place = { previous, thread, isOff: !isOn }
-      const given = itemsOf(fields['input']) ?? (chain && (fields['input'] ?? undefined) === undefined ? [] : undefined)
+      const { previous, conversation } = behindOf(fields)
+      const id = previous ?? conversation
+      const chain = id === undefined ? undefined : await chainOf(id, reader, charge)
+      const { items: behind, first } = chain ?? { items: [], first: undefined }
+      const thread = previous === undefined ? undefined : first
+      const place = { previous, conversation, thread, isOff: !isOn }
+      const given =
+        itemsOf(fields['input']) ?? (id !== undefined && (fields['input'] ?? undefined) === undefined ? [] : undefined)
       // The reader of the request refuses it, with all other problems.
       if (given === undefined) return { body: fields, own: [], ...place, keep: false, warnings: [] }
       const own = await wholeItems(given, behind, reader, charge)
       const input = [...behind, ...own]
       if (input.length > mostItems) throw tooLong(`input and the items behind it are more than ${mostItems}`)
       const keep = isOn && fields['store'] !== false
-      const isLarge = keep && weightOf(own, mostKept) > mostKept
+      const isLarge = (keep || conversation !== undefined) && weightOf(own, mostKept) > mostKept
+      if (isLarge && conversation !== undefined)
+        throw wrongField('input', `input must have at most ${mostKept} characters to be added to a conversation`)
       return {
         body: { ...fields, input, ...(isOn && !isLarge ? {} : { store: false }) },
-        own: keep && !isLarge ? keptItems(own) : [],
+        own: (keep || conversation !== undefined) && !isLarge ? keptItems(own) : [],
         ...place,
         keep: keep && !isLarge,
         warnings: isLarge ? [`The response is not kept: its input has more than ${mostKept} characters`] : [],
       }
     },
-    async keep({ own, previous, keep }, response, reader) {
-      if (!keep) return true
+    async keep(opened, response, reader) {
+      const { own, previous, keep } = opened
+      const appended = appendedBy(opened, response)
+      if (!keep && !appended) return true
       if (weightOf(response.output, mostKept) > mostKept) return false
       const created = { created_at: clock(), owner: reader.owner, key: reader.key }
-      await store.add({ ...created, previous, response, input: own }, bounds)
+      if (keep) await store.add({ ...created, previous, response, input: own, appended }, bounds)
+      else if (appended) {
+        const most = { items: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
+        await store.append(reader, appended.conversation, since(), { ...appended, at: clock(), most }, bounds)
+      }
       return true
     },
     async begin({ own, previous }, response, reader) {
       const created = { created_at: clock(), owner: reader.owner, key: reader.key }
       await store.add({ ...created, previous, response, input: own, unfinished: true }, bounds)
     },
-    finish: (owner, response, events) => store.finish(owner, response, events),
-    find: async (reader, id) => sureOf(isId(id) ? await store.find(reader, id, since()) : undefined, id),
+    finish: (owner, response, events, opened) =>
+      store.finish(owner, response, events, opened && appendedBy(opened, response)),
+    find: async (reader, id) => sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id),
     async input(reader, id, page) {
-      const found = isId(id) ? await store.input(reader, id, since(), page) : undefined
+      const found = isResponseId(id) ? await store.input(reader, id, since(), page) : undefined
       if (found) return found
-      sureOf(isId(id) ? await store.find(reader, id, since()) : undefined, id)
+      sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id)
       throw wrongField('after', `The response has no item with id '${page.after}'`)
     },
     events: (reader, id) => store.events(reader, id, since()),
     async remove(reader, id) {
-      if (!isId(id) || !(await store.remove(reader, id))) throw responseNotFound(id)
+      if (!isResponseId(id) || !(await store.remove(reader, id))) throw responseNotFound(id)
     },
     extent: (owner) => store.extent(owner),
     removeAll: (owner) => store.removeAll(owner),
@@ -152,12 +172,13 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
     expire: () => store.expire(since()),
   }
 
-  /** What stands behind a response. */
+  /** What stands behind a response, or in a conversation. */
   async function chainOf(id: string, reader: Reader, charge: ((bytes: number) => void) | undefined): Promise<Chain> {
-    if (!isOn) throw previousNotFound(id, ['This server keeps no responses: send the whole conversation as input'])
+    const notFound = isConversationId(id) ? conversationNotFound : previousNotFound
+    if (!isOn) throw notFound(id, ['This server keeps no responses: send the whole conversation as input'])
     const limits = { responses: mostBehind, items: mostItems, bytes: mostBytes, charge }
     const chain = await store.chain(reader, id, since(), limits)
-    if (chain === 'absent') throw previousNotFound(id)
+    if (chain === 'absent') throw notFound(id)
     if (chain === 'too_long')
       throw tooLong(`${id} has more than ${mostBehind} responses, ${mostItems} items or ${mostBytes} bytes`)
     if (chain === 'unfinished')
@@ -187,13 +208,32 @@ export function interrupted(response: ResponseObject): ResponseObject {
   return { ...response, status: 'failed', error }
 }
 
-/** The response that a request continues with. Conversations in the sense of OpenAI are not kept here. */
-function previousOf(fields: Body): string | undefined {
-  if ((fields['conversation'] ?? undefined) !== undefined)
-    throw wrongField('conversation', 'Conversations are not kept here', ['Continue with previous_response_id'])
+/** Whether a value can be the id of a response, which a conversation's is not. */
+function isResponseId(value: unknown): value is string {
+  return isId(value) && !isConversationId(value)
+}
+
+/** The response, or the conversation, that a request continues with. */
+function behindOf(fields: Body): { readonly previous?: string; readonly conversation?: string } {
   const previous = fields['previous_response_id'] ?? undefined
-  if (previous === undefined || isId(previous)) return previous
-  throw wrongField('previous_response_id', 'previous_response_id must be the id of a response')
+  const named = fields['conversation'] ?? undefined
+  if (named !== undefined && previous !== undefined) throw bothBehind()
+  if (named === undefined) {
+    if (previous === undefined) return {}
+    if (isId(previous) && isConversationId(previous)) throw previousNotFound(previous)
+    if (isId(previous)) return { previous }
+    throw wrongField('previous_response_id', 'previous_response_id must be the id of a response')
+  }
+  const conversation = isObject(named) ? named['id'] : named
+  if (!isId(conversation)) throw wrongField('conversation', 'conversation must be the id of a conversation')
+  if (!isConversationId(conversation)) throw conversationNotFound(conversation)
+  return { conversation }
+}
+
+/** What an answer adds to the conversation of its request: nothing where it failed or was cancelled. */
+function appendedBy({ conversation, own }: OpenedRequest, { status, output }: ResponseObject): Appended | undefined {
+  if (conversation === undefined || (status !== 'completed' && status !== 'incomplete')) return undefined
+  return { conversation, items: [...own, ...keptItems(output)] }
 }
 
 function tooLong(extent: string): AppError {

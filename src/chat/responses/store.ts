@@ -33,6 +33,17 @@ export interface NewResponse {
   readonly created_at: number
   /** Whether this process still works on it; its output is empty then. */
   readonly unfinished?: true
+  /** Added to its conversation at the same time, where that is still there. */
+  readonly appended?: Appended | undefined
+}
+
+/** Items that a client adds to a conversation. */
+export interface NewItems {
+  readonly items: readonly Item[]
+  /** Milliseconds since 1970 UTC. */
+  readonly at: number
+  /** The most that the conversation may hold then. */
+  readonly most: { readonly items: number; readonly bytes: number }
 }
 
 export interface KeptResponse {
@@ -43,7 +54,13 @@ export interface KeptResponse {
   readonly created_at: number
 }
 
-/** The most that a user's kept responses may be; the least recently continued go first. */
+/** What a finished response adds to a conversation: its input and its output. */
+export interface Appended {
+  readonly conversation: string
+  readonly items: readonly Item[]
+}
+
+/** The most that a user's kept responses may be; the least recently continued go first. A conversation counts as one. */
 export interface ResponseBounds {
   readonly responses: number
   /** Bytes of their JSON. */
@@ -85,6 +102,9 @@ export interface ItemPage {
  * Keeps responses. Those that continue each other are a thread, which is kept as long as one of its responses: `since`
  * is the time, in milliseconds since 1970 UTC, from which on a response may have been made; an older one counts as
  * absent, as does one of another reader, but is still read behind a later one of its thread.
+ *
+ * A conversation is kept as a response that continues none: its items are the input, to which later ones are added, and each
+ * change counts as its making. It is added, found, paged, read as a chain and removed as one.
  */
 export interface ResponseStore {
   /**
@@ -93,7 +113,7 @@ export interface ResponseStore {
    */
   add(response: NewResponse, bounds: ResponseBounds): Promise<void>
   /** Replaces an unfinished response by its end, with its events as bytes; false when it is gone or has ended before. */
-  finish(owner: string, response: ResponseObject, events?: Uint8Array): Promise<boolean>
+  finish(owner: string, response: ResponseObject, events?: Uint8Array, appended?: Appended): Promise<boolean>
   find(reader: Reader, id: string, since: number): Promise<KeptResponse | undefined>
   /** A page of a response's own input; undefined when the response is absent or `after` is none of its items. */
   input(
@@ -121,6 +141,23 @@ export interface ResponseStore {
   removeAll(owner: string): Promise<number>
   /** How many an owner has, and their bytes. */
   extent(owner: string): Promise<ResponseBounds>
+  /**
+   * Adds items to a conversation and holds its owner to the bounds; resolves with the items as they are kept, each with an id
+   * that no other of its items has.
+   */
+  append(
+    reader: Reader,
+    id: string,
+    since: number,
+    added: NewItems,
+    bounds: ResponseBounds,
+  ): Promise<readonly Item[] | 'absent' | 'too_long'>
+  /** One item of a conversation. */
+  item(reader: Reader, id: string, since: number, item: string): Promise<Item | undefined>
+  /** Removes one item of a conversation; false where either is absent. */
+  removeItem(reader: Reader, id: string, since: number, item: string): Promise<boolean>
+  /** Replaces the fields of a conversation, not its items, at a time; false where it is absent. */
+  describe(reader: Reader, response: ResponseObject, since: number, at: number): Promise<boolean>
   /** Removes threads without a response from this time or later. */
   expire(since: number): Promise<void>
   /**

@@ -2,6 +2,7 @@ import type { NewResponse, Reader, ResponseBounds, ResponseObject, ResponseStore
 import { nothing, rows, run, type StoreDatabase, sql, together, type Word, type Work } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { OwnedRows } from './owned-rows.ts'
+import { appendItems, conversationsOf, type WrittenItems, writtenItems } from './response-conversations.ts'
 import { readsOf } from './response-reads.ts'
 import { type ResponseRow, type ResponseTable, type Written, writtenOf } from './response-rows.ts'
 import { trimResponses } from './response-trim.ts'
@@ -51,24 +52,27 @@ export function createResponseStore(db: StoreDatabase, parts: ResponseParts): Re
     async add(response, bounds) {
       const { id } = response.response
       const written = await writtenOf(response.response, response.input)
+      const appended = await writtenItems(response.appended)
       if (response.unfinished) parts.hold(id)
       try {
-        await parts.writeSoon(() => add(parts, response, written, bounds))
+        await parts.writeSoon(() => add(parts, response, written, bounds, appended))
       } catch (reason) {
         parts.letGo(id)
         throw reason
       }
     },
-    async finish(owner, response, events) {
+    async finish(owner, response, events, appended) {
       const written = await writtenOf(response, [])
+      const items = await writtenItems(appended)
       try {
-        return await parts.write(() => finish(parts, { owner }, response.id, written, events))
+        return await parts.write(() => finish(parts, { owner }, response.id, written, events, items))
       } finally {
         // Where it failed, the work has ended all the same: the response counts as left.
         parts.letGo(response.id)
       }
     },
     ...readsOf(db, parts),
+    ...conversationsOf(db, parts),
     async remove(reader, id) {
       const removed = await db.remove(() => remove(parts, reader, id))
       parts.letGo(id)
@@ -95,7 +99,13 @@ export const responseOwnership: OwnedRows = {
 }
 
 /** Whether others made room for it. */
-function* add(parts: ResponseParts, response: NewResponse, written: Written, bounds: ResponseBounds): Work<boolean> {
+function* add(
+  parts: ResponseParts,
+  response: NewResponse,
+  written: Written,
+  bounds: ResponseBounds,
+  appended: WrittenItems | undefined,
+): Work<boolean> {
   const { owner, key, previous, unfinished } = response
   const [, , before] = yield* together(
     turnOf(owner),
@@ -103,6 +113,7 @@ function* add(parts: ResponseParts, response: NewResponse, written: Written, bou
     previous === undefined ? nothing() : findResponse({ owner, key }, previous),
   )
   const thread = before?.thread_id ?? (yield* openThread(owner))
+  if (appended) yield* appendItems(parts, { owner, key }, appended, response.created_at)
   const extent = yield* insertResponse(parts, response, thread, written, unfinished ? parts.mark() : null)
   return yield* trimResponses(parts, owner, thread, extent, bounds)
 }
@@ -113,10 +124,12 @@ function* finish(
   id: string,
   written: Written,
   events: Uint8Array | undefined,
+  appended: WrittenItems | undefined,
 ): Work<boolean> {
   const [, row] = yield* together(turnOf(reader.owner), findResponse(reader, id, true))
   if (!row || row.process === null) return false
   yield* finishResponse(parts, row, written, events)
+  if (appended) yield* appendItems(parts, reader, appended, row.created_at)
   return true
 }
 

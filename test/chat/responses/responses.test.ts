@@ -25,7 +25,8 @@ test('what makes no sense is refused by the name of its field', () =>
   withResponses(async ({ responses }) => {
     const refer = { type: 'item_reference', id: 'msg_1' }
     for (const [body, param, words] of [
-      [{ conversation: 'conv_1', input: 'Hi' }, 'conversation', /not kept here/],
+      [{ conversation: 'conv_1', previous_response_id: 'resp_1', input: 'Hi' }, 'conversation', /Mutually exclusive/],
+      [{ conversation: 7, input: 'Hi' }, 'conversation', /must be/],
       [{ previous_response_id: 7, input: 'Hi' }, 'previous_response_id', /must be/],
       [{ previous_response_id: 'x'.repeat(201), input: 'Hi' }, 'previous_response_id', /must be/],
       [{ input: [{ type: 'item_reference', id: {} }] }, 'input', /must be text/],

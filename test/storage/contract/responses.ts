@@ -8,6 +8,14 @@ const plenty = { responses: 1_000, items: 1_000, bytes: 1e9 }
 const ada: Reader = { owner: 'ada' }
 const since = noon - 1_000
 
+/** A conversation without items. */
+const conversation: NewResponse = {
+  owner: 'ada',
+  response: { id: 'conv', status: 'completed', metadata: {}, output: [] },
+  input: [],
+  created_at: noon,
+}
+
 export const responseRules: readonly Rule[] = [
   {
     store: 'responses',
@@ -113,6 +121,74 @@ export const responseRules: readonly Rule[] = [
       assert.is(await chainOf(responses, '3'), 'absent')
       assert.equal(await chainOf(responses, 'fork'), ['msg_1', 'out_1', 'msg_fork', 'out_fork'])
       assert.is((await responses.extent('ada')).responses, 3)
+    },
+  },
+  {
+    store: 'responses',
+    topic: 'order',
+    says: 'items are added to a conversation by clients and by answers, each with an id of its own, within bounds',
+    async holds(place) {
+      const { responses } = await place.open()
+      await responses.add({ ...conversation, input: [said('a', 'one')] }, plenty)
+      const append = (reader: Reader, ids: readonly string[], at = noon + 1) =>
+        responses.append(reader, 'conv', since, { items: ids.map((id) => said(id, id)), at, most: plenty }, plenty)
+      assert.equal(await append(ada, ['b', 'c']), [said('b', 'b'), said('c', 'c')])
+      assert.equal(await append({ owner: 'eve' }, ['x']), 'absent')
+      assert.equal(await append({ owner: 'ada', key: 'k' }, ['x']), 'absent')
+      const [again, new1, new2] = (await append(ada, ['a', 'd', 'd'])) as Item[]
+      assert.equal([again!.id === 'a', new1!.id, new2!.id === 'd'], [false, 'd', false])
+      const full = { items: [said('x', 'x')], at: noon + 1 }
+      for (const most of [
+        { items: 6, bytes: 1e9 },
+        { items: 1e3, bytes: 300 },
+      ])
+        assert.is(await responses.append(ada, 'conv', since, { ...full, most }, plenty), 'too_long')
+      const appended = { conversation: 'conv', items: [said('e', 'asked'), said('f', 'answer')] }
+      await responses.add({ ...answered('r'), appended }, plenty)
+      await responses.add(answered('s', { unfinished: true }), plenty)
+      const ended = { conversation: 'conv', items: [said('g', 'late')] }
+      assert.is(await responses.finish('ada', answered('s').response, undefined, ended), true)
+      assert.is(await responses.finish('ada', answered('s').response, undefined, ended), false)
+      const chain = (await chainOf(responses, 'conv')) as readonly string[]
+      assert.equal(chain, ['a', 'b', 'c', again!.id, 'd', new2!.id, 'e', 'f', 'g'])
+      const before = await responses.extent('ada')
+      assert.equal(await responses.item(ada, 'conv', since, 'f'), said('f', 'answer'))
+      assert.is(await responses.item({ owner: 'eve' }, 'conv', since, 'f'), undefined)
+      assert.is(await responses.removeItem({ owner: 'eve' }, 'conv', since, 'f'), false)
+      assert.equal(
+        [await responses.removeItem(ada, 'conv', since, 'f'), await responses.removeItem(ada, 'conv', since, 'f')],
+        [true, false],
+      )
+      const removed = Buffer.byteLength(JSON.stringify(said('f', 'answer')))
+      assert.equal(await responses.extent('ada'), { ...before, bytes: before.bytes - removed })
+      assert.is((await responses.chain(ada, 'conv', since, { ...plenty, items: 8 })) === 'too_long', false)
+      const labelled = { ...conversation.response, metadata: { topic: 'new' } }
+      assert.is(await responses.describe({ owner: 'eve' }, labelled, since, noon), false)
+      assert.is(await responses.describe(ada, labelled, since, noon + 2), true)
+      assert.equal((await responses.find(ada, 'conv', since))?.response, labelled)
+      // Each change counts as its making.
+      assert.is((await responses.find(ada, 'conv', noon + 2))?.created_at, noon + 2)
+      await responses.expire(noon + 2)
+      assert.is((await responses.extent('ada')).responses, 1)
+    },
+  },
+  {
+    store: 'responses',
+    topic: 'limits',
+    says: 'a conversation that grows makes room by the threads unused for longest, and goes like one',
+    async holds(place) {
+      const { responses } = await place.open()
+      await responses.add({ ...conversation, input: [] }, plenty)
+      await responses.add(answered('old'), plenty)
+      const { bytes } = await responses.extent('ada')
+      const added = { items: [said('a', 'x')], at: noon + 1, most: plenty }
+      await responses.append(ada, 'conv', since, added, { responses: 9, bytes })
+      assert.is(await responses.find(ada, 'old', since), undefined)
+      assert.equal(await chainOf(responses, 'conv'), ['a'])
+      await responses.add(answered('new', { created_at: noon + 2 }), { responses: 1, bytes: 1e9 })
+      assert.is(await responses.append(ada, 'conv', since, added, plenty), 'absent')
+      await responses.add({ ...answered('next'), appended: { conversation: 'conv', items: [said('b', 'b')] } }, plenty)
+      assert.is((await responses.extent('ada')).responses, 2)
     },
   },
   {

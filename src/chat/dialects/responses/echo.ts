@@ -104,6 +104,7 @@ function echoOf(request: ChatRequest | undefined): JsonObject {
     top_p: given('top_p', request?.top_p ?? 1),
     truncation: given('truncation', 'disabled'),
     user: given('user', null),
+    ...(isObject(own['conversation']) && { conversation: own['conversation'] }),
   }
 }
 
