@@ -577,7 +577,7 @@ _aichat() {
     ;;
   'service unit')
     commands=''
-    flags='--socket -h --help'
+    flags='-h --help'
     kinds=()
     rest=''
     ;;
