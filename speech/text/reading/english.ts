@@ -299,7 +299,7 @@ function sayPower(power: string): string {
 /** Rules of dates and times, which begin with a digit. */
 const dated: readonly Rule[] = [
   rule(
-    '(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::\\d\\d(?:\\.\\d{1,9})?)?)?(Z|[+-]\\d\\d:?\\d\\d)?' + end,
+    `(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::\\d\\d(?:\\.\\d{1,9})?)?)?(Z|[+-]\\d\\d:?\\d\\d)?${end}`,
     ({ match: [, y = '', m, d, hour, minute, zone] }) => {
       const date = sayDate(y, Number(m), Number(d))
       const offset =
@@ -311,14 +311,14 @@ const dated: readonly Rule[] = [
       return date && date + (hour === undefined ? '' : `, ${sayTime(hour, minute)}${offset}`)
     },
   ),
-  rule('(\\d{4})/(\\d\\d)/(\\d\\d)' + end, ({ match: [, y = '', m, d] }) => sayDate(y, Number(m), Number(d))),
-  rule('(\\d\\d?)([/.-])(\\d\\d?)\\2(\\d{4}|\\d\\d)' + end, ({ match: [, first, sign, second, y = ''] }) => {
+  rule(`(\\d{4})/(\\d\\d)/(\\d\\d)${end}`, ({ match: [, y = '', m, d] }) => sayDate(y, Number(m), Number(d))),
+  rule(`(\\d\\d?)([/.-])(\\d\\d?)\\2(\\d{4}|\\d\\d)${end}`, ({ match: [, first, sign, second, y = ''] }) => {
     if (sign !== '/' && y.length === 2) return undefined
     const isDayFirst = sign === '.' || Number(first) > 12
     return sayDate(y, Number(isDayFirst ? second : first), Number(isDayFirst ? first : second))
   }),
   rule(
-    `(\\d\\d?)(?:st|nd|rd|th)?(?: of)? ${month}(?:,? (\\d{4}))?` + end,
+    `(\\d\\d?)(?:st|nd|rd|th)?(?: of)? ${month}(?:,? (\\d{4}))?${end}`,
     ({ match: [whole, d, name = '', y], before }) => {
       if (
         Number(d) < 1 ||
@@ -347,7 +347,7 @@ const timed: readonly Rule[] = [
   rule('(2[0-4]|[01]?\\d):([0-5]\\d)(?![\\d:])(?: ?h(?:rs)?\\b)?', ({ match: [, hour = '', minute] }) =>
     sayTime(hour, minute),
   ),
-  rule('(2[0-4]|[01]?\\d)h([0-5]\\d)' + end, ({ match: [, hour = '', minute] }) => sayTime(hour, minute)),
+  rule(`(2[0-4]|[01]?\\d)h([0-5]\\d)${end}`, ({ match: [, hour = '', minute] }) => sayTime(hour, minute)),
   rule(
     '(\\d{1,4}):(\\d{1,4})(?![\\d:])',
     ({ match: [, one = '', other = ''], before }) =>
@@ -360,7 +360,7 @@ const unitWords = `${unit}\\^?([²³23]?)(?:/${unit}\\^?([²³23]?))?(?![\\p{L}\
 const digitRules: readonly Rule[] = [
   ...dated,
   rule(
-    '(\\d{1,3}(?:\\.\\d{1,3}){3})(?::(\\d{1,5}))?(?:/(\\d{1,2}))?' + end,
+    `(\\d{1,3}(?:\\.\\d{1,3}){3})(?::(\\d{1,5}))?(?:/(\\d{1,2}))?${end}`,
     ({ match: [, address = '', port, mask] }) =>
       address
         .split('.')
@@ -392,8 +392,8 @@ const digitRules: readonly Rule[] = [
     ({ match: [, feet = '', inches = ''] }) =>
       `${amount(feet)} ${feet === '1' ? 'foot' : 'feet'} ${amount(inches)} ${inches === '1' ? 'inch' : 'inches'}`,
   ),
-  rule('24/7' + end, 'twenty-four seven'),
-  rule('9/11' + end, 'nine eleven'),
+  rule(`24/7${end}`, 'twenty-four seven'),
+  rule(`9/11${end}`, 'nine eleven'),
   rule(
     `(?:(\\d{1,4})(?:[ -]|(?=[¼-¾⅐-⅞])))?(?:(\\d\\d?)/(\\d\\d?|\\d00)(?![\\p{N}/]|[.,]\\d)|([¼-¾⅓-⅞]))(?:[ -]?(["″](?!\\p{L})|${unit}(?![\\p{L}\\p{N}.])))?`,
     ({ match: [, whole, one, two, sign = '', short], before }) => {
@@ -449,7 +449,7 @@ const digitRules: readonly Rule[] = [
   rule('(\\d{1,3})p(?![\\p{L}\\p{N}.])', ({ match: [, sum = ''] }) => `${amount(sum)} pence`),
   // Powers.
   rule(
-    `(${number})[eE]([-+]?\\d{1,3})` + end,
+    `(${number})[eE]([-+]?\\d{1,3})${end}`,
     ({ match: [, value = '', power = ''] }) =>
       `${amount(value)} times ten ${sayPower(power === '2' || power === '3' ? `+${power}` : power)}`,
   ),
@@ -579,13 +579,13 @@ const letterRules: readonly Rule[] = [
   ),
   // Dates that begin with the name of a month or a day.
   rule(
-    `${month} (\\d\\d?)(?:st|nd|rd|th)?(?:${dash}(\\d\\d?)(?:st|nd|rd|th)?)?(?:(?:,| of)? (\\d{4}))?` + end,
+    `${month} (\\d\\d?)(?:st|nd|rd|th)?(?:${dash}(\\d\\d?)(?:st|nd|rd|th)?)?(?:(?:,| of)? (\\d{4}))?${end}`,
     ({ match: [, name = '', d, to, y], after }) => {
       if (Number(d) < 1 || Number(d) > 31 || /^:\d/.test(after)) return undefined
       return `${monthOf(name)} ${ordinal(Number(d))}${to ? ` to ${ordinal(Number(to))}` : ''}${y ? `, ${year(Number(y))}` : ''}`
     },
   ),
-  rule(`${month} (\\d{4})` + end, ({ match: [, name = '', y] }) => `${monthOf(name)} ${year(Number(y))}`),
+  rule(`${month} (\\d{4})${end}`, ({ match: [, name = '', y] }) => `${monthOf(name)} ${year(Number(y))}`),
   rule(
     `${month}${dash}${month}(?![\\p{L}])`,
     ({ match: [, from = '', to = ''] }) => `${monthOf(from)} to ${monthOf(to)}`,
@@ -637,7 +637,7 @@ const letterRules: readonly Rule[] = [
     },
   ),
   rule('([A-Za-z]{1,7})(\\.)?(?!\\p{L})', sayAbbreviation),
-  rule('AD (\\d{1,4})' + end, ({ match: [, value = ''] }) => `A D ${yearOrAmount(value)}`),
+  rule(`AD (\\d{1,4})${end}`, ({ match: [, value = ''] }) => `A D ${yearOrAmount(value)}`),
   // Roman numerals.
   rule("[IVXLCDM]{1,9}(?![\\p{L}\\p{N}’'])", sayRoman),
   // Names with signs.

@@ -119,14 +119,14 @@ export function rulesOf(habits: Habits): Rules {
 
   const digits: readonly Rule[] = [
     ...(habits.more?.digits ?? []),
-    rule('(\\d{4})-(\\d\\d)-(\\d\\d)' + end, ({ match: [, year, m, d = ''], before }) =>
+    rule(`(\\d{4})-(\\d\\d)-(\\d\\d)${end}`, ({ match: [, year, m, d = ''], before }) =>
       sayDate(d, months[Number(m) - 1], year, before),
     ),
-    rule('(\\d\\d?)([./-])(\\d\\d?)\\2(\\d{4})' + end, ({ match: [, d = '', , m, year], before }) =>
+    rule(`(\\d\\d?)([./-])(\\d\\d?)\\2(\\d{4})${end}`, ({ match: [, d = '', , m, year], before }) =>
       sayDate(d, months[Number(m) - 1], year, before),
     ),
     rule(
-      `(\\d\\d?)(?:\\.|er|°|º|\\.º)? (?:de )?${month}(?!\\p{L})(?:(?: de)? (\\d{4}))?` + end,
+      `(\\d\\d?)(?:\\.|er|°|º|\\.º)? (?:de )?${month}(?!\\p{L})(?:(?: de)? (\\d{4}))?${end}`,
       ({ match: [, d = '', name = '', year], before }) => sayDate(d, monthOf(name), year, before),
       'i',
     ),

@@ -36,13 +36,11 @@ function cardinal(value: number): string {
 
 function ordinal(value: number): string {
   if (value === 1) return 'premier'
-  return (
-    cardinal(value)
-      .replace(/s$/, (s) => (value % 100 === 80 ? '' : s))
-      .replace(/cinq$/, 'cinqu')
-      .replace(/neuf$/, 'neuv')
-      .replace(/e$/, '') + 'ième'
-  )
+  return `${cardinal(value)
+    .replace(/s$/, (s) => (value % 100 === 80 ? '' : s))
+    .replace(/cinq$/, 'cinqu')
+    .replace(/neuf$/, 'neuv')
+    .replace(/e$/, '')}ième`
 }
 
 const feminine = (words: string) => words.replace(/\bun$/, 'une')

@@ -71,7 +71,7 @@ test('a name is made of the first words that say something', () =>
     assert.match(await nameOf('hi'), /^hi \(\d+ \w+\)$/)
     assert.is(await nameOf('Hi-fi speakers'), 'Hi-fi speakers')
     assert.is(
-      await nameOf('a'.repeat(20) + ' ' + 'b'.repeat(20) + ' ' + 'c'.repeat(20)),
+      await nameOf(`${'a'.repeat(20)} ${'b'.repeat(20)} ${'c'.repeat(20)}`),
       `${'a'.repeat(20)} ${'b'.repeat(20)}…`,
     )
   }))
