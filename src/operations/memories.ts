@@ -108,7 +108,9 @@ export const addMemory = defineOperation({
     evicted: z.array(eviction),
   }),
   run: async ({ app }, { id: _id, ...input }, persona) => {
-    const { memory: stored, evicted } = await (await app.personas()).memories.add(persona, input)
+    const { memories, profiles } = await app.personas()
+    const { memory: stored, evicted } = await memories.add(persona, input)
+    await profiles.noted(persona, stored)
     const { embedding, ...rest } = stored
     return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted }
   },

@@ -20,12 +20,12 @@ const doors = [
   },
   {
     door: 'src/personas/memory/rank-texts.ts',
-    needs: ['src/personas/memory', 'src/formats', 'src/process/heavy-turns.ts', 'src/errors.ts'],
+    needs: ['src/personas/memory', 'src/personas/words', 'src/formats', 'src/process/heavy-turns.ts', 'src/errors.ts'],
     prints: ['What colour is my kayak? My kayak is red.', 'Who won the match? nothing'],
   },
   {
     door: 'speech/text-and-wav.ts',
-    needs: ['speech/text', 'speech/audio', 'src/errors.ts'],
+    needs: ['speech/text', 'speech/audio', 'speech/shared/data.ts', 'src/errors.ts'],
     prints: ["'Dear Dr. Ames, we leave at 5 p.m. today.'", "'Bring two coats!'", 'seconds'],
   },
 ]

@@ -189,7 +189,10 @@ const leastShown = 40
 export function profilePrompt(lines: readonly ProfileLine[], pinned: readonly string[], tokens: number): string {
   const all: ShownLine[] = [
     ...lines.map(({ slot, text }) => ({ label: labels[slot], text })),
-    ...pinned.map((text) => ({ label: 'pinned', text })),
+    // A pinned memory that is a line as well is said once.
+    ...pinned
+      .filter((memory) => !lines.some(({ text }) => text === memory.trim()))
+      .map((text) => ({ label: 'pinned', text })),
   ]
   if (all.length === 0) return ''
   const head =

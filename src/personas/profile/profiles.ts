@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { isLore } from '../memory/lore.ts'
 import type { ChangedBackups, Forgotten, MemoryEntry, MemoryStore } from '../memory/memory.ts'
-import { categoryOf } from '../memory/memory.ts'
+import { categoryOf, speakerOf } from '../memory/memory.ts'
 import { memorySettingsOf, type OpenedPersona, type Persona, scopeOf } from '../persona.ts'
 import type { ProfileLine, ProfileSlot } from '../profile-line.ts'
 import {
@@ -45,6 +45,8 @@ export interface Profiles {
   said(opened: OpenedPersona, message: string, memories: readonly MemoryEntry[]): Promise<void>
   /** Takes facts that a model found in these memories. */
   found(persona: Persona, facts: readonly ProfileFact[], memories: readonly MemoryEntry[]): Promise<void>
+  /** Takes the lines from a memory that was added by hand, by the rules; its wishes about answers may be those of a read page. */
+  noted(persona: Persona, memory: Pick<MemoryEntry, 'id' | 'content' | 'metadata'>): Promise<void>
   /** Removes the lines that come from memories which are about to go. */
   forget(persona: Persona, what: Forgotten): Promise<void>
   /** Lets the lines of a memory follow its edited text: those that it does not say any more go to the history. */
@@ -130,6 +132,15 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
         return [{ slot, about, text: content, by: 'model' as const, ...sourceOf(source) }]
       })
       if (lines.length > 0) await take(persona, lines)
+    },
+    async noted(persona, memory) {
+      if (isLore(memory.metadata) || speakerOf(memory.metadata) !== '') return
+      const lines = linesIn(memory.content, []).filter(({ slot }) => slotsOfModels.has(slot))
+      if (lines.length === 0) return
+      await take(
+        persona,
+        lines.map(({ sentence: _sentence, ...line }) => ({ ...line, by: 'rule' as const, ...sourceOf(memory) })),
+      )
     },
     async forget(persona, what) {
       const profile = await store.read(scopeOf(persona))
@@ -223,7 +234,7 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
   }
 }
 
-function sourceOf(memory: MemoryEntry | undefined): Pick<ProfileLine, 'memory_id' | 'memory_digest'> {
+function sourceOf(memory: Pick<MemoryEntry, 'id' | 'content'> | undefined): Pick<ProfileLine, 'memory_id' | 'memory_digest'> {
   return memory ? { memory_id: memory.id, memory_digest: memoryDigest(memory.content) } : {}
 }
 

@@ -57,7 +57,7 @@ test('is rendered in a conversation, whose transcript looks the same', () =>
     assert.match(terminal.shown(), /\x1b\[1;4mTitle\x1b\[0m\r\n/)
     const [session] = JSON.parse((await home.aichat(['session', 'list', '--json'])).stdout).sessions
     const { stdout } = await home.aichat(['session', 'show', session.id], { shown: true } as object)
-    assert.match(stdout, /^\x1b\[2m.*\x1b\[1m> hi\x1b\[22m.*\x1b\[1;4mTitle\x1b\[0m\n.*\x1b\[2m\S+ · custom · /s)
+    assert.match(stdout, /^\x1b\[1m> hi\x1b\[22m.*\x1b\[1;4mTitle\x1b\[0m\n.*\x1b\[2m\S+ · custom · /s)
   }))
 
 test('keeps what was said when Ctrl-C stops it in the middle of a block', () =>
