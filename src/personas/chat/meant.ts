@@ -37,7 +37,10 @@ export async function meantBy(
     ({ relevant, entry }) => relevant && !isLore(entry.metadata) && !isOnlyQuestions(entry.content),
   )
   const best = relevant[0]?.score ?? 0
-  const meant = relevant.filter(({ score }) => score >= best * leastShare).slice(0, mostMeant)
+  const meant = ownFirst(
+    target,
+    relevant.filter(({ score }) => score >= best * leastShare),
+  ).slice(0, mostMeant)
   const ids = new Set<string | undefined>(meant.map(({ entry }) => entry.id))
   const { functions } = wordsIn(languageOf(target, wordsOf(target).map(plain)))
   const telling = termsOf(target).filter((term) => !functions.has(term))
@@ -46,4 +49,16 @@ export async function meantBy(
     return telling.length > 0 && telling.every((term) => terms.has(term))
   }
   return { memories: meant, lines: lines.filter(({ memory_id, text }) => ids.has(memory_id) || holdsAll(text)) }
+}
+
+/** "My birthday" means those that speak of the author, where there are any: "Rahel's birthday" is another one. */
+function ownFirst(target: string, found: readonly SearchHit[]): readonly SearchHit[] {
+  const ownWords = (text: string) => {
+    const words = wordsOf(text).map(plain)
+    const { self } = wordsIn(languageOf(text, words))
+    return words.map((word) => self.has(word))
+  }
+  const isOwn = (text: string) => ownWords(text).includes(true)
+  const own = ownWords(target)[0] ? found.filter(({ entry }) => isOwn(entry.content)) : []
+  return own.length > 0 ? own : found
 }

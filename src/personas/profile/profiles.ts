@@ -234,7 +234,9 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
   }
 }
 
-function sourceOf(memory: Pick<MemoryEntry, 'id' | 'content'> | undefined): Pick<ProfileLine, 'memory_id' | 'memory_digest'> {
+function sourceOf(
+  memory: Pick<MemoryEntry, 'id' | 'content'> | undefined,
+): Pick<ProfileLine, 'memory_id' | 'memory_digest'> {
   return memory ? { memory_id: memory.id, memory_digest: memoryDigest(memory.content) } : {}
 }
 

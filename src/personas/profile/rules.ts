@@ -21,6 +21,8 @@ interface RuleWords {
   readonly kin: Patterns
   /** Stems of what an allergy or an intolerance is called. */
   readonly allergies: string
+  /** What a food does to somebody who does not bear it, as "sends me to hospital". */
+  readonly reactions: string
   /** "It is no allergy after all", without a substance. */
   readonly noAllergy: string
   /** What people do not eat or drink, by subject; a manner of eating belongs to what it leaves out. */
@@ -29,6 +31,11 @@ interface RuleWords {
   readonly diets: Patterns
   readonly faiths: string
   readonly conditions: Patterns
+  /** "I take" with a class of medicines that doctors ask for. */
+  readonly medicines: string
+  /** What a child cannot, may not or fears to do; and words by which it is so for a while alone. */
+  readonly childLimits: string
+  readonly passing: string
   /** Imperatives of answering, with the words that may stand before them. */
   readonly answerVerbs: string
   /** The same where the verb comes last, and of no space between words. */
@@ -58,6 +65,7 @@ const {
   allergies,
   answerVerbs,
   answerVerbsAtEnd,
+  childLimits,
   conditions,
   diets,
   faiths,
@@ -65,7 +73,10 @@ const {
   kin,
   languages,
   manners,
+  medicines,
   noAllergy,
+  passing,
+  reactions,
   subjects,
   unspaced,
   wishes,
@@ -102,7 +113,7 @@ export function linesIn(message: string, known: readonly Person[]): readonly Fou
       people.push(person)
       found.push({ slot: 'people', about: `${person.kin}:${person.name.toLowerCase()}`, text, sentence })
     }
-    for (const rule of [address, language, manner, allergy, diet, health, faith]) {
+    for (const rule of [address, language, manner, allergy, diet, health, childLimit, faith]) {
       const line = rule(folded, people)
       if (line) found.push({ ...line, text: sentence, sentence })
     }
@@ -142,6 +153,10 @@ const mannerSearches = searchesOf(manners)
 const kinSearches = searchesOf(kin)
 const allergySearch = wordPattern(allergies)
 const noAllergySearch = wordPattern(noAllergy)
+const reactionSearch = wordPattern(reactions)
+const medicineSearch = wordPattern(medicines)
+const childLimitSearch = wordPattern(childLimits)
+const passingSearch = wordPattern(passing)
 const faithSearch = wordPattern(faiths)
 const languageSearch = wordPattern(languages)
 
@@ -266,6 +281,8 @@ const manner: Rule = (sentence) => {
 const allergy: Rule = (sentence, people) => {
   const none = noAllergySearch(sentence)
   if (none) return { slot: 'allergy', about: subjectOf(substanceIn(sentence) ?? '', otherPerson(sentence, people)) }
+  const food = reactionSearch(sentence) && topicIn(foodSearches, sentence)
+  if (food) return { slot: 'allergy', about: subjectOf(food, '') }
   const match = allergySearch(sentence)
   const person = match ? personOf(sentence, match.index, people) : undefined
   if (!match || person === undefined || jokes.test(sentence.slice(match.index))) return undefined
@@ -325,6 +342,7 @@ const diet: Rule = (sentence, people) => {
 }
 
 const health: Rule = (sentence, people) => {
+  if (medicineSearch(sentence)) return { slot: 'health', about: subjectOf('medicine', '') }
   for (const [topic, search] of conditionSearches) {
     const match = search(sentence)
     const person = match ? personOf(sentence, match.index, people) : undefined
@@ -332,6 +350,23 @@ const health: Rule = (sentence, people) => {
   }
   return undefined
 }
+
+/** What a child of the author cannot or may not do, among what is said of the family. */
+const childLimit: Rule = (sentence, people) => {
+  const child = otherIn(
+    sentence,
+    people.filter(({ kin: each }) => children.has(each)),
+  )
+  const match = child && childLimitSearch(sentence.slice(child.end))
+  const isOfChild =
+    child &&
+    (children.has(child.person) ||
+      people.some(({ name, kin: each }) => name.toLowerCase() === child.person && children.has(each)))
+  if (!match || !isOfChild || passingSearch(sentence)) return undefined
+  return { slot: 'people', about: subjectOf(`limit ${match[0]}`, child.person) }
+}
+
+const children: ReadonlySet<string> = new Set(['son', 'daughter', 'child'])
 
 const faith: Rule = (sentence, people) => {
   const match = faithSearch(sentence)

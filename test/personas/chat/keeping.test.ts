@@ -135,6 +135,8 @@ const refused: Readonly<Record<Exclude<Refusal, 'no words'>, readonly string[]>>
     'Zapomeň moje narozeniny',
     'Dimenticati del mio indirizzo',
     'I want you to forget my address',
+    'Please forget the number of the safe.',
+    'Forget the name of the hotel, please!',
   ],
   request: [
     'Translate this: the parts will be late.',
@@ -269,6 +271,8 @@ test('facts, preferences and plans are kept as they were said, however they begi
     'この通りは覚えていません。',
     '나는 항상 열쇠를 잊어버려.',
     'Don’t forget my birthday!',
+    'Please forget the last line of the poem.',
+    'Forget the diet, I am having cake',
     'Forget-me-nots are my favourite flowers.',
     'My mother never saved it for later.',
     'Vergiss nicht, dass mein Vater am Montag kommt.',
