@@ -51,7 +51,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/core': ['src/otlp'],
   '@opentelemetry/otlp-transformer': ['src/otlp'],
   '@opentelemetry/resources': ['src/otlp'],
-  '@opentelemetry/sdk-metrics': ['src/otlp'],
   '@opentelemetry/sdk-trace': ['src/otlp'],
   ajv: ['src/formats/json-schema-child.ts'],
   'ajv-formats': ['src/formats/json-schema-child.ts'],
@@ -327,7 +326,7 @@ test('every dependency has a place, and every place a dependency', () => {
   const built = [
     '@bjorn3/browser_wasi_shim',
     ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
-    ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-metrics', 'sdk-trace'].map(
+    ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-trace'].map(
       (name) => `@opentelemetry/${name}`,
     ),
     ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),

@@ -60,8 +60,6 @@ function seconds(what: string, help: string, read: (count: ChatCount) => Histogr
   return {
     type: 'histogram',
     name: `gen_ai_client_inference_${what}_seconds`,
-    conventional: `gen_ai.client.inference.${what}`,
-    unit: 's',
     help,
     bounds: modelSecondBounds,
     values: () =>

@@ -64,7 +64,6 @@ export function httpMetrics(servers: ReadonlyMap<string, HttpCounts>): readonly 
       type: 'histogram',
       name: 'aichat_http_request_duration_seconds',
       help: 'From the request to the end of its answer.',
-      unit: 's',
       bounds: secondBounds,
       values: () =>
         [...servers].flatMap(([server, { routes }]) =>

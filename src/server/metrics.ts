@@ -11,8 +11,6 @@ import { tokenMetrics } from './token-metrics.ts'
 export interface Metrics {
   /** The counts of the server with this name: `api`, or a speech server. */
   http(server: string): HttpCounts
-  /** The metrics of aichat itself, without those of the process. */
-  readonly sources: readonly MetricSource[]
   /** The values of this process now, as plain data. */
   snapshot(): Promise<Snapshot>
   /** All metrics of the service in the text format of Prometheus. */
@@ -76,7 +74,6 @@ export function createMetrics(app: App, version: string, others?: OtherMetrics):
       servers.set(server, known)
       return known
     },
-    sources,
     snapshot,
     async text() {
       watchProcess()
@@ -197,7 +194,6 @@ function speechMetrics(counts: SpeechCounts): readonly MetricSource[] {
       type: 'histogram',
       name,
       help,
-      unit: 's',
       bounds: secondBounds,
       values: () => counts.list().map(([server, count]) => ({ labels: { server }, histogram: read(count) })),
     }

@@ -8,15 +8,7 @@ import {
   serverIds,
   weightsName,
 } from '../../speech/speech.ts'
-import {
-  type App,
-  createReloader,
-  openApp,
-  openServiceRecord,
-  runningServices,
-  speechPlaces,
-  type TelemetryArea,
-} from '../app/app.ts'
+import { type App, createReloader, openApp, openServiceRecord, runningServices, speechPlaces } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { type Maintenance, startMaintenance } from '../personas/personas.ts'
 import { Bag } from '../process/process.ts'
@@ -96,14 +88,14 @@ export async function serve(
   const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Bag() }
   const metrics = createMetrics(app, version(), crew)
   const origin = clientOrigins(proxiesOf(app.settings))
-  let telemetry: TelemetryArea | undefined
+  let telemetry: Awaited<ReturnType<typeof openServiceTelemetry>>
   const listening: Listening[] = []
   const services = new Map<string, SpeechService>()
   let schedule: Schedule | undefined
   let upkeep: Maintenance | undefined
   let stopLooking: (() => void) | undefined
   try {
-    telemetry = await openServiceTelemetry(app, log, metrics)
+    telemetry = await openServiceTelemetry(app, log)
     const { tracer } = telemetry ?? {}
     const parts = { app, state, metrics, origin, tracer }
     const certificate = app.settings.tls && readTls(app.settings.tls)

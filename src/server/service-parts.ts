@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { App, TelemetryArea } from '../app/app.ts'
+import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import type { Bag } from '../process/process.ts'
 import { readTelemetry } from '../settings/settings.ts'
 import { version } from '../version.ts'
 import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** How long cut answers may take to send their last event: milliseconds. */
@@ -34,14 +33,9 @@ export async function cutAnswers(open: Bag<RequestContext>, log: Log): Promise<v
 }
 
 /** Opens the way to the collector that the environment names; undefined where it names none. */
-export async function openServiceTelemetry(
-  app: App,
-  log: Log,
-  { sources }: Metrics,
-): Promise<TelemetryArea | undefined> {
+export async function openServiceTelemetry(app: App, log: Log) {
   const settings = readTelemetry(app.settings.environment, log.warn)
   if (!settings) return undefined
   const { openTelemetryArea } = await import('../app/telemetry.ts')
-  const { ownPorts } = app
-  return openTelemetryArea({ settings, version: version(), metrics: sources, ownPorts, tell: log.warn })
+  return openTelemetryArea(app.ownPorts, { settings, version: version(), tell: log.warn })
 }

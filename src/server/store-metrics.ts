@@ -9,13 +9,12 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
   /** Read once for all metrics that are collected at the same time. */
   const read = whileUnderWay(() => sizeOf(app))
   return [
-    size('aichat_users', 'Users.', '1', ({ users }) => users),
-    size('aichat_personas', 'Personas of all users.', '1', ({ personas }) => personas),
-    size('aichat_memories', 'Memories of all personas.', '1', ({ memories }) => memories),
+    size('aichat_users', 'Users.', ({ users }) => users),
+    size('aichat_personas', 'Personas of all users.', ({ personas }) => personas),
+    size('aichat_memories', 'Memories of all personas.', ({ memories }) => memories),
     size(
       'aichat_persona_bytes',
       'Personas with their memories, states and backups, as they count for the limits of users.',
-      'By',
       ({ personaBytes }) => personaBytes,
     ),
     {
@@ -23,7 +22,6 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
       name: 'aichat_storage_bytes',
       together: 'max',
       help: 'The files of the database, and of its log that is not in it yet.',
-      unit: 'By',
       values: async () => {
         const stored = await read()
         if (!stored) return []
@@ -48,14 +46,13 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
     },
   ]
 
-  function size(name: string, help: string, unit: string, value: (stored: StoredSize) => number): MetricSource {
+  function size(name: string, help: string, value: (stored: StoredSize) => number): MetricSource {
     return {
       type: 'gauge',
       name,
       // All processes tell of one storage.
       together: 'max',
       help,
-      unit,
       values: async () => {
         const stored = await read()
         return stored ? [{ labels: {}, value: value(stored) }] : []

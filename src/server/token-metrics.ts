@@ -37,8 +37,6 @@ export function tokenMetrics(counts: TokenCounts): readonly MetricSource[] {
       ([name, help, parts]): MetricSource => ({
         type: 'counter',
         name: `gen_ai_client_inference_usage_${name}_total`,
-        conventional: `gen_ai.client.inference.usage.${name.replace(/^(cache_read|cache_write|reasoning)_/, '$1.')}`,
-        unit: '{token}',
         help,
         values: () =>
           counts.list().flatMap((count) =>
@@ -65,8 +63,6 @@ function histogram(
   return {
     type: 'histogram',
     name: `gen_ai_client_inference_operation_${what}`,
-    conventional: `gen_ai.client.inference.operation.${what}`,
-    unit: '{token}',
     help,
     bounds: tokenBounds,
     values: () => counts.list().map((each) => ({ labels: labelsOf(each), histogram: read(each) })),

@@ -35,14 +35,12 @@ export function workerMetrics(crew: Crew): readonly MetricSource[] {
       type: 'gauge',
       name: 'aichat_worker_resident_memory_bytes',
       help: 'Resident memory of a worker.',
-      unit: 'By',
       values: each(({ memory_bytes: bytes }) => bytes),
     },
     {
       type: 'counter',
       name: 'aichat_worker_cpu_seconds_total',
       help: 'User and system time of a worker that runs now.',
-      unit: 's',
       values: each(({ cpu_seconds: seconds }) => seconds),
     },
   ]

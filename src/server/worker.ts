@@ -132,7 +132,7 @@ async function serve(io: ServiceIo, app: App, order: WorkerOrder, channel: Chann
   const open = new Bag<RequestContext>()
   const state: ServerState = { phase: order.phase, open }
   const metrics = createMetrics(app, version())
-  const telemetry = await openServiceTelemetry(app, log, metrics)
+  const telemetry = await openServiceTelemetry(app, log)
   const [accounts, keys] = await Promise.all([app.accounts(), app.apiKeys(), app.chat()])
   const handler = createServer({
     ...{ app, state, metrics, version: version(), tracer: telemetry?.tracer },

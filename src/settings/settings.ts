@@ -42,4 +42,4 @@ export {
   type TlsFiles,
   unknownEntries,
 } from './read-settings.ts'
-export { readTelemetry, type SamplerSettings, type TelemetrySettings } from './telemetry.ts'
+export { readTelemetry, type TelemetrySettings } from './telemetry.ts'

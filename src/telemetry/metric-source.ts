@@ -18,13 +18,9 @@ export interface MetricDistribution {
 interface Described {
   /** As Prometheus writes it. */
   readonly name: string
-  /** The name in OTLP, where OpenTelemetry's conventions have one; else `name`. */
-  readonly conventional?: string
   readonly help: string
   /** How the values of several processes of a service become one; default `sum`. */
   readonly together?: 'sum' | 'max' | 'min'
-  /** In the notation of UCUM: `s`, `By`, `{token}`; default `1`. */
-  readonly unit?: string
 }
 
 export interface NumberSource extends Described {

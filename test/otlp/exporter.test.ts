@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib'
 import { ExportResultCode } from '@opentelemetry/core'
 import * as assert from 'uvu/assert'
 import type { HttpRequest, HttpResponse } from '../../src/http/send.ts'
@@ -46,32 +45,23 @@ for (const [what, reply, timeout, expected] of outcomes)
 test('tells the first failure and the first success after it, once each', async () => {
   const { exporter, told } = open([[400], [400], [200], [200]])
   for (let count = 0; count < 4; count++) await exported(exporter)
-  assert.equal(told, ['spans cannot be sent; chats go on: status 400', 'spans are sent again'])
+  assert.equal(told, ['Traces cannot be sent; chats go on: status 400', 'Traces are sent again'])
 })
 
-test('sends as the settings say, with the type and the packing in the headers', async () => {
-  for (const [protocol, type] of [
-    ['http/json', 'application/json'],
-    ['http/protobuf', 'application/x-protobuf'],
-  ] as const)
-    for (const gzip of [true, false]) {
-      const { exporter, sent } = open([[200]], { protocol, gzip, headers: { 'x-own': '1' } })
-      await exported(exporter)
-      const [{ headers, body, timeouts }] = sent as [HttpRequest]
-      assert.equal(headers, { 'content-type': type, ...(gzip && { 'content-encoding': 'gzip' }), 'x-own': '1' })
-      assert.is(Buffer.from(gzip ? gunzipSync(body as Uint8Array) : (body as Uint8Array)).toString(), 'items')
-      assert.equal(timeouts, { connect: minute, firstByte: minute, idle: minute })
-    }
+test('sends as the settings say, with the type in the headers', async () => {
+  const { exporter, sent } = open([[200]], { headers: { 'x-own': '1' } })
+  await exported(exporter)
+  const [{ headers, body, timeouts }] = sent as [HttpRequest]
+  assert.equal(headers, { 'content-type': 'application/x-protobuf', 'x-own': '1' })
+  assert.instance(body, Uint8Array)
+  assert.equal(timeouts, { connect: minute, firstByte: minute, idle: minute })
 })
 
-function open(replies: readonly Reply[], settings: Partial<ExporterParts<string>['settings']> = {}) {
+function open(replies: readonly Reply[], settings: Partial<ExporterParts['settings']> = {}) {
   const [left, sent, told] = [[...replies], [] as HttpRequest[], [] as string[]]
   const stopping = new AbortController()
-  const exporter = createExporter<string>({
-    what: 'spans',
-    url: 'http://collector.test/v1/traces',
-    settings: { headers: {}, protocol: 'http/json', gzip: false, timeout: minute, ...settings },
-    serializer: { serializeRequest: (items) => Buffer.from(items) },
+  const exporter = createExporter({
+    settings: { traces: 'http://collector.test/v1/traces', headers: {}, timeout: minute, ...settings },
     async send(request) {
       sent.push(request)
       const reply = left.shift()!
@@ -85,9 +75,9 @@ function open(replies: readonly Reply[], settings: Partial<ExporterParts<string>
   return { exporter, sent, told, end: () => stopping.abort() }
 }
 
-function exported(exporter: ReturnType<typeof createExporter<string>>): Promise<string> {
+function exported(exporter: ReturnType<typeof createExporter>): Promise<string> {
   return new Promise((resolve) =>
-    exporter.export('items', ({ code, error }) => resolve(code === ExportResultCode.SUCCESS ? 'sent' : error!.message)),
+    exporter.export([], ({ code, error }) => resolve(code === ExportResultCode.SUCCESS ? 'sent' : error!.message)),
   )
 }
 

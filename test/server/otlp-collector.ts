@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
 import protobuf from 'protobufjs'
 
 /** A span as the protobuf has it, with its resource. */
@@ -19,21 +18,6 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, unknown>>
 }
 
-/** A metric at one of its collections. */
-export interface ReceivedMetric {
-  readonly name: string
-  readonly unit: string
-  readonly type: 'gauge' | 'sum' | 'histogram'
-  readonly points: readonly {
-    readonly attributes: Readonly<Record<string, unknown>>
-    readonly value?: number
-    readonly count?: number
-    readonly sum?: number
-    readonly bucketCounts?: readonly number[]
-    readonly explicitBounds?: readonly number[]
-  }[]
-}
-
 /** A collector of OpenTelemetry on loopback. */
 export interface Collector {
   readonly url: string
@@ -42,7 +26,6 @@ export interface Collector {
   /** All received data as text, to search for content that must not be in it. */
   readonly raw: readonly string[]
   readonly spans: readonly ReceivedSpan[]
-  readonly metrics: readonly ReceivedMetric[]
   /**
    * Resolves with the result of `find` once there is one; `find` is called after each request. The runner bounds a file's
    * time.
@@ -58,19 +41,15 @@ export async function openCollector(refuse: Refuse = () => false): Promise<Colle
   const requests: { path: string; headers: IncomingHttpHeaders }[] = []
   const raw: string[] = []
   const spans: ReceivedSpan[] = []
-  const metrics: ReceivedMetric[] = []
   const waiting = new Set<() => void>()
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
-    const body = Buffer.concat(pieces)
-    const bytes = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
+    const bytes = Buffer.concat(pieces)
     requests.push({ path: request.url!, headers: request.headers })
     raw.push(bytes.toString('latin1'))
     if (!refuse(response, requests.length)) {
-      const read = request.headers['content-type'] === 'application/json' ? fromJson : fromProtobuf
-      if (request.url!.endsWith('/v1/traces')) spans.push(...spansIn(read('ExportTraceServiceRequest', bytes)))
-      else metrics.push(...metricsIn(read('ExportMetricsServiceRequest', bytes)))
+      spans.push(...spansIn(fromProtobuf('ExportTraceServiceRequest', bytes)))
       response.writeHead(200, { 'content-type': request.headers['content-type'] }).end()
     }
     for (const check of waiting) check()
@@ -82,7 +61,6 @@ export async function openCollector(refuse: Refuse = () => false): Promise<Colle
     requests,
     raw,
     spans,
-    metrics,
     until: (find) =>
       new Promise((resolve) => {
         const check = () => {
@@ -118,11 +96,6 @@ function fromProtobuf(name: string, bytes: Buffer): Message {
   return type.toObject(type.decode(bytes), { longs: Number, bytes: String })
 }
 
-/** The JSON of OTLP writes ids in hexadecimal. */
-function fromJson(_name: string, bytes: Buffer): Message {
-  return JSON.parse(bytes.toString('utf8'))
-}
-
 function spansIn({ resourceSpans = [] }: Message): readonly ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }: Message) =>
     scopeSpans.flatMap(({ spans }: Message) =>
@@ -140,22 +113,6 @@ function spansIn({ resourceSpans = [] }: Message): readonly ReceivedSpan[] {
   )
 }
 
-function metricsIn({ resourceMetrics = [] }: Message): readonly ReceivedMetric[] {
-  return resourceMetrics.flatMap(({ scopeMetrics }: Message) =>
-    scopeMetrics.flatMap(({ metrics }: Message) =>
-      metrics.map((metric: Message) => {
-        const type = (['gauge', 'sum', 'histogram'] as const).find((one) => metric[one])!
-        const points = metric[type].dataPoints.map((point: Message) => ({
-          ...point,
-          attributes: attributesIn(point.attributes),
-          value: point.asDouble ?? point.asInt,
-        }))
-        return { name: metric.name, unit: metric.unit, type, points }
-      }),
-    ),
-  )
-}
-
 function attributesIn(list: Message[] = []): Record<string, unknown> {
   return Object.fromEntries(list.map(({ key, value }) => [key, valueIn(value)]))
 }
@@ -167,5 +124,5 @@ function valueIn(value: Message): unknown {
 }
 
 function hex(id: string): string {
-  return /^(?:[0-9a-f]{16}|[0-9a-f]{32}|)$/.test(id) ? id : Buffer.from(id, 'base64').toString('hex')
+  return Buffer.from(id, 'base64').toString('hex')
 }

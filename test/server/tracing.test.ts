@@ -11,67 +11,62 @@ import { type Answer, completion, completionEvents, json, openStandIn } from '..
 import { suite } from '../helpers/suite.ts'
 import { openCollector } from './otlp-collector.ts'
 
-const test = suite('traces and metrics over OTLP')
+const test = suite('traces over OTLP')
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const caller = { traceparent: `00-${traceId}-b7ad6b7169203331-01`, tracestate: 'rojo=00f067aa0ba902b7' }
-const soon = { OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '200', OTEL_EXPORTER_OTLP_TIMEOUT: '20000' }
+const soon = { OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_EXPORTER_OTLP_TIMEOUT: '20000' }
 const chat = { model: 'custom-model', messages: [{ role: 'user', content: 'secret-of-the-prompt' }] }
 
-for (const protocol of ['http/protobuf', 'http/json'])
-  test(`a chat is a trace from its caller to its provider, without content (${protocol})`, async () => {
-    const collector = await openCollector()
-    const environment = {
-      ...soon,
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b, authorization=Bearer%20of-the-collector',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-      OTEL_SERVICE_NAME: 'front',
-    }
-    await withChats(plain, environment, async (daemon, provider, token) => {
-      const { status } = await daemon.call('POST', '/v1/chat/completions', { token, body: chat, headers: caller })
-      assert.is(status, 200)
-      const asked = await collector.until(({ spans }) => spans.find(({ name }) => name === 'chat custom-model'))
-      const request = await collector.until(({ spans }) => spans.find(({ id }) => id === asked.parent))
-      assert.is(request.name, 'POST /v1/chat/completions')
-      assert.is(request.trace, traceId)
-      assert.is(request.parent, 'b7ad6b7169203331')
-      assert.is(request.kind, 2, 'SERVER')
-      assert.is(request.attributes['http.response.status_code'], 200)
-      assert.is(request.attributes['http.route'], '/v1/chat/completions')
-      assert.is(asked.trace, traceId)
-      assert.is(asked.kind, 3, 'CLIENT')
-      assert.equal(
-        Object.fromEntries(Object.entries(asked.attributes).filter(([name]) => name.startsWith('gen_ai.'))),
-        {
-          'gen_ai.operation.name': 'chat',
-          'gen_ai.provider.name': 'custom',
-          'gen_ai.request.model': 'custom-model',
-          'gen_ai.response.id': 'chatcmpl-1',
-          'gen_ai.response.model': 'fake',
-          'gen_ai.response.finish_reasons': ['stop'],
-          'gen_ai.usage.input_tokens': 5,
-          'gen_ai.usage.output_tokens': 2,
-        },
-      )
-      assert.is(asked.resource['service.name'], 'front')
-      assert.is(asked.resource['deployment.environment.name'], 'test')
-      const { headers } = provider.at(-1)!
-      assert.is(headers['traceparent'], `00-${traceId}-${asked.id}-01`, 'the provider goes on with the trace')
-      assert.is(headers['tracestate'], caller.tracestate)
-      for (const { path, headers } of collector.requests) {
-        assert.match(path, /^\/v1\/(?:traces|metrics)$/)
-        assert.equal([headers['x-tenant'], headers.authorization], ['a b', 'Bearer of-the-collector'])
-      }
-      for (const secret of ['secret-of-the-prompt', 'Hello', token, 'sk-test-123456'])
-        assert.not(
-          collector.raw.some((text) => text.includes(secret)),
-          secret,
-        )
+test('a chat is a trace from its caller to its provider, without content', async () => {
+  const collector = await openCollector()
+  const environment = {
+    ...soon,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b, authorization=Bearer%20of-the-collector',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    OTEL_SERVICE_NAME: 'front',
+  }
+  await withChats(plain, environment, async (daemon, provider, token) => {
+    const { status } = await daemon.call('POST', '/v1/chat/completions', { token, body: chat, headers: caller })
+    assert.is(status, 200)
+    const asked = await collector.until(({ spans }) => spans.find(({ name }) => name === 'chat custom-model'))
+    const request = await collector.until(({ spans }) => spans.find(({ id }) => id === asked.parent))
+    assert.is(request.name, 'POST /v1/chat/completions')
+    assert.is(request.trace, traceId)
+    assert.is(request.parent, 'b7ad6b7169203331')
+    assert.is(request.kind, 2, 'SERVER')
+    assert.is(request.attributes['http.response.status_code'], 200)
+    assert.is(request.attributes['http.route'], '/v1/chat/completions')
+    assert.is(asked.trace, traceId)
+    assert.is(asked.kind, 3, 'CLIENT')
+    assert.equal(Object.fromEntries(Object.entries(asked.attributes).filter(([name]) => name.startsWith('gen_ai.'))), {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'custom',
+      'gen_ai.request.model': 'custom-model',
+      'gen_ai.response.id': 'chatcmpl-1',
+      'gen_ai.response.model': 'fake',
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': 5,
+      'gen_ai.usage.output_tokens': 2,
     })
-    await collector.close()
+    assert.is(asked.resource['service.name'], 'front')
+    assert.is(asked.resource['deployment.environment.name'], 'test')
+    const { headers } = provider.at(-1)!
+    assert.is(headers['traceparent'], `00-${traceId}-${asked.id}-01`, 'the provider goes on with the trace')
+    assert.is(headers['tracestate'], caller.tracestate)
+    for (const { path, headers } of collector.requests) {
+      assert.is(path, '/v1/traces')
+      assert.equal([headers['x-tenant'], headers.authorization], ['a b', 'Bearer of-the-collector'])
+    }
+    for (const secret of ['secret-of-the-prompt', 'Hello', token, 'sk-test-123456'])
+      assert.not(
+        collector.raw.some((text) => text.includes(secret)),
+        secret,
+      )
   })
+  await collector.close()
+})
 
 test.whole('each attempt, the search of memories and speech have spans of their own', async () => {
   const collector = await openCollector()
@@ -104,30 +99,6 @@ test.whole('each attempt, the search of memories and speech have spans of their 
     assert.is(answered.attributes['gen_ai.request.stream'], true)
     assert.type(answered.attributes['gen_ai.response.time_to_first_chunk'], 'number')
     assert.not.match(collector.raw.join(), /Minka|cat called|Hello there/)
-  })
-  await collector.close()
-})
-
-test('metrics have the names of the conventions, and are the counts that Prometheus reads', async () => {
-  const collector = await openCollector()
-  const environment = { ...soon, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }
-  await withChats(plain, environment, async (daemon, _provider, token) => {
-    await daemon.call('POST', '/v1/chat/completions', { token, body: chat })
-    const input = await collector.until(({ metrics }) =>
-      metrics.find(({ name }) => name === 'gen_ai.client.inference.usage.input_tokens'),
-    )
-    assert.equal([input.type, input.unit], ['sum', '{token}'])
-    assert.equal(input.points[0]!.attributes, {
-      'gen_ai.provider.name': 'custom',
-      'gen_ai.request.model': 'custom-model',
-      'gen_ai.token.modality': 'text',
-    })
-    assert.is(input.points[0]!.value, 5)
-    const duration = collector.metrics.find(({ name }) => name === 'gen_ai.client.inference.duration')!
-    assert.equal([duration.type, duration.points[0]!.count], ['histogram', 1])
-    assert.is(duration.points[0]!.bucketCounts!.length, duration.points[0]!.explicitBounds!.length + 1)
-    assert.ok(collector.metrics.some(({ name, type }) => name === 'aichat_http_requests_in_flight' && type === 'gauge'))
-    assert.ok(collector.requests.every(({ headers }) => headers['content-encoding'] === 'gzip'))
   })
   await collector.close()
 })
@@ -167,7 +138,7 @@ test('what waits at SIGTERM is sent before the service ends; one that fails is t
     return true
   })
   const environment = {
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_BSP_SCHEDULE_DELAY: '20',
   }
   await withChats(plain, environment, async (daemon, _provider, token) => {
@@ -187,44 +158,21 @@ test('what waits at SIGTERM is sent before the service ends; one that fails is t
   await collector.close()
 })
 
-test('a share of the traces is kept where a ratio says so, and none of a caller that keeps none', async () => {
-  const collector = await openCollector()
-  const environment = {
-    ...soon,
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-    OTEL_TRACES_SAMPLER_ARG: '0',
-  }
-  await withChats(plain, environment, async (daemon, provider, token) => {
-    const unsampled = { traceparent: `00-${traceId}-b7ad6b7169203331-00` }
-    await daemon.call('POST', '/v1/chat/completions', { token, body: chat, headers: unsampled })
-    assert.match(provider.at(-1)!.headers['traceparent']!.toString(), new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
-    await daemon.call('POST', '/v1/chat/completions', { token, body: chat })
-    await daemon.call('POST', '/v1/chat/completions', { token, body: chat, headers: caller })
-    await daemon.stop()
-    assert.equal([...new Set(collector.spans.map(({ trace }) => trace))], [traceId])
-  })
-  await collector.close()
-})
-
 test('settings that make no sense are told at the start, without their values, and end nothing', async () => {
-  const collector = await openCollector()
-  const environment = {
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector-with-key:4317',
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+  const headers = {
     OTEL_EXPORTER_OTLP_HEADERS: 'secret-without-name,bad name=secret-too',
     OTEL_BSP_SCHEDULE_DELAY: 'soon',
-    OTEL_TRACES_SAMPLER: 'sometimes',
   }
-  await withChats(plain, environment, async (daemon, _provider, token) => {
-    assert.is((await daemon.call('POST', '/v1/chat/completions', { token, body: chat })).status, 200)
-    const { stderr } = daemon.output
-    for (const name of ['OTLP_ENDPOINT', 'OTLP_PROTOCOL', 'OTLP_HEADERS', 'BSP_SCHEDULE_DELAY', 'TRACES_SAMPLER'])
-      assert.match(stderr, new RegExp(`"level":"warn","msg":"OTEL_\\w*${name}`))
-    assert.not.match(stderr, /collector-with-key|secret-/)
-  })
-  await collector.close()
+  for (const [address, wrong] of [
+    ['collector-with-key:4317', ['OTEL_EXPORTER_OTLP_ENDPOINT']],
+    ['http://127.0.0.1:9', Object.keys(headers)],
+  ] as const)
+    await withChats(plain, { OTEL_EXPORTER_OTLP_ENDPOINT: address, ...headers }, async (daemon, _provider, token) => {
+      assert.is((await daemon.call('POST', '/v1/chat/completions', { token, body: chat })).status, 200)
+      const { stderr } = daemon.output
+      for (const name of wrong) assert.match(stderr, new RegExp(`"level":"warn","msg":"${name}`))
+      assert.not.match(stderr, /collector-with-key|secret-/)
+    })
 })
 
 test.whole('without a collector nothing that sends to one is loaded', async () => {
