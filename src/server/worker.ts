@@ -221,7 +221,7 @@ function deskAt(channel: Channel): RateDesk {
     async take(subjects, tokens) {
       const answer = await channel.ask<Awaited<ReturnType<AskedDesk['take']>>>('rates.take', { subjects, tokens })
       if ('refusal' in answer) throw refusalOf(answer.refusal)
-      return answer
+      return { ticket: answer.ticket, headers: (names) => answer.headers[names] }
     },
     end: (ticket, tokens) => channel.tell('rates.end', { ticket, tokens }),
     undo: (ticket, tokens) => channel.tell('rates.undo', { ticket, tokens }),

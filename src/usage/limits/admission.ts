@@ -4,20 +4,19 @@ import type { HeaderNames } from '../../chat/chat.ts'
 import { AppError, toAppError } from '../../errors.ts'
 import type { Amounts, Cost, Place } from '../cost.ts'
 import { usdOf } from '../money.ts'
+import type { Grant, RateDesk } from './desk.ts'
 import { type Budget, defaultWarn } from './documents.ts'
-import { limitHeaders } from './headers.ts'
 import type { Admission, Size, Subjects } from './limits.ts'
 import type { PeriodKind, Periods } from './periods.ts'
 import { budgetExceeded, overBudget, priceUnknown } from './refusals.ts'
 import type { AskedBudget, CountedBudget, LimitStore, Reservation, Reserved, Spend } from './store.ts'
-import { type Counted, refuse, type SubjectLimits, slotsAt, windowsOf } from './subject-limits.ts'
-import { day, minute } from './windows.ts'
+import type { SubjectLimits } from './subject-limits.ts'
 
 /** The store, clocks and settings that admissions share. */
 export interface Ground {
   readonly store: Pick<LimitStore, 'reserve' | 'extend'>
-  /** Milliseconds since 1970, forward alone: for windows. */
-  readonly now: () => number
+  /** Counts requests and their tokens. */
+  readonly desk: RateDesk
   /** Milliseconds since 1970 by the wall clock: for periods. */
   readonly wall: () => number
   readonly periods: Periods
@@ -61,22 +60,25 @@ const leastNano = 1
  */
 const waitsForOthers = [100, 200, 300, 400] as const
 
-/** An admitted request, see `Admission`. */
-export class Admitted implements Admission, Counted {
-  readonly minuteSlot: number
-  readonly daySlot: number
+/**
+ * An admitted request, see `Admission`: a desk counts it against rates, and its budgets are reserved in the storage. Where the
+ * desk must be waited for, a refusal comes at its first attempt.
+ */
+export class Admitted implements Admission {
   readonly #ground: Ground
   readonly #subjects: Subjects
   /** The subjects that count it, without the plugin. */
   readonly #counting: readonly SubjectLimits[]
   readonly #readSize: () => Size
   #size: Size | undefined
-  /** Tokens that its subjects have counted for it, and those that it had in fact. */
-  readonly #reserved: number
+  /** Tokens that were counted for it, and those that it had in fact. */
+  #reserved = 0
   #used = 0
-  #place: SubjectLimits | undefined
-  #placeCounted: Counted = { minuteSlot: 0, daySlot: 0 }
-  #placeTokens = 0
+  /** Where the desk must be waited for. */
+  readonly #granting: Promise<unknown> | undefined
+  #grant: Grant | undefined
+  /** The attempt under way, where its plugin counts it. */
+  #place: { readonly ticket: number; readonly tokens: number } | undefined
   #held: Held | undefined
   #nearest: { readonly owned: Owned; readonly spend: Spend } | undefined
   #isReleased = false
@@ -87,34 +89,27 @@ export class Admitted implements Admission, Counted {
     this.#subjects = subjects
     this.#counting = counting
     this.#readSize = size
-    const now = ground.now()
-    this.minuteSlot = Math.floor(now / minute.slotMs)
-    this.daySlot = Math.floor(now / day.slotMs)
-    let tokens = 0
-    for (const each of counting) if (each.countsTokens) tokens = this.#tokens()
-    this.#reserved = tokens
-    for (const each of counting) if (!each.fits(tokens, now)) refuse(counting, tokens, now)
-    for (const each of counting) each.take(tokens, now)
+    const rated = counting.filter(({ isRated }) => isRated)
+    if (rated.length === 0) return
+    if (rated.some(({ isRatedByTokens }) => isRatedByTokens)) this.#reserved = this.#tokens()
+    const taken = ground.desk.take(
+      rated.map(({ subject }) => subject),
+      this.#reserved,
+    )
+    const granted = whenThere(taken, (grant) => {
+      this.#grant = grant
+      if (this.#isReleased) ground.desk.end(grant.ticket, this.#used - this.#reserved)
+    })
+    if (!(granted instanceof Promise)) return
+    this.#granting = granted
+    granted.catch(() => undefined)
   }
 
   reserve(place: Place, read: (size: Size) => number | null): MaybePromise<string | undefined> {
     this.#endAttempt(undefined)
     const plugin = place.plugin === null ? undefined : this.#ground.plugin(place.plugin)
-    if (plugin) this.#enter(plugin)
-    let budgets = plugin?.budgets.length ?? 0
-    for (const each of this.#counting) budgets += each.budgets.length
-    if (budgets === 0) return undefined
-    try {
-      this.#tokens()
-      const most = read(this.#size!)
-      // A free attempt takes nothing from a budget.
-      if (most === 0) return undefined
-      if (most === null && !this.#ground.reportsCost(place)) throw priceUnknown(place.model)
-      const reserved = this.#reserveMoney(place, most ?? leastNano, plugin)
-      return reserved instanceof Promise ? reserved.catch((reason) => this.#refused(reason)) : reserved
-    } catch (reason) {
-      return this.#refused(reason)
-    }
+    const entered = this.#granting ? this.#granting.then(() => this.#enter(plugin)) : this.#enter(plugin)
+    return whenThere(entered, () => this.#reserveBudgets(place, read, plugin))
   }
 
   exceeded(cost: () => number | null): AppError | undefined {
@@ -132,22 +127,16 @@ export class Admitted implements Admission, Counted {
   }
 
   headers(names: HeaderNames = 'openai'): Readonly<Record<string, string>> {
-    const headers = limitHeaders(windowsOf(this.#counting), names, this.#ground.now())
     const nearest = this.#nearest
-    if (nearest) headers['x-aichat-budget'] = budgetHeader(nearest.owned, nearest.spend)
-    return headers
+    const budget = nearest && { 'x-aichat-budget': budgetHeader(nearest.owned, nearest.spend) }
+    return { ...this.#grant?.headers(names), ...budget }
   }
 
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#endAttempt(undefined)
-    if (this.#counting.length === 0) return
-    const now = this.#ground.now()
-    for (const each of this.#counting) {
-      each.leave()
-      each.correct(this, this.#used - this.#reserved, now)
-    }
+    if (this.#grant) this.#ground.desk.end(this.#grant.ticket, this.#used - this.#reserved)
   }
 
   #tokens(): number {
@@ -156,14 +145,34 @@ export class Admitted implements Admission, Counted {
   }
 
   /** Counts the attempt for its plugin; throws where the plugin refuses it. */
-  #enter(plugin: SubjectLimits): void {
-    const now = this.#ground.now()
-    const tokens = plugin.countsTokens ? this.#tokens() : 0
-    if (!plugin.fits(tokens, now)) refuse([plugin], tokens, now)
-    plugin.take(tokens, now)
-    this.#place = plugin
-    this.#placeTokens = tokens
-    this.#placeCounted = slotsAt(now)
+  #enter(plugin: SubjectLimits | undefined): MaybePromise<void> {
+    if (!plugin?.isRated) return undefined
+    const tokens = plugin.isRatedByTokens ? this.#tokens() : 0
+    return whenThere(this.#ground.desk.take([plugin.subject], tokens), ({ ticket }) => {
+      this.#place = { ticket, tokens }
+    })
+  }
+
+  #reserveBudgets(
+    place: Place,
+    read: (size: Size) => number | null,
+    plugin: SubjectLimits | undefined,
+  ): MaybePromise<string | undefined> {
+    let budgets = plugin?.budgets.length ?? 0
+    for (const each of this.#counting) budgets += each.budgets.length
+    try {
+      if (this.#isReleased) throw gone()
+      if (budgets === 0) return undefined
+      this.#tokens()
+      const most = read(this.#size!)
+      // A free attempt takes nothing from a budget.
+      if (most === 0) return undefined
+      if (most === null && !this.#ground.reportsCost(place)) throw priceUnknown(place.model)
+      const reserved = this.#reserveMoney(place, most ?? leastNano, plugin)
+      return reserved instanceof Promise ? reserved.catch((reason) => this.#refused(reason)) : reserved
+    } catch (reason) {
+      return this.#refused(reason)
+    }
   }
 
   /** Ends the attempt: its estimates give way to its amounts, or to nothing. The ledger settles the money of a booked one. */
@@ -171,25 +180,18 @@ export class Admitted implements Admission, Counted {
     const used = amounts ? amounts.input - (amounts.cached ?? 0) + amounts.output : 0
     this.#used += used
     const place = this.#place
-    if (place) {
-      this.#place = undefined
-      place.leave()
-      place.correct(this.#placeCounted, used - this.#placeTokens, this.#ground.now())
-    }
+    this.#place = undefined
+    if (place) this.#ground.desk.end(place.ticket, used - place.tokens)
     const held = this.#held
-    if (!held) return
     this.#held = undefined
-    if (!amounts) this.#ground.cancel(held.id)
+    if (held && !amounts) this.#ground.cancel(held.id)
   }
 
   /** The attempt was not sent: the plugin did not get it. */
   #refused(reason: unknown): never {
     const place = this.#place
-    if (place) {
-      this.#place = undefined
-      place.leave()
-      place.forget(this.#placeCounted, this.#placeTokens, this.#ground.now())
-    }
+    this.#place = undefined
+    if (place) this.#ground.desk.undo(place.ticket, place.tokens)
     const error = toAppError(reason)
     if (error.code !== 'io' && error.code !== 'internal') throw error
     throw new AppError('unavailable', `The budgets cannot be counted: ${error.message}`, {
@@ -220,7 +222,7 @@ export class Admitted implements Admission, Counted {
       }
       if (this.#isReleased) {
         ground.cancel(id)
-        throw new AppError('unavailable', 'The caller went away')
+        throw gone()
       }
       this.#held = { id, nano, isHard: asked.some(({ hard }) => hard), asked, isLast: false }
       this.#tell(owned, outcome.spends, outcome.warned)
@@ -293,6 +295,10 @@ export class Admitted implements Admission, Counted {
       // A budget that cannot be counted has no more.
     }
   }
+}
+
+function gone(): AppError {
+  return new AppError('unavailable', 'The caller went away')
 }
 
 /** A budget as the storage counts for it now. */

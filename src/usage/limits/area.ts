@@ -4,7 +4,6 @@ import { type AskedDesk, createDesk, deskForProcess, type RateDesk } from './des
 import { type Budget, defaultWarn, type LimitChange, type LimitDocument } from './documents.ts'
 import type { Limits } from './limits.ts'
 import { createPeriods, type PeriodKind } from './periods.ts'
-import { SharedAdmission } from './shared-admission.ts'
 import type { CountedBudget, LimitStore, Orphan, SavedWindow, Spend } from './store.ts'
 import { SubjectLimits } from './subject-limits.ts'
 
@@ -55,8 +54,10 @@ export interface LimitArea extends Limits {
   close(): Promise<void>
 }
 
-export interface LimitParts extends Omit<Ground, 'store' | 'periods' | 'plugin' | 'cancel'> {
+export interface LimitParts extends Omit<Ground, 'store' | 'periods' | 'plugin' | 'cancel' | 'desk'> {
   readonly store: LimitStore
+  /** Milliseconds since 1970, forward alone: for windows. */
+  readonly now: () => number
   /** Another value after every change of the documents in any process; undefined while that is not known. */
   readonly mark: () => string | undefined
   /** Calls back when a change by another process is known, where requests cannot wait for the storage to tell it. */
@@ -97,29 +98,25 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       failed()
     }
   }
-  const ground: Ground = {
-    ...parts,
-    periods,
-    plugin: (id) => plugins.get(id),
-    cancel,
-  }
-
-  const leased =
+  const shared =
     parts.desk || !parts.shared
       ? undefined
-      : (await import('./leased-desk.ts')).createLeasedDesk({
+      : (await import('./shared-desk.ts')).createSharedDesk({
           ...parts.shared,
           store,
           find: (subject) => find(subject)?.document,
           look,
           now,
         })
-  const desk = parts.desk ?? leased
+  const isElsewhere = parts.desk !== undefined || shared !== undefined
+  const desk = parts.desk ?? shared ?? createDesk({ find, look, now })
+  const ground: Ground = { ...parts, desk, periods, plugin: (id) => plugins.get(id), cancel }
+
   parts.onChange?.(update)
   seen = parts.mark()
   take(await store.changes(0))
-  if (!desk) for (const { subject, name, slots } of await store.windows()) find(subject)?.load(name, slots, now())
-  const ownDesk = desk ?? createDesk({ find, look, now })
+  if (!isElsewhere)
+    for (const { subject, name, slots } of await store.windows()) find(subject)?.load(name, slots, now())
   const timer = setInterval(() => save().catch((reason) => warn(`the limits are not saved: ${reason.message}`)), saveMs)
   timer.unref()
 
@@ -135,13 +132,11 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       if (key) counting.push(key)
       if (user) counting.push(user)
       if (all) counting.push(all)
-      return desk
-        ? new SharedAdmission(desk, ground, subjects, counting, size)
-        : new Admitted(ground, subjects, counting, size)
+      return new Admitted(ground, subjects, counting, size)
     },
     admitPlugin(subjects, { plugin }, size) {
       if (plugin === null || plugins.size === 0 || !plugins.has(plugin)) return undefined
-      return desk ? new SharedAdmission(desk, ground, subjects, [], size) : new Admitted(ground, subjects, [], size)
+      return new Admitted(ground, subjects, [], size)
     },
     async list(isWanted = () => true) {
       await refresh()
@@ -169,12 +164,12 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       return (await views([limits]))[0]
     },
     orphans: () => store.orphans(),
-    desk: () => deskForProcess(ownDesk),
+    desk: () => deskForProcess(desk),
     save,
     async close() {
       clearInterval(timer)
       await save().catch((reason) => warn(`the limits are not saved: ${reason.message}`))
-      await leased?.close()
+      await shared?.close()
     },
   }
 
@@ -235,7 +230,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
         if (known) maps[known.kind].delete(known.id)
       } else if (known) known.change(document)
       else {
-        const limits = new SubjectLimits(subject, document, desk === undefined)
+        const limits = new SubjectLimits(subject, document, !isElsewhere)
         maps[limits.kind].set(limits.id, limits)
       }
     }
@@ -260,8 +255,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       await store.cancel(id)
       given.delete(id)
     }
-    // The windows are those of the desk.
-    if (desk) return
+    if (isElsewhere) return
     const dirty = Object.values(maps).flatMap((map) => [...map.values()].filter(({ isDirty }) => isDirty))
     if (dirty.length === 0) return
     const windows: SavedWindow[] = dirty.flatMap((each) => each.saved(now()))

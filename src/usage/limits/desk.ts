@@ -1,14 +1,17 @@
 import type { MaybePromise } from '../../accounts/accounts.ts'
+import type { HeaderNames } from '../../chat/chat.ts'
+import { limitHeaders } from './headers.ts'
 import { LimitRefusal, type SentRefusal, sentRefusal } from './refusals.ts'
-import { type Counted, type HeadersByApi, headersOf, refuse, type SubjectLimits, slotsAt } from './subject-limits.ts'
+import { type Counted, type HeadersByApi, refusalBy, type SubjectLimits, slotsAt, windowsOf } from './subject-limits.ts'
 
-/** A request that was counted, with the state of its windows for its client. */
+/** A request that was counted. */
 export interface Grant {
   readonly ticket: number
-  readonly headers: HeadersByApi
+  /** The state of its windows for its client. */
+  headers(names: HeaderNames): Readonly<Record<string, string>>
 }
 
-/** Counts requests in one place for several processes, so that a limit holds for all together. */
+/** Counts requests: in this process, or in one place for several, so that a limit holds for all together. */
 export interface RateDesk {
   /** Counts a request of so many tokens for all these subjects, or for none: fails with a LimitRefusal. */
   take(subjects: readonly string[], tokens: number): MaybePromise<Grant>
@@ -19,10 +22,11 @@ export interface RateDesk {
 }
 
 /** The desk as one process asks it, over a channel. */
-export interface AskedDesk {
-  take(subjects: readonly string[], tokens: number): Promise<Grant | { readonly refusal: SentRefusal }>
-  end(ticket: number, tokens: number): void
-  undo(ticket: number, tokens: number): void
+export interface AskedDesk extends Pick<RateDesk, 'end' | 'undo'> {
+  take(
+    subjects: readonly string[],
+    tokens: number,
+  ): Promise<{ readonly ticket: number; readonly headers: HeadersByApi } | { readonly refusal: SentRefusal }>
   /** Ends all requests that the process had under way, once it is gone. Their counts stay. */
   leave(): void
 }
@@ -56,11 +60,11 @@ export function createDesk({ find, look, now }: DeskParts): RateDesk {
       const at = now()
       // A limit that was removed meanwhile counts nothing.
       const subjects = names.flatMap((name) => find(name) ?? [])
-      for (const each of subjects) if (!each.fits(tokens, at)) refuse(subjects, tokens, at)
+      for (const each of subjects) if (!each.fits(tokens, at)) throw refusalBy(subjects, tokens, at)
       for (const each of subjects) each.take(tokens, at)
       const ticket = ++last
       running.set(ticket, { subjects, counted: slotsAt(at) })
-      return { ticket, headers: headersOf(subjects, at) }
+      return { ticket, headers: (api) => limitHeaders(windowsOf(subjects), api, now()) }
     },
     end(ticket, tokens) {
       const found = close(ticket)
@@ -80,10 +84,10 @@ export function deskForProcess(desk: RateDesk): AskedDesk {
   return {
     async take(subjects, tokens) {
       try {
-        const grant = await desk.take(subjects, tokens)
-        if (hasLeft) desk.end(grant.ticket, 0)
-        else running.add(grant.ticket)
-        return grant
+        const { ticket, headers } = await desk.take(subjects, tokens)
+        if (hasLeft) desk.end(ticket, 0)
+        else running.add(ticket)
+        return { ticket, headers: { openai: headers('openai'), anthropic: headers('anthropic') } }
       } catch (reason) {
         if (reason instanceof LimitRefusal) return { refusal: sentRefusal(reason) }
         throw reason

@@ -182,11 +182,6 @@ export function headersOf(subjects: readonly SubjectLimits[], now: number): Head
   return { openai: limitHeaders(windows, 'openai', now), anthropic: limitHeaders(windows, 'anthropic', now) }
 }
 
-/** Throws the refusal of a request that one of these subjects does not let pass. */
-export function refuse(subjects: readonly SubjectLimits[], tokens: number, now: number): never {
-  throw refusalBy(subjects, tokens, now)
-}
-
 /** The refusal of a request that one of these subjects does not let pass: of the one with the longest wait. */
 export function refusalBy(subjects: readonly SubjectLimits[], tokens: number, now: number): LimitRefusal {
   let slowest: { readonly subject: SubjectLimits; readonly name: WindowName; readonly wait: number } | undefined

@@ -1,27 +1,22 @@
-import type { MaybePromise } from '../../accounts/accounts.ts'
 import { AppError } from '../../errors.ts'
 import type { Grant, RateDesk } from './desk.ts'
 import type { LimitDocument } from './documents.ts'
-import { Holding, type Parcel, type Sent } from './holding.ts'
 import type { LimitRefusal } from './refusals.ts'
-import { type Asking, type Counting, countShared, none, sum, type Use } from './shared-counts.ts'
+import { type Asking, type Counting, countShared, type Moment, type Report, type Use } from './shared-counts.ts'
 import type { LimitStore } from './store.ts'
-import { headersOf, refusalBy } from './subject-limits.ts'
-import { minute } from './windows.ts'
+import { headersOf, refusalBy, SubjectLimits, slotsAt } from './subject-limits.ts'
 
 /**
- * The desk of an instance that shares its limits with others, by a database. A request that a lease covers is counted here
- * at once; for any other the storage is asked, for all that have come meanwhile together. What the storage counted too much
- * is given back with the next question, or a moment later.
+ * The desk of an instance that shares its limits with others, by a database. The storage is asked for all requests that have
+ * come meanwhile together. What they had less than was counted is given back with the next question, or a moment later.
  */
-export interface LeasedDesk extends RateDesk {
+export interface SharedDesk extends RateDesk {
   /** Reports to the storage now what is due. */
   settle(): Promise<void>
-  /** The same, and gives all leases back. */
   close(): Promise<void>
 }
 
-export interface LeasedDeskParts {
+export interface SharedDeskParts {
   readonly store: Pick<LimitStore, 'share' | 'dropEnded'>
   /** The limits of a subject. */
   find(subject: string): LimitDocument | undefined
@@ -49,16 +44,29 @@ interface Waiting extends Asking {
   reject(reason: unknown): void
 }
 
-/** Where a request was counted. */
-type Places = readonly (readonly [Holding, Parcel])[]
+/** What this instance knows of a subject, and what it has not reported to the storage yet. */
+interface Known {
+  readonly subject: string
+  /** The counts over all instances as they were reported last, with what was counted here since. */
+  limits: SubjectLimits
+  /** Requests of this instance that are under way. */
+  running: number
+  changes: Map<Moment, Use>
+  /** Requests at the same time have ended, for which others may wait. */
+  hasMoved: boolean
+}
 
-export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
+/** Where a request was counted, and when. */
+interface Running {
+  readonly subjects: readonly Known[]
+  readonly moment: Moment
+}
+
+export function createSharedDesk(parts: SharedDeskParts): SharedDesk {
   const { store, now } = parts
-  const holdings = new Map<string, Holding>()
-  /** Those with a lease, and those with something to tell. */
-  const leasing = new Set<Holding>()
-  const due = new Set<Holding>()
-  const running = new Map<number, Places>()
+  const known = new Map<string, Known>()
+  const due = new Set<Known>()
+  const running = new Map<number, Running>()
   let waiting: Waiting[] = []
   let last = 0
   let asking: Promise<void> | undefined
@@ -72,12 +80,10 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
   let droppedAt = Number.NEGATIVE_INFINITY
 
   return {
-    take(names, tokens): MaybePromise<Grant> {
+    take(subjects, tokens) {
       parts.look()
-      const leased = fromLeases(names, tokens)
-      if (leased) return leased
       return new Promise((resolve, reject) => {
-        const request = { subjects: names, tokens, resolve, reject }
+        const request = { subjects, tokens, resolve, reject }
         if (parts.isAway()) return countAlone(request, undefined)
         waiting.push(request)
         pump()
@@ -89,8 +95,6 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await asking
-      for (const each of leasing) each.giveBack()
       await settle()
     },
   }
@@ -101,28 +105,27 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     await asking
   }
 
-  function holdingOf(subject: string): Holding | undefined {
+  function knownOf(subject: string): Known | undefined {
     const document = parts.find(subject)
-    let found = holdings.get(subject)
+    const found = known.get(subject)
     // A limit that was removed meanwhile counts nothing.
     if (!document) {
-      if (found) for (const set of [leasing, due]) set.delete(found)
-      holdings.delete(subject)
+      if (found) due.delete(found)
+      known.delete(subject)
       return undefined
     }
-    if (found) found.update(document)
-    else {
-      found = new Holding(subject, document)
-      holdings.set(subject, found)
+    if (found) {
+      if (found.limits.document !== document) found.limits.change(document)
+      return found
     }
-    return found
+    const limits = new SubjectLimits(subject, document)
+    const added = { subject, limits, running: 0, changes: new Map(), hasMoved: false }
+    known.set(subject, added)
+    return added
   }
 
-  /** Counts a request in the leases of its subjects; undefined where one of them lacks what it needs. */
-  function fromLeases(names: readonly string[], tokens: number): Grant | undefined {
-    const subjects = names.flatMap((name) => holdingOf(name) ?? [])
-    if (!subjects.every((each) => each.covers(tokens, now()))) return undefined
-    return grant(subjects.map((each) => [each, each.take(tokens, time())]))
+  function knownAmong(subjects: readonly string[]): readonly Known[] {
+    return subjects.flatMap((subject) => knownOf(subject) ?? [])
   }
 
   /** The time by the database's clock, as far as it is known. */
@@ -130,26 +133,24 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
     return now() + ahead
   }
 
-  function grant(counted: Places): Grant {
-    const headers = headersOf(
-      counted.map(([{ limits }]) => limits),
-      time(),
-    )
-    return granted(counted, headers)
-  }
-
-  function granted(counted: Places, headers: Grant['headers']): Grant {
+  /** Begins a request that was counted. */
+  function granted(subjects: readonly Known[], moment: Moment, headers: ReturnType<typeof headersOf>): Grant {
     const ticket = ++last
-    running.set(ticket, counted)
-    return { ticket, headers }
+    running.set(ticket, { subjects, moment })
+    for (const each of subjects) each.running++
+    return { ticket, headers: (names) => headers[names] }
   }
 
-  function end(ticket: number, change: { readonly requests: number; readonly tokens: number }): void {
-    const found = running.get(ticket)
+  function end(ticket: number, change: Use): void {
+    const { subjects, moment } = running.get(ticket) ?? { subjects: [], moment: {} }
     running.delete(ticket)
-    for (const [each, parcel] of found ?? []) {
-      each.end(parcel, change, now(), time())
-      if (!each.isDue || holdings.get(each.subject) !== each) continue
+    for (const each of subjects) {
+      each.running--
+      each.limits.leave()
+      note(each, moment, change)
+      each.limits.adjust(moment.counted ?? slotsAt(time()), change.requests, change.tokens, time())
+      each.hasMoved ||= isParallel(each)
+      if (!isDue(each) || known.get(each.subject) !== each) continue
       due.add(each)
       wake(each.hasMoved ? 0 : returnMs)
     }
@@ -170,38 +171,18 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
   /** Asks the storage, one question at a time, until no request waits. */
   function pump(): void {
     asking ??= (async () => {
-      do {
-        await ask()
-        // Those that came meanwhile are counted in the leases that the answer brought, as far as these reach.
-        waiting = waiting.filter(({ subjects, tokens, resolve }) => {
-          const leased = fromLeases(subjects, tokens)
-          if (leased) resolve(leased)
-          return !leased
-        })
-      } while (waiting.length > 0)
+      do await ask()
+      while (waiting.length > 0)
       asking = undefined
       if (due.size > 0) wake(hasFailed ? retryMs : [...due].some(({ hasMoved }) => hasMoved) ? 0 : returnMs)
-      for (const { leasedUntil } of leasing) wake(leasedUntil! - now())
     })()
   }
 
   async function ask(): Promise<void> {
     const requests = waiting
     waiting = []
-    for (const each of leasing) {
-      each.giveBack(now())
-      if (each.isDue) due.add(each)
-      if (each.leasedUntil === undefined) leasing.delete(each)
-    }
-    const asked = new Map<string, Use>()
-    for (const { subjects, tokens } of requests)
-      for (const subject of subjects) asked.set(subject, sum(asked.get(subject) ?? none, { requests: 1, tokens }))
-    const reports = new Map<string, Sent>()
-    const sentAt = now()
-    for (const subject of new Set([...asked.keys(), ...[...due].map((each) => each.subject)])) {
-      const holding = holdingOf(subject)
-      if (holding) reports.set(subject, holding.send(asked.get(subject), sentAt))
-    }
+    const subjects = new Set([...requests.flatMap((each) => each.subjects), ...[...due].map((each) => each.subject)])
+    const reports = new Map(knownAmong([...subjects]).map((each) => [each.subject, report(each)]))
     due.clear()
     if (reports.size === 0 && requests.length === 0) return
     let counting: Counting
@@ -210,41 +191,47 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
       counting = await store.share([...reports.keys()], (stored, at) => countShared(reports, requests, stored, at))
     } catch (reason) {
       hasFailed = true
-      for (const [subject, sent] of reports) {
-        const holding = holdings.get(subject)
-        holding?.keep(sent)
-        if (holding?.isDue) due.add(holding)
+      for (const [subject, { changes }] of reports) {
+        const each = known.get(subject)
+        if (!each) continue
+        for (const [moment, use] of changes) note(each, moment, use)
+        each.hasMoved = isParallel(each)
+        if (isDue(each)) due.add(each)
       }
       for (const request of requests) countAlone(request, reason)
       return
     }
-    await receive(requests, reports, counting, sentAt)
+    await receive(requests, reports, counting)
   }
 
   async function receive(
     requests: readonly Waiting[],
-    reports: ReadonlyMap<string, Sent>,
+    reports: ReadonlyMap<string, Report>,
     { answers, subjects, counted, at }: Counting,
-    sentAt: number,
   ): Promise<void> {
     ahead = at - now()
-    const parcel: Parcel = { counted }
-    const until = sentAt + minute.slotMs - (at % minute.slotMs)
-    for (const [subject, state] of subjects) {
-      const holding = holdings.get(subject)
-      holding?.receive(reports.get(subject)!, state, parcel, at, until)
-      if (holding?.leasedUntil !== undefined) leasing.add(holding)
+    for (const [subject, limits] of subjects) {
+      const { changes, places } = reports.get(subject)!
+      for (const moment of changes.keys()) moment.counted ??= counted
+      const each = known.get(subject)
+      if (!each) continue
+      // What was done since the question was sent.
+      limits.run(each.running - places)
+      for (const [then, { requests, tokens }] of each.changes)
+        limits.adjust(then.counted ?? slotsAt(at), requests, tokens, at)
+      const { document } = each.limits
+      each.limits = limits
+      if (limits.document !== document) limits.change(document)
     }
+    const moment: Moment = { counted }
     const full: (readonly [Waiting, LimitRefusal])[] = []
     for (const [index, request] of requests.entries()) {
       const answer = answers[index]!
       if ('headers' in answer) {
         const counting = request.subjects.flatMap((subject) =>
-          subjects.has(subject) ? (holdings.get(subject) ?? []) : [],
+          subjects.has(subject) ? (known.get(subject) ?? []) : [],
         )
-        for (const each of counting) each.begin(request.tokens)
-        const places = counting.map((each) => [each, parcel] as const)
-        request.resolve(granted(places, answer.headers))
+        request.resolve(granted(counting, moment, answer.headers))
       } else if (answer.isFull) full.push([request, answer.refusal])
       else request.reject(answer.refusal)
     }
@@ -265,14 +252,47 @@ export function createLeasedDesk(parts: LeasedDeskParts): LeasedDesk {
   function countAlone({ subjects, tokens, resolve, reject }: Waiting, reason: unknown): void {
     const isAway = reason === undefined || (reason instanceof AppError && passing.has(reason.code))
     if (!isAway || !parts.goesOn()) return reject(isAway ? unavailable(reason) : reason)
-    const counting = subjects.flatMap((subject) => holdingOf(subject) ?? [])
-    const known = counting.map(({ limits }) => limits)
+    const counting = knownAmong(subjects)
+    const limits = counting.map((each) => each.limits)
     const at = time()
-    if (!known.every((limits) => limits.fits(tokens, at))) return reject(refusalBy(known, tokens, at))
-    resolve(grant(counting.map((each) => [each, each.takeUnknown(tokens, at)])))
-    for (const each of counting) if (each.isDue) due.add(each)
+    if (!limits.every((each) => each.fits(tokens, at))) return reject(refusalBy(limits, tokens, at))
+    const moment: Moment = {}
+    for (const each of counting) {
+      each.limits.take(tokens, at)
+      note(each, moment, { requests: 1, tokens })
+      each.hasMoved = isParallel(each)
+      if (isDue(each)) due.add(each)
+    }
+    resolve(granted(counting, moment, headersOf(limits, at)))
     wake(retryMs)
   }
+}
+
+/** Notes a change for the storage, of what is limited. */
+function note({ limits, changes }: Known, moment: Moment, { requests, tokens }: Use): void {
+  const before = changes.get(moment) ?? { requests: 0, tokens: 0 }
+  const { rpm, rpd, countsTokens } = limits
+  const use = {
+    requests: before.requests + ((rpm ?? rpd) ? requests : 0),
+    tokens: before.tokens + (countsTokens ? tokens : 0),
+  }
+  if (use.requests !== before.requests || use.tokens !== before.tokens) changes.set(moment, use)
+}
+
+/** What a question tells the storage; it is reported then. */
+function report(each: Known): Report {
+  const { limits, running, changes } = each
+  each.changes = new Map()
+  each.hasMoved = false
+  return { document: limits.document, changes, places: running }
+}
+
+function isParallel({ limits }: Known): boolean {
+  return limits.document.parallel !== undefined
+}
+
+function isDue({ hasMoved, changes }: Known): boolean {
+  return hasMoved || changes.size > 0
 }
 
 /** Failures of a storage that is away, or busy for longer than a request waits. */
