@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts'
 import { builtinModel } from '../personas/personas.ts'
 import { embedWithPlugin, type PluginManifest } from '../plugins/plugins.ts'
 import { metered } from './metered.ts'
-import { type Call, defineOperation } from './operation.ts'
+import type { Call } from './operation.ts'
 
 /** OpenAI's request for embeddings (https://platform.openai.com/docs/api-reference/embeddings/create). */
 export const embeddingsInput = z.looseObject({
@@ -179,33 +179,3 @@ function base64(vector: Float32Array): string {
 function estimateTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0)
 }
-
-const embedTexts = defineOperation({
-  name: 'embeddings.create',
-  failures: [404, 422, 429],
-  method: 'POST',
-  path: '/api/embeddings',
-  access: 'user',
-  scope: 'embeddings',
-  summary:
-    "Makes vectors of texts, in the shape of OpenAI's /v1/embeddings: by an embedding plugin, or by a model of this machine.",
-  limit: embeddingsLimit,
-  input: embeddingsInput,
-  output: z.object({
-    object: z.literal('list'),
-    data: z.array(
-      z.object({
-        object: z.literal('embedding'),
-        index: z.int(),
-        /** 32-bit numbers in base64, little endian, where the request asks for them. */
-        embedding: z.union([z.array(z.number()), z.string()]),
-      }),
-    ),
-    /** Empty for the built-in model. */
-    model: z.string(),
-    usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
-  }),
-  run: createEmbeddings,
-})
-
-export const embeddingOperations = [embedTexts]

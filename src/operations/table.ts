@@ -4,7 +4,6 @@ import { authOperations } from './auth.ts'
 import { backupOperations } from './backups.ts'
 import { chatOperations } from './chat.ts'
 import { compactSession } from './compact-session.ts'
-import { embeddingOperations } from './embeddings.ts'
 import { keyOperations } from './keys.ts'
 import { limitOperations } from './limits.ts'
 import { memoryOperations } from './memories.ts'
@@ -38,7 +37,6 @@ export const operations: readonly Operation[] = [
   ...pulledModelOperations,
   ...priceOperations,
   ...chatOperations,
-  ...embeddingOperations,
   ...serviceOperations,
   ...runningServiceOperations,
   ...requestOperations,

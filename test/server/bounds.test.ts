@@ -57,7 +57,6 @@ test('the bytes of a body are bounded for every operation, and what is larger th
   assert.equal(others, {
     ...large,
     'speech.clone': 32,
-    'embeddings.create': 16,
     'sessions.append': 32,
   })
   // Packages go to a file as they come, and never into memory as a whole.

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { isObject, type JsonObject } from '../../protocol/json-object.ts'
+import { isObject, type JsonObject, objectOf } from '../../protocol/json-object.ts'
 import type { ChatRequest } from '../../protocol/messages.ts'
 
 /** Notes a problem with the field at `path` unless `fine`; returns `fine`. */
@@ -27,27 +27,15 @@ export function checkRequest(): RequestCheck {
 
 /** The body as an object with a list of objects in field `name`. Throws an AppError `invalid` with every problem. */
 export function requestBody(body: unknown, name: string): { fields: JsonObject; turns: readonly JsonObject[] } {
-  if (isBody(body, name)) return { fields: body, turns: body[name] as readonly JsonObject[] }
   const { expect, done } = checkRequest()
   const fields = isObject(body) ? body : {}
-  const turns = fields[name]
-  if (expect(isObject(body), 'The request', 'must be a JSON object')) checkList(turns, name, expect, () => {})
-  for (const [field, value] of Object.entries(fields))
+  if (expect(isObject(body), 'The request', 'must be a JSON object')) checkList(fields[name], name, expect)
+  for (const field in fields) {
+    const value = fields[field]
     expect(field === name || !Array.isArray(value) || value.length <= mostItems, field, tooLong(mostItems))
-  done()
-  return { fields, turns: turns as readonly JsonObject[] }
-}
-
-/** Whether a body is as it should be: then no path of a problem has to be written. */
-function isBody(body: unknown, name: string): body is JsonObject {
-  if (!isObject(body)) return false
-  const turns = body[name]
-  if (!Array.isArray(turns) || turns.length > mostOf(name) || !turns.every(isObject)) return false
-  for (const field in body) {
-    const value = body[field]
-    if (field !== name && Array.isArray(value) && value.length > mostItems) return false
   }
-  return true
+  done()
+  return { fields, turns: fields[name] as readonly JsonObject[] }
 }
 
 /**
@@ -55,62 +43,19 @@ function isBody(body: unknown, name: string): body is JsonObject {
  * Other fields are passed on unchanged.
  */
 export function checkedRequest(request: JsonObject): ChatRequest {
-  if (isPlain(request)) return request as unknown as ChatRequest
   const { expect, done } = checkRequest()
-  const given = (name: string) => request[name] !== undefined && request[name] !== null
-  expect(typeof request['model'] === 'string', 'model', 'must be text')
-  for (const name of numbers) expect(!given(name) || typeof request[name] === 'number', name, 'must be a number')
-  for (const name of flags) expect(!given(name) || typeof request[name] === 'boolean', name, 'must be true or false')
-  const { stop } = request
-  const isList = Array.isArray(stop) && stop.length <= mostItems && stop.every((text) => typeof text === 'string')
-  const isStop = typeof stop === 'string' || isList
-  expect(!given('stop') || isStop, 'stop', 'must be text or a list of texts')
-  const effort = request['reasoning_effort']
-  expect(!given('reasoning_effort') || typeof effort === 'string', 'reasoning_effort', 'must be text')
+  checkFields(request, requestRules, '', expect)
   checkList(request['messages'], 'messages', expect, checkMessage)
-  if (given('tools')) checkList(request['tools'], 'tools', expect, checkTool)
-  if (given('tool_choice')) checkChoice(request['tool_choice'], expect)
-  if (given('response_format')) checkFormat(request['response_format'], expect)
-  const options = request['stream_options']
-  expect(!given('stream_options') || isObject(options), 'stream_options', 'must be an object')
-  checkExtra(request, '', expect)
+  if (isGiven(request['tools'])) checkList(request['tools'], 'tools', expect, checkTool)
+  const { tool_choice: choice, response_format: format } = request
+  if (isObject(choice) && choice['type'] === 'function')
+    checkFields(objectOf(choice['function']), { name: required(text) }, 'tool_choice.function.', expect)
+  if (isObject(format) && format['type'] === 'json_schema') {
+    checkFields(format, { json_schema: required(object) }, 'response_format.', expect)
+    checkFields(objectOf(format['json_schema']), { schema }, 'response_format.json_schema.', expect)
+  }
   done()
   return request as unknown as ChatRequest
-}
-
-/**
- * Whether nothing but the model, texts and plain settings has to be checked, and all of them are good. Any other request goes
- * through the whole check: each line here has its like there.
- */
-function isPlain(request: JsonObject): boolean {
-  if (typeof request['model'] !== 'string') return false
-  const messages = request['messages']
-  if (!Array.isArray(messages) || messages.length > mostMessages || !messages.every(isPlainMessage)) return false
-  for (const name in request) {
-    const value = request[name]
-    if (checkedWhole.has(name) ? value !== undefined && value !== null : !isGoodSetting(name, value)) return false
-  }
-  return request['extra_content'] === undefined
-}
-
-function isGoodSetting(name: string, value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  if (numberNames.has(name)) return typeof value === 'number'
-  return !flagNames.has(name) || typeof value === 'boolean'
-}
-
-/** A message with one text and no other field that needs a check. */
-function isPlainMessage(message: unknown): boolean {
-  if (!isObject(message)) return false
-  for (const name in message) {
-    const value = message[name]
-    if (name === 'role') {
-      if (!roles.includes(value as string)) return false
-    } else if (name === 'content') {
-      if (typeof value !== 'string' && value !== null) return false
-    } else if (messageFields.has(name)) return false
-  }
-  return typeof message['role'] === 'string'
 }
 
 /** The error for a request that a dialect cannot express; `message` tells the caller to ask without it or ask another provider. */
@@ -118,135 +63,139 @@ export function notExpressible(message: string): AppError {
   return new AppError('invalid', message)
 }
 
-const numbers = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'max_tokens',
-  'max_completion_tokens',
-  'seed',
-  'n',
-  'presence_penalty',
-  'frequency_penalty',
-]
-
-const flags = ['stream', 'parallel_tool_calls']
-
-const numberNames: ReadonlySet<string> = new Set(numbers)
-const flagNames: ReadonlySet<string> = new Set(flags)
-/** Settings with a form of their own. */
-const checkedWhole: ReadonlySet<string> = new Set([
-  ...['stop', 'reasoning_effort', 'tools', 'tool_choice', 'response_format', 'stream_options'],
-])
-/** The fields of a message that are checked in addition to its role and a text. */
-const messageFields: ReadonlySet<string> = new Set([
-  ...['tool_calls', 'reasoning_details', 'name', 'tool_call_id', 'reasoning_content', 'refusal', 'extra_content'],
-])
-
 /** As many messages as an operation takes (operations/chat.ts), and items of any other list: more is no chat. */
 const mostMessages = 5000
 const mostItems = 1000
 const tooLong = (most: number) => `must hold at most ${most} items`
 
-function mostOf(path: string): number {
-  return path === 'messages' || path === 'input' ? mostMessages : mostItems
+/** Whether a field is as it must be. One that is absent or null is not looked at, unless it is required. */
+type Rule = readonly [isFine: (value: unknown) => boolean, must: string, isRequired?: true]
+
+type Rules = Readonly<Record<string, Rule>>
+
+function required([isFine, must]: Rule): Rule {
+  return [isFine, must, true]
+}
+
+const text: Rule = [(value) => typeof value === 'string', 'must be text']
+const number: Rule = [(value) => typeof value === 'number', 'must be a number']
+const flag: Rule = [(value) => typeof value === 'boolean', 'must be true or false']
+const object: Rule = [isObject, 'must be an object']
+const schema: Rule = [isObject, 'must be a JSON Schema']
+/** `extra_content` is an object of objects everywhere. */
+const extra: Rule = [
+  (value) => value === undefined || (isObject(value) && Object.values(value).every(isObject)),
+  'must be an object of objects',
+  true,
+]
+
+const requestRules: Rules = {
+  model: required(text),
+  temperature: number,
+  top_p: number,
+  top_k: number,
+  max_tokens: number,
+  max_completion_tokens: number,
+  seed: number,
+  n: number,
+  presence_penalty: number,
+  frequency_penalty: number,
+  stream: flag,
+  parallel_tool_calls: flag,
+  stop: [isStop, 'must be text or a list of texts'],
+  reasoning_effort: text,
+  tool_choice: [(choice) => typeof choice === 'string' || isObject(choice), 'must be text or an object'],
+  response_format: object,
+  stream_options: object,
+  extra_content: extra,
+}
+
+const roles: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
+
+const messageRules: Rules = {
+  role: required([(role) => roles.includes(role), `must be one of ${roles.join(', ')}`]),
+  content: [(content) => typeof content === 'string' || Array.isArray(content), 'must be text or a list of parts'],
+  name: text,
+  tool_call_id: text,
+  reasoning_content: text,
+  refusal: text,
+  extra_content: extra,
+}
+
+const detailRules: Rules = { type: text, text, signature: text, data: text, format: text }
+
+const typedRules: Rules = { type: required(text), extra_content: extra }
+
+const callRules: Rules = { id: required(text), extra_content: extra }
+
+function isStop(stop: unknown): boolean {
+  const isList = Array.isArray(stop) && stop.length <= mostItems && stop.every((each) => typeof each === 'string')
+  return typeof stop === 'string' || isList
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/** Notes the fields of a thing that are not as their rules say; `path` ends where their names begin. */
+function checkFields(thing: JsonObject, rules: Rules, path: string, expect: Expect): void {
+  for (const name in rules) {
+    const [isFine, must, isRequired] = rules[name]!
+    const value = thing[name]
+    if ((isRequired || isGiven(value)) && !isFine(value)) expect(false, path + name, must)
+  }
 }
 
 function checkList(
   value: unknown,
   path: string,
   expect: Expect,
-  check: (item: JsonObject, path: string, expect: Expect) => void,
+  check?: (item: JsonObject, path: string, expect: Expect) => void,
 ): void {
   if (!expect(Array.isArray(value), path, 'must be a list')) return
-  const most = mostOf(path)
-  if (!expect((value as unknown[]).length <= most, path, tooLong(most))) return
-  for (const [index, item] of (value as unknown[]).entries()) {
-    const place = `${path}[${index}]`
-    if (expect(isObject(item), place, 'must be an object')) check(item as JsonObject, place, expect)
-  }
+  const items = value as readonly unknown[]
+  const most = path === 'messages' || path === 'input' ? mostMessages : mostItems
+  if (!expect(items.length <= most, path, tooLong(most))) return
+  for (const [index, item] of items.entries())
+    if (!isObject(item)) expect(false, `${path}[${index}]`, 'must be an object')
+    else check?.(item, `${path}[${index}].`, expect)
 }
 
-const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
-
 function checkMessage(message: JsonObject, path: string, expect: Expect): void {
-  const { role, content, tool_calls: calls, reasoning_details: details } = message
-  expect(typeof role === 'string' && roles.includes(role), `${path}.role`, `must be one of ${roles.join(', ')}`)
-  const isText = content === undefined || content === null || typeof content === 'string'
-  if (!isText && expect(Array.isArray(content), `${path}.content`, 'must be text or a list of parts'))
-    checkList(content, `${path}.content`, expect, checkPart)
-  if (calls !== undefined && calls !== null) checkList(calls, `${path}.tool_calls`, expect, checkCall)
-  if (details !== undefined && details !== null) checkList(details, `${path}.reasoning_details`, expect, checkDetail)
-  for (const name of ['name', 'tool_call_id', 'reasoning_content', 'refusal'])
-    expect(
-      message[name] === undefined || message[name] === null || typeof message[name] === 'string',
-      `${path}.${name}`,
-      'must be text',
+  checkFields(message, messageRules, path, expect)
+  const { content, tool_calls: calls, reasoning_details: details } = message
+  if (Array.isArray(content)) checkList(content, `${path}content`, expect, checkPart)
+  if (isGiven(calls)) checkList(calls, `${path}tool_calls`, expect, checkCall)
+  if (isGiven(details))
+    checkList(details, `${path}reasoning_details`, expect, (detail, place) =>
+      checkFields(detail, detailRules, place, expect),
     )
-  checkExtra(message, `${path}.`, expect)
 }
 
 function checkPart(part: JsonObject, path: string, expect: Expect): void {
+  checkFields(part, typedRules, path, expect)
   const { type, image_url: image } = part
-  expect(typeof type === 'string', `${path}.type`, 'must be text')
-  if (type === 'text') expect(typeof part['text'] === 'string', `${path}.text`, 'must be text')
+  if (type === 'text') checkFields(part, { text: required(text) }, path, expect)
   const url = isObject(image) ? image['url'] : image
-  if (type === 'image_url') expect(typeof url === 'string', `${path}.image_url.url`, 'must be text')
-  checkExtra(part, `${path}.`, expect)
+  if (type === 'image_url') expect(typeof url === 'string', `${path}image_url.url`, 'must be text')
 }
 
 function checkCall(call: JsonObject, path: string, expect: Expect): void {
-  expect(typeof call['id'] === 'string', `${path}.id`, 'must be text')
-  checkExtra(call, `${path}.`, expect)
+  checkFields(call, callRules, path, expect)
   // A call of one of OpenAI's custom tools has `custom` instead.
   if (call['type'] === 'custom') return
   const wire = call['function']
-  if (!expect(isObject(wire), `${path}.function`, 'must be an object')) return
-  const { name, arguments: text } = wire as JsonObject
-  expect(typeof name === 'string', `${path}.function.name`, 'must be text')
-  expect(typeof text === 'string', `${path}.function.arguments`, 'must be JSON as text')
-}
-
-function checkDetail(detail: JsonObject, path: string, expect: Expect): void {
-  for (const name of ['type', 'text', 'signature', 'data', 'format'])
-    expect(
-      detail[name] === undefined || detail[name] === null || typeof detail[name] === 'string',
-      `${path}.${name}`,
-      'must be text',
-    )
+  if (!expect(isObject(wire), `${path}function`, 'must be an object')) return
+  const { name, arguments: given } = wire as JsonObject
+  expect(typeof name === 'string', `${path}function.name`, 'must be text')
+  expect(typeof given === 'string', `${path}function.arguments`, 'must be JSON as text')
 }
 
 function checkTool(tool: JsonObject, path: string, expect: Expect): void {
-  expect(typeof tool['type'] === 'string', `${path}.type`, 'must be text')
-  checkExtra(tool, `${path}.`, expect)
+  checkFields(tool, typedRules, path, expect)
   const wire = tool['function']
-  if (tool['type'] !== 'function' || !expect(isObject(wire), `${path}.function`, 'must be an object')) return
-  const { name, parameters } = wire as JsonObject
-  expect(typeof name === 'string' && name !== '', `${path}.function.name`, 'must be text')
-  const isSchema = parameters === undefined || parameters === null || isObject(parameters)
-  expect(isSchema, `${path}.function.parameters`, 'must be a JSON Schema')
-}
-
-function checkChoice(choice: unknown, expect: Expect): void {
-  if (typeof choice === 'string') return
-  if (!expect(isObject(choice), 'tool_choice', 'must be text or an object')) return
-  const { type, function: wire } = choice as JsonObject
-  const isNamed = type !== 'function' || (isObject(wire) && typeof wire['name'] === 'string')
-  expect(isNamed, 'tool_choice.function.name', 'must be text')
-}
-
-function checkFormat(format: unknown, expect: Expect): void {
-  if (!expect(isObject(format), 'response_format', 'must be an object')) return
-  const { type, json_schema: wire } = format as JsonObject
-  if (type !== 'json_schema' || !expect(isObject(wire), 'response_format.json_schema', 'must be an object')) return
-  const { schema } = wire as JsonObject
-  expect(schema === undefined || isObject(schema), 'response_format.json_schema.schema', 'must be a JSON Schema')
-}
-
-/** `extra_content` is an object of objects everywhere. */
-function checkExtra(thing: JsonObject, path: string, expect: Expect): void {
-  const extra = thing['extra_content']
-  if (extra === undefined) return
-  const fine = isObject(extra) && Object.values(extra).every(isObject)
-  expect(fine, `${path}extra_content`, 'must be an object of objects')
+  if (tool['type'] !== 'function' || !expect(isObject(wire), `${path}function`, 'must be an object')) return
+  const { name } = wire as JsonObject
+  expect(typeof name === 'string' && name !== '', `${path}function.name`, 'must be text')
+  checkFields(wire as JsonObject, { parameters: schema }, `${path}function.`, expect)
 }
