@@ -1,5 +1,5 @@
 /**
- * A persona's memory for MCP clients: tools and resources over operations.
+ * A persona's memory for MCP clients: tools over operations.
  * Uses: `operations`, and the row types of `personas` and `formats`; the MCP server library.
  * Begin with: `persona-server.ts`.
  */

@@ -1,7 +1,6 @@
 import { CLIENT_INFO_META_KEY, McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { type AppError, toAppError } from '../errors.ts'
 import { version } from '../version.ts'
-import { addPrompt, addResources } from './resources.ts'
 import type { Seat } from './seat.ts'
 import { type MemoryTool, memoryTools } from './tools.ts'
 
@@ -9,8 +8,8 @@ import { type MemoryTool, memoryTools } from './tools.ts'
 const mostValues = 1_000
 
 /**
- * A server of one persona's memory for one connection or request: tools, resources, and her system prompt. `client` names
- * the program at the other end where the protocol of the connection does not.
+ * A server of one persona's memory for one connection or request. `client` names the program at the other end where the
+ * protocol of the connection does not.
  */
 export function createPersonaServer(seat: Seat, client?: string): McpServer {
   const { persona, readOnly } = seat
@@ -19,8 +18,6 @@ export function createPersonaServer(seat: Seat, client?: string): McpServer {
     { instructions: instructionsFor(seat), maxToolInputElements: mostValues },
   )
   for (const tool of memoryTools) if (!readOnly || tool.annotations.readOnlyHint) addTool(server, seat, tool, client)
-  addResources(server, seat)
-  if (seat.hasPrompt) addPrompt(server, seat)
   return server
 }
 

@@ -13,9 +13,6 @@ const text = z.string()
 export const memoryRow = z.object({
   id: text.describe('Names the memory in memory_update and memory_forget'),
   content: text,
-  cut: z
-    .exactOptional(z.literal(true))
-    .describe('The content is longer; the resource persona://memories/ID has it whole'),
   time: text.describe('The time it speaks of, ISO 8601'),
   importance: z.number().min(0).max(1),
   category: z.exactOptional(text),
@@ -25,21 +22,14 @@ export const memoryRow = z.object({
 })
 export type MemoryRow = z.output<typeof memoryRow>
 
-/** The most characters of one memory in a list; clients warn of answers that hold more than some ten thousand tokens. */
-const longestShown = 4_000
-
-/** The most characters of all memories in one answer. */
+/** The most characters of all memories in one answer; clients warn of those that hold more than some ten thousand tokens. */
 const longestAnswer = 40_000
 
-/** A memory as a row, its content cut. */
-export function rowOf(
-  { id, content, timestamp, importance_score, metadata }: Stored,
-  longest = longestShown,
-): MemoryRow {
+/** A memory as a row. */
+export function rowOf({ id, content, timestamp, importance_score, metadata }: Stored): MemoryRow {
   return {
     id,
-    content: content.slice(0, longest),
-    ...(content.length > longest && { cut: true }),
+    content,
     time: new Date(timestamp).toISOString(),
     importance: importance_score,
     ...labelOf(metadata, 'category'),
@@ -58,7 +48,7 @@ function labelOf(metadata: Readonly<Record<string, unknown>>, name: 'category' |
 export function fitting<T extends { readonly content: string }>(memories: readonly T[]): readonly T[] {
   let left = longestAnswer
   const end = memories.findIndex(({ content }) => {
-    left -= Math.min(content.length, longestShown)
+    left -= content.length
     return left < 0
   })
   return end < 0 ? memories : memories.slice(0, Math.max(1, end))

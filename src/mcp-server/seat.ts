@@ -1,15 +1,12 @@
 import type { z } from 'zod'
-import { AppError } from '../errors.ts'
 import { printableLine } from '../formats/formats.ts'
-import { type Ask, showMemoryOwner, showPersona } from '../operations/operations.ts'
+import { type Ask, showMemoryOwner } from '../operations/operations.ts'
 
 /** A persona and the client's access to its memory. */
 export interface Seat {
   /** Runs operations as the caller, with the caller's rights. */
   readonly ask: Ask
   readonly persona: { readonly id: string; readonly name: string }
-  /** Whether the caller may read the persona's system prompt, and she has one. */
-  readonly hasPrompt: boolean
   /** Only tools that change nothing are offered. */
   readonly readOnly: boolean
 }
@@ -20,18 +17,7 @@ export type Owner = z.output<typeof showMemoryOwner.output>
 /** Takes a persona's seat, by id or name. Throws as the operations do where it is not the caller's. */
 export async function takeSeat(ask: Ask, persona: string, { readOnly }: Pick<Seat, 'readOnly'>): Promise<Seat> {
   const { id, name } = await ask(showMemoryOwner, { id: persona })
-  return { ask, persona: { id, name }, hasPrompt: await hasPrompt(ask, id), readOnly }
-}
-
-/** A key without the scope `personas` reads no prompts. */
-async function hasPrompt(ask: Ask, id: string): Promise<boolean> {
-  try {
-    const { system_prompt = '' } = await ask(showPersona, { id })
-    return system_prompt.trim() !== ''
-  } catch (reason) {
-    if (reason instanceof AppError && reason.code === 'key_scope') return false
-    throw reason
-  }
+  return { ask, persona: { id, name }, readOnly }
 }
 
 /** The most characters of a client's name. */

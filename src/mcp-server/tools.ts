@@ -97,7 +97,7 @@ const list = defineTool({
     const shown = fitting(page.memories)
     const isMore = page.total > (from?.skipped ?? 0) + shown.length
     const next = isMore ? cursorAfter(shown, from) : undefined
-    return { memories: shown.map((found) => rowOf(found)), ...(next !== undefined && { next_cursor: next }) }
+    return { memories: shown.map(rowOf), ...(next !== undefined && { next_cursor: next }) }
   },
 })
 

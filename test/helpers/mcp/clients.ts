@@ -12,10 +12,6 @@ export type ClientKind = (typeof clientKinds)[number]
 export interface TestClient {
   listTools(): Promise<{ readonly tools: readonly ListedTool[] }>
   callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<Called>
-  listResources(): Promise<{ readonly resources: readonly { readonly uri: string }[] }>
-  readResource(resource: { uri: string }): Promise<{ readonly contents: readonly object[] }>
-  listPrompts(): Promise<{ readonly prompts: readonly { readonly name: string }[] }>
-  getPrompt(prompt: { name: string }): Promise<{ readonly messages: readonly { readonly content: object }[] }>
   close(): Promise<void>
 }
 
