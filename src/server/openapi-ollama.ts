@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { mostMessages } from '../operations/operations.ts'
-import { answering, type DocumentedRoute } from './openapi-route.ts'
+import { type DocumentedRoute, documented, type RouteParts } from './openapi-route.ts'
 
 /** Ollama's routes for the OpenAPI document; the other fields are documented at https://docs.ollama.com/api */
 
-const json = ['application/json']
 const jsonOrLines = ['application/json', 'application/x-ndjson']
 const text = ['text/plain']
 
@@ -30,52 +29,44 @@ export const ollamaDocumented: readonly DocumentedRoute[] = [
     answer: z.string(),
     statuses: [],
   })),
-  documented('GET /ollama/api/version', 'The version of Ollama’s API that is followed.', {
+  ollama('GET /ollama/api/version', 'The version of Ollama’s API that is followed.', {
     answer: z.object({ version: z.string() }),
     statuses: [],
   }),
-  documented('GET /ollama/api/tags', 'The models that a chat can name, and those that make embeddings.', {
+  ollama('GET /ollama/api/tags', 'The models that a chat can name, and those that make embeddings.', {
     answer: z.object({ models: z.array(listed) }),
     statuses: [401, 429],
   }),
-  documented('GET /ollama/api/ps', 'The models in the memory of the runner on this machine.', {
+  ollama('GET /ollama/api/ps', 'The models in the memory of the runner on this machine.', {
     answer: z.object({ models: z.array(z.looseObject({ name: z.string() })) }),
     statuses: [401, 429],
   }),
-  documented('POST /ollama/api/show', 'Facts about a model.', {
+  ollama('POST /ollama/api/show', 'Facts about a model.', {
     body: z.object({ model: z.string() }),
     answer: z.looseObject({ capabilities: z.array(z.string()), model_info: z.looseObject({}) }),
     statuses: [401, 404, 408, 413, 415, 429],
   }),
-  documented('POST /ollama/api/chat', 'A chat in the dialect of Ollama, streamed as lines of JSON by default.', {
+  ollama('POST /ollama/api/chat', 'A chat in the dialect of Ollama, streamed as lines of JSON by default.', {
     body: model.extend({ messages: z.array(z.looseObject({})).max(mostMessages) }),
     produces: jsonOrLines,
-    statuses: [401, ...answering],
   }),
-  documented('POST /ollama/api/generate', 'The answer to one prompt, streamed as lines of JSON by default.', {
+  ollama('POST /ollama/api/generate', 'The answer to one prompt, streamed as lines of JSON by default.', {
     body: model.extend({ prompt: z.string(), system: z.string().optional(), images }),
     produces: jsonOrLines,
-    statuses: [401, ...answering],
   }),
-  documented('POST /ollama/api/embed', 'Embeddings of a text or a list of texts.', {
+  ollama('POST /ollama/api/embed', 'Embeddings of a text or a list of texts.', {
     body: named.extend({ input: z.union([z.string(), z.array(z.string()).max(2048)]), dimensions: z.int().optional() }),
-    statuses: [401, ...answering],
   }),
-  documented('POST /ollama/api/embeddings', 'The embedding of one text: the older route.', {
+  ollama('POST /ollama/api/embeddings', 'The embedding of one text: the older route.', {
     body: named.extend({ prompt: z.string() }),
-    statuses: [401, ...answering],
   }),
   ...['POST pull', 'POST push', 'POST create', 'POST copy', 'DELETE delete', 'POST blobs/{digest}'].map((each) =>
-    documented(each.replace(' ', ' /ollama/api/'), 'Refused: models come from plugins and from `aichat models pull`.', {
+    ollama(each.replace(' ', ' /ollama/api/'), 'Refused: models come from plugins and from `aichat models pull`.', {
       statuses: [401, 429],
     }),
   ),
 ]
 
-function documented(
-  route: string,
-  summary: string,
-  more: Pick<DocumentedRoute, 'body' | 'answer' | 'produces' | 'statuses'>,
-): DocumentedRoute {
-  return { route, summary, dialect: 'ollama', produces: json, ...more }
+function ollama(route: string, summary: string, more?: RouteParts): DocumentedRoute {
+  return documented('ollama', route, summary, more)
 }

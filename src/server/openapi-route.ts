@@ -11,5 +11,18 @@ export interface DocumentedRoute {
   readonly statuses: readonly number[]
 }
 
+export type RouteParts = Partial<Pick<DocumentedRoute, 'body' | 'answer' | 'produces' | 'statuses'>>
+
 /** The failures of a model's answer, beside those of every route. */
-export const answering = [404, 408, 413, 415, 422, 429, 502, 504]
+const answering = [404, 408, 413, 415, 422, 429, 502, 504]
+
+/** Documents a route of a dialect, by default with the failures of a model's answer for a POST and of a look-up for others. */
+export function documented(
+  dialect: NonNullable<DocumentedRoute['dialect']>,
+  route: string,
+  summary: string,
+  more: RouteParts = {},
+): DocumentedRoute {
+  const statuses = route.startsWith('POST ') ? [401, ...answering] : [401, 404, 429]
+  return { route, summary, dialect, statuses, ...more }
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { chatInput, countTokens, embeddingsInput, mostMessages } from '../operations/operations.ts'
 import { ollamaDocumented } from './openapi-ollama.ts'
-import { answering, type DocumentedRoute } from './openapi-route.ts'
+import { type DocumentedRoute, documented, type RouteParts } from './openapi-route.ts'
 import { speechBody } from './speech-body.ts'
 
 /** The routes that are no operations, for the OpenAPI document: the service itself, the dialects of OpenAI, Anthropic and Ollama, and MCP. */
@@ -102,207 +102,120 @@ const routes: readonly DocumentedRoute[] = [
     statuses: [401, 429],
   },
   { route: 'GET /openapi.json', summary: 'This document.', answer: z.looseObject({}), statuses: [] },
-  {
-    route: 'POST /v1/chat/completions',
-    summary:
-      'A chat in the dialect of OpenAI; the model may be `persona:NAME` (https://platform.openai.com/docs/api-reference/chat).',
-    dialect: 'openai',
-    body: chatInput.omit({ persona: true, session: true, memory: true, tool_turn: true }),
-    produces: jsonOrEvents,
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'POST /v1/responses',
-    summary: 'A chat in the Responses dialect of OpenAI (https://platform.openai.com/docs/api-reference/responses).',
-    dialect: 'openai',
-    body: responsesBody,
-    produces: jsonOrEvents,
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'POST /v1/completions',
-    summary:
-      'The older completion of a text, answered as a chat (https://platform.openai.com/docs/api-reference/completions).',
-    dialect: 'openai',
-    body: z.object({
-      prompt: z.union([z.string(), z.array(z.string()).max(20)]),
-      model: z.string().optional(),
-      stream: z.boolean().optional(),
-    }),
-    produces: jsonOrEvents,
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'GET /v1/responses',
-    summary: 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.',
-    dialect: 'openai',
+  openai(
+    'POST /v1/chat/completions',
+    'A chat in the dialect of OpenAI; the model may be `persona:NAME` (https://platform.openai.com/docs/api-reference/chat).',
+    { body: chatInput.omit({ persona: true, session: true, memory: true, tool_turn: true }), produces: jsonOrEvents },
+  ),
+  openai(
+    'POST /v1/responses',
+    'A chat in the Responses dialect of OpenAI (https://platform.openai.com/docs/api-reference/responses).',
+    { body: responsesBody, produces: jsonOrEvents },
+  ),
+  openai(
+    'POST /v1/completions',
+    'The older completion of a text, answered as a chat (https://platform.openai.com/docs/api-reference/completions).',
+    {
+      body: z.object({
+        prompt: z.union([z.string(), z.array(z.string()).max(20)]),
+        model: z.string().optional(),
+        stream: z.boolean().optional(),
+      }),
+      produces: jsonOrEvents,
+    },
+  ),
+  openai('GET /v1/responses', 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.', {
     statuses: [401, 404, 426, 429],
-  },
-  {
-    route: 'POST /v1/moderations',
-    summary: 'Refused with 404: no model here classifies texts.',
-    dialect: 'openai',
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'POST /v1/responses/input_tokens',
-    summary: 'Estimates the tokens of such a chat, with the conversation behind it.',
-    dialect: 'openai',
+  }),
+  openai('POST /v1/moderations', 'Refused with 404: no model here classifies texts.', { statuses: [401, 404, 429] }),
+  openai('POST /v1/responses/input_tokens', 'Estimates the tokens of such a chat, with the conversation behind it.', {
     body: responsesBody.partial(),
     answer: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'POST /v1/responses/compact',
-    summary: 'A conversation in few items, for the next request: by its provider where that can, else by a summary.',
-    dialect: 'openai',
-    body: responsesBody.partial(),
-    answer: z.object({
-      id: z.string(),
-      object: z.literal('response.compaction'),
-      created_at: z.int(),
-      output: z.array(item),
-      usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
-    }),
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'GET /v1/responses/{id}',
-    summary:
-      'A response that is kept; ?stream=true tells the events of one that was made with background: true, ?starting_after=N those after a number.',
-    dialect: 'openai',
-    answer: keptResponse,
-    produces: jsonOrEvents,
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'DELETE /v1/responses/{id}',
-    summary: 'Removes a response that is kept, and stops one in the background.',
-    dialect: 'openai',
+  }),
+  openai(
+    'POST /v1/responses/compact',
+    'A conversation in few items, for the next request: by its provider where that can, else by a summary.',
+    {
+      body: responsesBody.partial(),
+      answer: z.object({
+        id: z.string(),
+        object: z.literal('response.compaction'),
+        created_at: z.int(),
+        output: z.array(item),
+        usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+      }),
+    },
+  ),
+  openai(
+    'GET /v1/responses/{id}',
+    'A response that is kept; ?stream=true tells the events of one that was made with background: true, ?starting_after=N those after a number.',
+    { answer: keptResponse, produces: jsonOrEvents },
+  ),
+  openai('DELETE /v1/responses/{id}', 'Removes a response that is kept, and stops one in the background.', {
     answer: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'POST /v1/responses/{id}/cancel',
-    summary: 'Stops a response in the background.',
-    dialect: 'openai',
+  }),
+  openai('POST /v1/responses/{id}/cancel', 'Stops a response in the background.', {
     answer: keptResponse,
     statuses: [401, 404, 429],
-  },
-  {
-    route: 'GET /v1/responses/{id}/input_items',
-    summary: 'The items that a response was asked, in pages: ?limit=20&order=desc&after=ID.',
-    dialect: 'openai',
-    answer: itemList,
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'POST /v1/conversations',
-    summary: 'Makes a conversation for `conversation` of POST /v1/responses, with at most 20 items.',
-    dialect: 'openai',
-    body: z.object({ items: z.exactOptional(newItems.nullable()), metadata }),
-    answer: conversation,
-    statuses: [401, 413, 415, 429],
-  },
-  {
-    route: 'GET /v1/conversations/{id}',
-    summary: 'A conversation, without its items.',
-    dialect: 'openai',
-    answer: conversation,
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'POST /v1/conversations/{id}',
-    summary: 'Replaces the metadata of a conversation.',
-    dialect: 'openai',
+  }),
+  openai(
+    'GET /v1/responses/{id}/input_items',
+    'The items that a response was asked, in pages: ?limit=20&order=desc&after=ID.',
+    { answer: itemList },
+  ),
+  openai(
+    'POST /v1/conversations',
+    'Makes a conversation for `conversation` of POST /v1/responses, with at most 20 items.',
+    {
+      body: z.object({ items: z.exactOptional(newItems.nullable()), metadata }),
+      answer: conversation,
+      statuses: [401, 413, 415, 429],
+    },
+  ),
+  openai('GET /v1/conversations/{id}', 'A conversation, without its items.', { answer: conversation }),
+  openai('POST /v1/conversations/{id}', 'Replaces the metadata of a conversation.', {
     body: z.object({ metadata }),
     answer: conversation,
     statuses: [401, 404, 413, 415, 429],
-  },
-  {
-    route: 'DELETE /v1/conversations/{id}',
-    summary: 'Removes a conversation with its items; responses that were made in it stay.',
-    dialect: 'openai',
-    answer: z.object({ id: z.string(), object: z.literal('conversation.deleted'), deleted: z.literal(true) }),
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'POST /v1/conversations/{id}/items',
-    summary: 'Adds at most 20 items to a conversation.',
-    dialect: 'openai',
+  }),
+  openai(
+    'DELETE /v1/conversations/{id}',
+    'Removes a conversation with its items; responses that were made in it stay.',
+    { answer: z.object({ id: z.string(), object: z.literal('conversation.deleted'), deleted: z.literal(true) }) },
+  ),
+  openai('POST /v1/conversations/{id}/items', 'Adds at most 20 items to a conversation.', {
     body: z.object({ items: newItems }),
     answer: itemList,
     statuses: [401, 404, 413, 415, 429],
-  },
-  {
-    route: 'GET /v1/conversations/{id}/items',
-    summary: 'The items of a conversation, in pages: ?limit=20&order=desc&after=ID.',
-    dialect: 'openai',
+  }),
+  openai('GET /v1/conversations/{id}/items', 'The items of a conversation, in pages: ?limit=20&order=desc&after=ID.', {
     answer: itemList,
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'GET /v1/conversations/{id}/items/{item}',
-    summary: 'One item of a conversation.',
-    dialect: 'openai',
-    answer: item,
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'DELETE /v1/conversations/{id}/items/{item}',
-    summary: 'Removes one item of a conversation.',
-    dialect: 'openai',
-    answer: conversation,
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'POST /v1/audio/speech',
-    summary:
-      'Speech in the dialect of OpenAI; the answer is a WAV file. With `timestamps` it is server-sent events: speech.audio.delta (pieces of the WAV in base64), speech.audio.words (words with their start and end in seconds; `estimated` where the engine guesses), speech.audio.done.',
-    dialect: 'openai',
-    body: speechBody,
-    produces: ['audio/wav', 'text/event-stream'],
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'POST /v1/embeddings',
-    summary: 'Embeddings in the dialect of OpenAI.',
-    dialect: 'openai',
-    body: embeddingsInput,
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'GET /v1/models',
-    summary:
-      'The models that a chat can name, personas among them, in the dialect of OpenAI, or of Anthropic for its clients.',
-    dialect: 'openai',
-    answer: modelLists,
-    statuses: [401, 429],
-  },
-  {
-    route: 'GET /v1/models/{id}',
-    summary: 'One of the models that a chat can name.',
-    dialect: 'openai',
+  }),
+  openai('GET /v1/conversations/{id}/items/{item}', 'One item of a conversation.', { answer: item }),
+  openai('DELETE /v1/conversations/{id}/items/{item}', 'Removes one item of a conversation.', { answer: conversation }),
+  openai(
+    'POST /v1/audio/speech',
+    'Speech in the dialect of OpenAI; the answer is a WAV file. With `timestamps` it is server-sent events: speech.audio.delta (pieces of the WAV in base64), speech.audio.words (words with their start and end in seconds; `estimated` where the engine guesses), speech.audio.done.',
+    { body: speechBody, produces: ['audio/wav', 'text/event-stream'] },
+  ),
+  openai('POST /v1/embeddings', 'Embeddings in the dialect of OpenAI.', { body: embeddingsInput }),
+  openai(
+    'GET /v1/models',
+    'The models that a chat can name, personas among them, in the dialect of OpenAI, or of Anthropic for its clients.',
+    { answer: modelLists, statuses: [401, 429] },
+  ),
+  openai('GET /v1/models/{id}', 'One of the models that a chat can name.', {
     answer: z.union([openaiModel, anthropicModel]),
-    statuses: [401, 404, 429],
-  },
-  {
-    route: 'POST /v1/messages',
-    summary:
-      'A chat in the dialect of Anthropic; the model may be `persona:NAME` (https://docs.anthropic.com/en/api/messages).',
-    dialect: 'anthropic',
-    body: anthropicBody,
-    produces: jsonOrEvents,
-    statuses: [401, ...answering],
-  },
-  {
-    route: 'POST /v1/messages/count_tokens',
-    summary: 'Estimates the tokens of such a chat.',
-    dialect: 'anthropic',
+  }),
+  anthropic(
+    'POST /v1/messages',
+    'A chat in the dialect of Anthropic; the model may be `persona:NAME` (https://docs.anthropic.com/en/api/messages).',
+    { body: anthropicBody, produces: jsonOrEvents },
+  ),
+  anthropic('POST /v1/messages/count_tokens', 'Estimates the tokens of such a chat.', {
     body: anthropicBody.omit({ max_tokens: true }),
     answer: countTokens.output,
-    statuses: [401, ...answering],
-  },
+  }),
   ...['/mcp', '/mcp/{persona}'].map((path) => ({
     route: `POST ${path}`,
     summary: `A message of the Model Context Protocol (https://modelcontextprotocol.io) to the memory of ${path === '/mcp' ? 'the only persona' : 'a persona'}; ?read_only=1 leaves out the tools that change it.`,
@@ -313,6 +226,14 @@ const routes: readonly DocumentedRoute[] = [
   })),
   ...ollamaDocumented,
 ]
+
+function openai(route: string, summary: string, more: RouteParts = {}): DocumentedRoute {
+  return documented('openai', route, summary, more)
+}
+
+function anthropic(route: string, summary: string, more: RouteParts = {}): DocumentedRoute {
+  return documented('anthropic', route, summary, more)
+}
 
 const message = { type: 'string' }
 
