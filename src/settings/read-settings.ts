@@ -8,79 +8,6 @@ import { parseLifetime } from './duration.ts'
 import { folderOf, ignoredFolders, ignoredPath, xdgFolder } from './folders.ts'
 import { resolveAlias } from './model-aliases.ts'
 
-/**
- * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/terminal/io.ts`, which is
- * the face of the process itself.
- * The order is: flag, environment, credential, file, default.
- */
-export interface Settings {
-  readonly paths: Paths
-  /** The environment at start, for settings that name a variable: provider keys. */
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly listen: { readonly host: string; readonly port: number }
-  /** The files of the certificate and its key; undefined without TLS. */
-  readonly tls: TlsFiles | undefined
-  /** How long answers under way may take once the service stops: milliseconds. */
-  readonly drainMs: number
-  /** Host names, beyond localhost and IP literals, under which the server may be addressed. */
-  readonly publicHosts: readonly string[]
-  readonly corsOrigins: readonly string[]
-  readonly trustProxy: readonly string[]
-  /** Whether the API serves the web console. */
-  readonly console: boolean
-  readonly production: boolean
-  readonly singleUserMode: boolean
-  readonly allowRegistration: boolean
-  /** How long a login lasts: seconds. */
-  readonly tokenLifetime: number
-  readonly defaultAdmin: { readonly username: string; readonly email: string }
-  readonly pluginKeyNames: readonly string[]
-  readonly pluginAllowPrivate: boolean
-  /** Where else the operator lets a key go, in addition to its provider's host: by the name of its variable. */
-  readonly pluginKeyHosts: KeyHosts
-  /** The most plugins in all. */
-  readonly pluginLimit: number
-  readonly limits: Limits
-  /** The IANA time zone of days, weeks and months in the ledger and in budgets. */
-  readonly usageZone: string
-  /** Days that single attempts stay in the ledger; their sums stay for good. */
-  readonly usageDays: number
-  /** Days that entries of the audit stay; 0 for no end. */
-  readonly auditDays: number
-  /** Days that responses stay for clients that go on with them; 0 keeps none. */
-  readonly responseDays: number
-  readonly backup: BackupSettings
-  /** The PostgreSQL database that several instances share; undefined for the one in the data folder. */
-  readonly database: DatabasePlace | undefined
-  /** Seconds that known logins may go on chatting while that database is away. */
-  readonly databaseGrace: number
-  readonly ollamaHost: string
-  /** The model asked of the local runner when the request names none that it has. */
-  readonly localModel: string | undefined
-  readonly modelsFolder: string
-  readonly hubEndpoint: string
-  readonly logLevel: LogLevel
-  readonly server: string | undefined
-  readonly model: string | undefined
-  /** No chat, and no text of one, may leave this machine. */
-  readonly localOnly: boolean
-  readonly persona: string | undefined
-  readonly voice: string | undefined
-  /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
-  readonly keepsChats: boolean
-  /** What a conversation at a terminal does once it fills four fifths of its model's window. */
-  readonly compact: 'ask' | 'auto' | 'off'
-  /** Whether lines typed in conversations are kept for the arrow keys of later ones. */
-  readonly chatHistory: boolean
-  /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
-  readonly codebooks: number | undefined
-  /** A file of pronunciations. */
-  readonly lexicon: string | undefined
-  readonly noInput: boolean
-  /** One sentence for each entry of the settings file, and each folder variable, that has no effect. */
-  readonly warnings: readonly string[]
-}
-
 /** PEM files; the certificate's may hold the chain. */
 export interface TlsFiles {
   readonly cert: string
@@ -410,62 +337,80 @@ export function settingProblems(environment: Environment, stored: StoredSettings
 }
 
 /** The settings with a sentence for each value that makes no sense, which is in them as its default or as nothing. */
-function collect(
-  environment: Environment,
-  stored: StoredSettings,
-  paths: Paths,
-): { readonly settings: Settings; readonly problems: readonly string[] } {
+function collect(environment: Environment, stored: StoredSettings, paths: Paths) {
   const problems: string[] = []
   const value = (name: SettingName) => originOf(name, environment, stored).value
   const count: Count = (name, least, most) => readCount(value(name), name, problems, least, most)
   const isOn = (name: SettingName) => truth(value(name), name, problems)
 
-  const settings: Settings = {
+  const settings = {
     paths,
+    /** The environment at start, for settings that name a variable: provider keys. */
     environment: Object.freeze({ ...environment }),
     listen: { host: value('api.host'), port: port(value('api.port'), 'api.port', problems) },
+    /** The files of the certificate and its key; undefined without TLS. */
     tls: tlsFiles(value('api.tls_cert'), value('api.tls_key'), problems),
+    /** How long answers under way may take once the service stops: milliseconds. */
     drainMs: 1000 * count('api.drain_seconds', 0, longestDrain),
+    /** Host names, beyond localhost and IP literals, under which the server may be addressed. */
     publicHosts: list(value('api.public_hosts')),
     corsOrigins: list(value('api.cors_origin')),
     trustProxy: list(value('api.trust_proxy')),
+    /** Whether the API serves the web console. */
     console: isOn('api.console'),
     production: environment['NODE_ENV'] === 'production',
     singleUserMode: isOn('accounts.single_user_mode'),
     allowRegistration: isOn('accounts.allow_registration'),
+    /** How long a login lasts: seconds. */
     tokenLifetime: lifetime(value('accounts.token_lifetime'), problems),
     defaultAdmin: { username: value('accounts.admin_username'), email: value('accounts.admin_email') },
     pluginKeyNames: list(value('plugins.key_names')),
     pluginAllowPrivate: isOn('plugins.allow_private'),
+    /** Where else the operator lets a key go, in addition to its provider's host: by the name of its variable. */
     pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
+    /** The most plugins in all. */
     pluginLimit: count('plugins.limit'),
     limits: {
       ...(Object.fromEntries(Object.entries(limitNames).map(([field, name]) => [field, count(name)])) as Limits),
       loginAttempts: count('limits.login_attempts', 1, mostLoginAttempts),
     },
+    /** The IANA time zone of days, weeks and months in the ledger and in budgets. */
     usageZone: zone(value('usage.timezone'), problems),
+    /** Days that single attempts stay in the ledger; their sums stay for good. */
     usageDays: count('usage.keep_days'),
+    /** Days that entries of the audit stay; 0 for no end. */
     auditDays: count('audit.keep_days', 0),
+    /** Days that responses stay for clients that go on with them; 0 keeps none. */
     responseDays: count('responses.keep_days', 0),
     backup: backup(value, count, problems),
+    /** The PostgreSQL database that several instances share; undefined for the one in the data folder. */
     database: database(environment, problems),
+    /** Seconds that known logins may go on chatting while that database is away. */
     databaseGrace: count('database.grace', 0, longestGrace),
     ollamaHost: withScheme(value('local.host')),
+    /** The model asked of the local runner when the request names none that it has. */
     localModel: value('local.model') || undefined,
     modelsFolder: modelsFolderOf(value('models.folder'), paths),
     hubEndpoint: value('models.hub').replace(/(?<!\/)\/+$/, ''),
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
     model: withoutAlias(value('chat.model'), paths) || undefined,
+    /** No chat, and no text of one, may leave this machine. */
     localOnly: isOn('chat.local_only'),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
+    /** What a conversation at a terminal does once it fills four fifths of its model's window. */
     compact: compactRule(value('chat.compact'), problems),
+    /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
     keepsChats: isOn('chat.keep') && !isSet(environment['CI']),
+    /** Whether lines typed in conversations are kept for the arrow keys of later ones. */
     chatHistory: isOn('chat.history'),
+    /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
     codebooks: codebooks(value('speech.codebooks'), problems),
+    /** A file of pronunciations. */
     lexicon: lexicon(value('speech.lexicon'), problems),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
+    /** One sentence for each entry of the settings file, and each folder variable, that has no effect. */
     warnings: [
       ...ignoredFolders(environment),
       ...ignoredPath(label('models.folder'), value('models.folder')),
@@ -475,12 +420,19 @@ function collect(
   return { settings, problems }
 }
 
+/**
+ * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/terminal/io.ts`, which is
+ * the face of the process itself.
+ * The order is: flag, environment, credential, file, default.
+ */
+export type Settings = Readonly<ReturnType<typeof collect>['settings']>
+
 /** The model that the setting names, by itself or by an alias. */
 function withoutAlias(model: string, paths: Paths): string {
   return model === '' ? '' : resolveAlias(model, paths)
 }
 
-function compactRule(text: string, problems: string[]): Settings['compact'] {
+function compactRule(text: string, problems: string[]): 'ask' | 'auto' | 'off' {
   if (text === 'auto' || text === 'off' || text === 'ask') return text
   problems.push(`chat.compact (AICHAT_CHAT_COMPACT) must be ask, auto or off, not "${text.slice(0, 40)}"`)
   return 'ask'
