@@ -274,7 +274,7 @@ test('a data folder that may not be used is named, and is no bug', async () => {
   assert.not.match(stderr, /bug|Internal/)
 })
 
-test('a reader that goes away is no error', () => {
+test.whole('a reader that goes away is no error', () => {
   const [program, ...args] = aichatCommand
   const command = [program, ...args].map((word) => `'${word}'`).join(' ')
   const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; ${command} models list | head -n 1`], {
@@ -285,7 +285,7 @@ test('a reader that goes away is no error', () => {
   assert.is(stderr, '')
 })
 
-test('a full disk on stdout is an I/O error', () => {
+test.whole('a full disk on stdout is an I/O error', () => {
   const [program, ...args] = aichatCommand
   const command = [program, ...args].map((word) => `'${word}'`).join(' ')
   for (const words of ['models list', '--help']) {

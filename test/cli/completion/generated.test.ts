@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -68,7 +69,7 @@ when(shellcheck)('shellcheck finds nothing wrong with the bash completion', () =
   assert.is(status, 0, stdout)
 })
 
-test('the words of every kind are known', async () => {
+test.whole('the words of every kind are known', async () => {
   const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
   await using installation = openInstallation()
   const environment = {
