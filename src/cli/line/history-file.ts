@@ -4,47 +4,49 @@ import { makeFolder } from '../../formats/formats.ts'
 import { replaceFile } from '../../storage/storage.ts'
 import { stripControls } from '../terminal/io.ts'
 
-/** A file of entered texts, which several terminals may use at once. */
+/** A file of typed lines, which several terminals may use at once. */
 export interface HistoryFile {
-  readonly texts: readonly string[]
+  /** The oldest first. */
+  readonly lines: readonly string[]
   /** The reason for which it is not used, in words; undefined where it is. */
   readonly problem: string | undefined
-  append(text: string): void
+  append(line: string): void
 }
 
 /** Bytes that are kept of a file. */
 const mostBytes = 512 * 1024
-/** Bytes of a text; longer ones are not kept in the file. */
-const longestText = 32 * 1024
+/** Bytes of a line; longer ones are not kept in the file. */
+const longestLine = 32 * 1024
+
 /**
- * Opens the file of this path, one text a line as JSON, mode 0600. Each text is appended in one write, so none is lost where
+ * Opens the file of this path, one line each as JSON, mode 0600. Each is appended in one write, so none is lost where
  * two terminals write; a file of more than twice the size that is kept is cut to its end here. A file of another user, or one
  * that is no regular file, is not touched.
  */
 export function openHistoryFile(path: string): HistoryFile {
   try {
     makeFolder(dirname(path))
-    const texts = textsOf(path)
+    const lines = linesOf(path)
     let broken = false
     return {
-      texts,
+      lines,
       problem: undefined,
-      append(text) {
-        if (broken || Buffer.byteLength(text) > longestText) return
+      append(line) {
+        if (broken || Buffer.byteLength(line) > longestLine) return
         try {
-          appendTo(path, `${JSON.stringify(text)}\n`)
+          appendTo(path, `${JSON.stringify(line)}\n`)
         } catch {
-          // A full disk, or a file that was replaced: the texts stay in memory.
+          // A full disk, or a file that was replaced: the lines stay in memory.
           broken = true
         }
       },
     }
   } catch (reason) {
-    return { texts: [], problem: explain(reason, path), append: () => {} }
+    return { lines: [], problem: explain(reason, path), append: () => {} }
   }
 }
 
-function textsOf(path: string): readonly string[] {
+function linesOf(path: string): readonly string[] {
   let file: number
   try {
     file = openOwn(path, constants.O_RDONLY)
@@ -62,18 +64,18 @@ function textsOf(path: string): readonly string[] {
     // The first line of an end is a part of one.
     if (size > length) lines.shift()
     if (size > 2 * mostBytes) replaceFile(path, lines.join('\n'))
-    return lines.flatMap(textIn)
+    return lines.flatMap(linesIn)
   } finally {
     closeSync(file)
   }
 }
 
-/** The text of a line; none where the line is broken. */
-function textIn(line: string): readonly string[] {
-  if (!line.startsWith('"')) return []
+/** The typed line that is stored, several of an earlier build; none where it is broken. */
+function linesIn(stored: string): readonly string[] {
+  if (!stored.startsWith('"')) return []
   try {
-    const text: unknown = JSON.parse(line)
-    return typeof text === 'string' && text !== '' ? [stripControls(text)] : []
+    const text: unknown = JSON.parse(stored)
+    return typeof text === 'string' ? stripControls(text).split('\n').filter(Boolean) : []
   } catch {
     return []
   }
