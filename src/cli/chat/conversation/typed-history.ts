@@ -13,11 +13,14 @@ export async function typedHistory(cli: Cli, persona: string | undefined, keeps:
   const { paths, chatHistory } = await cli.settings()
   if (!chatHistory || !keeps) return historyOf([], () => {})
   const { server } = await cli.backend()
-  const { lines, problem, append } = openHistoryFile(
-    join(paths.state, 'typed', fileName(server, cli.globals().as, persona)),
-  )
-  if (problem !== undefined) note(cli, `aichat: the history ${problem}`)
-  return historyOf(lines, append)
+  const path = join(paths.state, 'typed', fileName(server, cli.globals().as, persona))
+  try {
+    const { lines, append } = openHistoryFile(path)
+    return historyOf(lines, append)
+  } catch (reason) {
+    note(cli, `aichat: the history ${path} is not used: ${(reason as Error).message}`)
+    return historyOf([], () => {})
+  }
 }
 
 /** Lines that are held in memory. */
