@@ -583,7 +583,7 @@ _aichat() {
     ;;
   'connect')
     commands=''
-    flags='-m --model -p --persona --key --print --shell --undo -h --help'
+    flags='-m --model -p --persona --key --shell -h --help'
     kinds=('clients')
     rest=''
     ;;

