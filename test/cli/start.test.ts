@@ -139,7 +139,7 @@ test.whole(
         assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
     }
     for (const { kind, packages, kibibytes } of sampleOf(behindTab)) {
-      const loaded = await loadedBy(aichatCommand, ['--timeout', '1s', '__complete', kind], environment)
+      const loaded = await loadedBy(aichatCommand, ['--timeout', '2s', '__complete', kind], environment)
       assert.is(loaded.code, 0, kind)
       if (unbundled === aichatCommand) continue
       assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
