@@ -22,8 +22,7 @@ export async function connect(cli: Cli, name: string | undefined, options: Conne
     return listClients(cli)
   }
   const client = clientNamed(name)
-  const { server, problem } = await findDaemon(cli)
-  if (problem) throw problem
+  const server = await findDaemon(cli)
   const models = await chooseModels(cli, options)
   const model = models[0]!
   const pointing = { server, key: await keyOf(cli, name, options, server), model, models }
