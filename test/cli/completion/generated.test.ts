@@ -132,10 +132,10 @@ test.whole('the words of every kind are known', async () => {
   for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
   for (const kind of ['pulled-models', 'logins']) assert.equal(words.get(kind), [])
   assert.match(words.get('api-keys')!.join(), /^[\w-]+$/)
-  // The entry behind a Tab prints the same, without the command tree.
+  // The program behind a Tab prints the same.
   for (const kind of isWholeRun ? ['personas', 'models', 'memories', 'keys'] : ['personas', 'memories']) {
     const [program, ...args] = aichatCommand
-    const line = [...args, '--timeout', '1s', '__complete', kind, contexts[kind] ?? '']
+    const line = [...args, '--timeout', '2s', '__complete', kind, contexts[kind] ?? '']
     const { stdout, stderr } = spawnSync(program!, line, {
       env: { PATH: process.env['PATH'], ...environment },
       encoding: 'utf8',
