@@ -103,7 +103,7 @@ test.whole('each attempt, the search of memories and speech have spans of their 
   await collector.close()
 })
 
-test('a collector that hangs, refuses or is not there costs no chat, and the service ends', async () => {
+test.whole('a collector that hangs, refuses or is not there costs no chat, and the service ends', async () => {
   const sockets = new Set<Socket>()
   const hanging = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1')
   await once(hanging, 'listening')
