@@ -26,7 +26,16 @@ import { isGeneratedId } from '../shared/tool-ids.ts'
 
 /** A field of Gemini's by either of the names that its JSON takes: `inlineData` or `inline_data`. */
 export function field(value: JsonObject, name: string): unknown {
-  return value[name] ?? value[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+  return value[name] ?? value[inSnakeCase(name)]
+}
+
+/** Names of Gemini's fields, each by both. */
+export function inBothCases(...names: readonly string[]): ReadonlySet<string> {
+  return new Set([...names, ...names.map(inSnakeCase)])
+}
+
+function inSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /**
@@ -99,8 +108,8 @@ export function isPlainAnswer(parts: readonly JsonObject[]): boolean {
   })
 }
 
-const callPartFields = new Set(['functionCall', 'function_call', 'thoughtSignature', 'thought_signature'])
-const textPartFields = new Set(['text', 'thought', 'thoughtSignature', 'thought_signature'])
+const callPartFields = inBothCases('functionCall', 'thoughtSignature')
+const textPartFields = inBothCases('text', 'thought', 'thoughtSignature')
 
 /** A call as a part, with the signature that Gemini wants back with it. */
 export function writeCall(call: ToolCall): JsonObject {
@@ -181,7 +190,7 @@ const soundFormats = new Map([
   ['audio/mp3', 'mp3'],
 ])
 
-const dataFields = new Set(['inlineData', 'inline_data', 'fileData', 'file_data'])
+const dataFields = inBothCases('inlineData', 'fileData')
 
 /** One of Gemini's parts; one that only Gemini has stays as it is. */
 export function readPart(part: JsonObject): ContentPart {

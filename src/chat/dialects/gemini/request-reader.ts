@@ -13,7 +13,7 @@ import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '..
 import { splitAnswers, withExtra } from '../shared/alternation.ts'
 import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { field, readAssistant, readPart, readParts } from './content.ts'
+import { field, inBothCases, readAssistant, readPart, readParts } from './content.ts'
 import { isGeminiSchema, toJsonSchema } from './schema.ts'
 
 /** Reads a request in Gemini's dialect. The URL names the model and the method, streamed or not. */
@@ -130,13 +130,15 @@ function readFormat(config: JsonObject): ResponseFormat | undefined {
   return { type: 'json_schema', json_schema: { name: 'answer', schema: toJsonSchema(schema) } }
 }
 
+const toolFields = inBothCases('functionDeclarations')
+
 function readTool(tool: JsonObject): readonly (Tool | ForeignPart)[] {
   const functions = objectsIn(field(tool, 'functionDeclarations')).map(readFunction)
-  const own = restOf(tool, new Set(['functionDeclarations', 'function_declarations']))
+  const own = restOf(tool, toolFields)
   return own ? [...functions, { type: 'foreign', dialect: 'gemini', value: own }] : functions
 }
 
-const functionFields = new Set(['name', 'description', 'parameters', 'parametersJsonSchema', 'parameters_json_schema'])
+const functionFields = inBothCases('name', 'description', 'parameters', 'parametersJsonSchema')
 
 function readFunction(declaration: JsonObject): Tool {
   const { name, description, parameters } = declaration
@@ -172,33 +174,11 @@ function readToolChoice(fields: JsonObject): ChatRequest['tool_choice'] {
   return typeof name === 'string' && others.length === 0 ? { type: 'function', function: { name } } : 'required'
 }
 
-const requestFields = new Set([
-  'contents',
-  'systemInstruction',
-  'system_instruction',
-  'generationConfig',
-  'generation_config',
-  'tools',
-  'toolConfig',
-  'tool_config',
-  'model',
-])
+const requestFields = inBothCases('contents', 'systemInstruction', 'generationConfig', 'tools', 'toolConfig', 'model')
 
-const configFields = new Set(
-  [
-    ['temperature', 'topP', 'topK', 'maxOutputTokens', 'stopSequences', 'seed', 'candidateCount', 'presencePenalty'],
-    ['frequencyPenalty', 'responseMimeType', 'responseJsonSchema'],
-    [
-      'top_p',
-      'top_k',
-      'max_output_tokens',
-      'stop_sequences',
-      'candidate_count',
-      'presence_penalty',
-      'frequency_penalty',
-    ],
-    ['response_mime_type', 'response_json_schema'],
-  ].flat(),
+const configFields = inBothCases(
+  ...['temperature', 'topP', 'topK', 'maxOutputTokens', 'stopSequences', 'seed', 'candidateCount', 'presencePenalty'],
+  ...['frequencyPenalty', 'responseMimeType', 'responseJsonSchema'],
 )
 
 function readExtra(fields: JsonObject, config: JsonObject): ChatRequest['extra_content'] {
