@@ -47,11 +47,6 @@ async function streamed(speech: Speech, format: StreamFormat | undefined): Promi
       // A chunk that is being spoken counts until all have ended.
       return countOf(speech, ended ? 0 : 1)
     },
-    ...(speech.rerolls !== undefined && {
-      get 'x-speech-rerolls'() {
-        return String(speech.rerolls)
-      },
-    }),
   }
   async function* pieces(): AsyncGenerator<Buffer> {
     if (!first.done) yield first.value
@@ -65,7 +60,7 @@ async function streamed(speech: Speech, format: StreamFormat | undefined): Promi
       header = undefined
     }
   }
-  const trailers = ['x-speech-chunks', ...(speech.rerolls === undefined ? [] : ['x-speech-rerolls'])]
+  const trailers = ['x-speech-chunks']
   if (format === 'sse' || speech.wordTimes)
     return { type: 'text/event-stream', headers, trailers, body: speechEvents(speech, pieces()) }
   return { type: 'audio/wav', headers, trailers, body: wav() }
@@ -92,15 +87,13 @@ export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
 }
 
 /**
- * `x-speech-engine`, `x-speech-chunks` (`spoken/total` of the chunks and unspoken pieces), `x-speech-rerolls` (chunks that
- * were spoken again, for an engine that chooses at random) and `x-speech-skipped`: the unspoken pieces, percent-encoded and
- * joined by commas, the first 2,000 bytes of them (proxies bound headers at some kilobytes).
+ * `x-speech-engine`, `x-speech-chunks` (`spoken/total` of the chunks and unspoken pieces) and `x-speech-skipped`: the unspoken
+ * pieces, percent-encoded and joined by commas, the first 2,000 bytes of them (proxies bound headers at some kilobytes).
  */
 function headersOf(speech: Speech): Record<string, string> {
   return {
     'x-speech-engine': speech.engine,
     'x-speech-chunks': countOf(speech),
-    ...(speech.rerolls !== undefined && { 'x-speech-rerolls': String(speech.rerolls) }),
     ...(speech.unspoken.length > 0 && { 'x-speech-skipped': listOf(speech.unspoken) }),
   }
 }

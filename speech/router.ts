@@ -172,7 +172,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       throw new AppError('protocol', `The plugin ${plugin.id} sent no audio`)
     }
     const headers: Record<string, string> = {}
-    for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-rerolls', 'x-speech-skipped', 'content-length'])
+    for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-skipped', 'content-length'])
       if (typeof reply.headers[name] === 'string') headers[name] = reply.headers[name]
     return { type, headers, trailers: [], body: reply.body as AsyncIterable<Uint8Array> }
   }

@@ -7,7 +7,7 @@ import type { Speech } from './speaking.ts'
 export type SpeechEvent =
   /** Bytes of a WAV file in base64; together they form one with a header of unknown length. */
   | { readonly type: 'speech.audio.delta'; readonly audio: string }
-  | { readonly type: 'speech.audio.done'; readonly spoken: number; readonly total: number; readonly rerolls: number }
+  | { readonly type: 'speech.audio.done'; readonly spoken: number; readonly total: number }
   /** The next words with their times, seconds from the first sample; `estimated` where the engine guesses them. */
   | { readonly type: 'speech.audio.words'; readonly words: readonly WordTime[]; readonly estimated: boolean }
   | { readonly type: 'error'; readonly error: string; readonly details: readonly string[] }
@@ -26,8 +26,8 @@ export async function* speechEvents(speech: Speech, audio: AsyncIterable<Buffer>
       yield* wordEvents(speech)
     }
     yield* wordEvents(speech)
-    const { spoken, total, rerolls = 0 } = speech
-    yield eventOf({ type: 'speech.audio.done', spoken, total, rerolls })
+    const { spoken, total } = speech
+    yield eventOf({ type: 'speech.audio.done', spoken, total })
   } catch (thrown) {
     const { message, details } = thrown instanceof AppError ? thrown : toAppError(thrown)
     yield eventOf({ type: 'error', error: message, details })

@@ -157,7 +157,6 @@ export const showSpeechHealth = defineOperation({
         model: z.string(),
         device: z.string(),
         pace: z.exactOptional(z.number()),
-        rerolls: z.exactOptional(z.number()),
         reason: z.exactOptional(z.string()),
       }),
     ),

@@ -168,12 +168,6 @@ function speechMetrics(counts: SpeechCounts): readonly MetricSource[] {
           { labels: { server, outcome: 'skipped' }, value: skipped },
         ]),
     },
-    number(
-      'counter',
-      'aichat_speech_rerolls_total',
-      'Chunks spoken again, since their length was far from the expected one.',
-      ({ rerolls }) => rerolls,
-    ),
     times('aichat_speech_queue_seconds', 'From the request of a chunk or voice to its turn.', ({ waits }) => waits),
     times('aichat_speech_chunk_seconds', 'The time of the engine for a chunk.', ({ chunks }) => chunks),
   ]

@@ -21,7 +21,7 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
-import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
+import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import type { BookPart, Spoken } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
 import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
@@ -161,7 +161,6 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
       writeWords: (heard) => writeTimes(options, heard),
     })
     tellUnspoken(cli, [spoken.spoken, spoken.total], spoken.skipped)
-    tellRerolls(cli, spoken.rerolls)
     if (options.play) await play(cli, createReadStream(output!))
     return printSaved(cli, options, spoken)
   }
@@ -185,13 +184,9 @@ async function printSaved(
   saved: Spoken | undefined,
 ): Promise<void> {
   if (!saved) return
-  const { engine, spoken, total, rerolls, skipped, seconds } = saved
+  const { engine, spoken, total, skipped, seconds } = saved
   const place = { file: output, format: raw ? 'raw' : 'wav', seconds: Math.round(1000 * seconds) / 1000 }
-  await print(
-    cli,
-    { ...place, timestamps: timestamps ?? null, engine, chunks: { spoken, total }, rerolls, skipped },
-    () => '',
-  )
+  await print(cli, { ...place, timestamps: timestamps ?? null, engine, chunks: { spoken, total }, skipped }, () => '')
 }
 
 /** Whether a text is longer than one request may be and goes into a file; elsewhere the servers refuse it. */
@@ -275,23 +270,16 @@ async function deliver(cli: Cli, answer: Download, text: string, options: AudioO
   else if (options.stream) await write(cli, body)
   else await write(cli, one(wavOf(await collectSamples(body))))
   if (cli.io.outClosed) return
-  const [[spoken, total], skipped, rerolls] = [countsOf(answer), skippedOf(answer), rerollsOf(answer)]
+  const [[spoken, total], skipped] = [countsOf(answer), skippedOf(answer)]
   tellUnspoken(cli, [spoken, total], skipped)
-  tellRerolls(cli, rerolls)
   const engine = answer.headers['x-speech-engine']
   if (cli.globals().verbose && engine) note(cli, `spoken by the ${engine} engine`)
-  return seconds === undefined
-    ? undefined
-    : { engine: engine ?? '', spoken, total, rerolls, skipped: [...skipped], seconds }
+  return seconds === undefined ? undefined : { engine: engine ?? '', spoken, total, skipped: [...skipped], seconds }
 }
 
 function tellUnspoken(cli: Cli, [spoken, total]: readonly [number, number], skipped: readonly string[]): void {
   if (spoken < total || skipped.length > 0)
     cli.io.err(stripControls(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
-}
-
-function tellRerolls(cli: Cli, rerolls: number): void {
-  if (rerolls > 0) note(cli, `${counted(rerolls, 'chunk')} spoken again: the length was far from the expected one`)
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

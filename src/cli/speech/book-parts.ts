@@ -12,10 +12,9 @@ const partFacts = z.object({
   sampleRate: z.int().positive(),
   /** Bytes of the samples. */
   bytes: z.int().min(0),
-  /** Chunks of the text: spoken, all, and spoken again. */
+  /** Chunks of the text: spoken, and all. */
   spoken: z.int(),
   total: z.int(),
-  rerolls: z.int(),
   /** Pieces that could not be spoken. */
   skipped: z.array(z.string()).max(10_000),
   words: z.array(z.object({ text: z.string(), start: z.number(), end: z.number() })).max(10_000),

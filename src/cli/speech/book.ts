@@ -6,7 +6,7 @@ import type { Download } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
-import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
+import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
 import { showBookProgress } from './book-progress.ts'
 import { collectSamples } from './wav-reader.ts'
@@ -47,7 +47,7 @@ export interface BookPart {
 }
 
 /** What was spoken of a text. */
-export type Spoken = Pick<PartFacts, 'engine' | 'spoken' | 'total' | 'rerolls' | 'skipped'> & {
+export type Spoken = Pick<PartFacts, 'engine' | 'spoken' | 'total' | 'skipped'> & {
   readonly seconds: number
 }
 
@@ -180,7 +180,6 @@ async function readPart(answer: Download, timestamps: boolean): Promise<SpokenPa
     bytes: samples.length,
     spoken,
     total,
-    rerolls: rerollsOf(audio),
     skipped: [...skippedOf(audio)],
     words: heard.words.map(({ text, start, end }) => ({ text, start, end })),
     estimated: heard.estimated,
@@ -196,7 +195,6 @@ function countsOfParts(parts: readonly PlacedPart[]): Omit<Spoken, 'seconds'> {
     engine: parts.find(({ facts }) => facts)!.facts!.engine,
     spoken: sum(({ spoken }) => spoken, 0),
     total: sum(({ total }) => total, 1),
-    rerolls: sum(({ rerolls }) => rerolls, 0),
     skipped: parts.flatMap(({ facts, text }) => facts?.skipped ?? beginningOf(text)).slice(0, mostNames),
   }
 }

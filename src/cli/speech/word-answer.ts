@@ -33,7 +33,6 @@ export function readWordAnswer(answer: Download): { readonly audio: Download; re
           heard.estimated ||= event.estimated
         } else if (event.type === 'speech.audio.done') {
           counts['x-speech-chunks'] = `${event.spoken}/${event.total}`
-          if (event.rerolls > 0) counts['x-speech-rerolls'] = String(event.rerolls)
           isDone = true
         } else if (event.type === 'error') throw new AppError('unavailable', event.error, { details: event.details })
       }
