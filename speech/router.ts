@@ -4,6 +4,8 @@ import { AppError, failureOfStatus } from '../src/errors.ts'
 import type { Send } from '../src/http/http.ts'
 import type { PluginManifest } from '../src/plugins/plugins.ts'
 import { answerWith, type SpeechAnswer, type StreamFormat } from './answer.ts'
+import { audioFormat, type FormatName } from './audio/formats.ts'
+import { tagsOf } from './audio/tags.ts'
 import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 import type { Health, ServiceInput, SpeechService } from './service.ts'
 
@@ -28,6 +30,8 @@ export interface RoutedSpeech extends ServiceInput {
   readonly stream?: boolean | undefined
   /** The same in a named form. */
   readonly stream_format?: StreamFormat | undefined
+  /** WAV by default. */
+  readonly response_format?: FormatName | undefined
   /** Whether the caller's API key permits a place; without it all are permitted. */
   readonly permits?: Permits | undefined
 }
@@ -98,7 +102,11 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
   async function speakHere(service: SpeechService, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const speech = await service.speak(request, signal)
-    const answer = await answerWith(speech, formatOf(request))
+    const { input, voice, response_format: format } = request
+    const answer = await answerWith(speech, {
+      ...{ stream: streamOf(request), format },
+      tags: tagsOf(input, voice, speech.engine),
+    })
     // From here on the audio is the caller's.
     speech.place.release()
     return answer
@@ -152,7 +160,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
   async function ask(plugin: PluginManifest, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const url = plugin.capabilities?.tts?.endpoint ?? plugin.endpoint
     const comesAsEvents = request.timestamps || request.stream_format === 'sse'
-    const accept = comesAsEvents ? 'text/event-stream' : 'audio/wav'
+    const accept = comesAsEvents ? 'text/event-stream' : audioFormat(request.response_format ?? 'wav').type
     const reply = await parts.send({
       method: 'POST',
       url,
@@ -195,13 +203,13 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 /** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
   const { model, voice, language, instruct, cfg_coef, seed, stream, timestamps, keep_directions } = request
-  const format = formatOf(request)
+  const format = streamOf(request)
   const config = plugin.capabilities?.tts?.config
   return {
     model: modelOf(plugin, model),
     input: request.input,
     voice: voice ?? config?.default_voice ?? 'alloy',
-    response_format: 'wav',
+    response_format: request.response_format ?? 'wav',
     language,
     ...(instruct === undefined ? {} : { instruct, instructions: instruct }),
     cfg_coef,
@@ -214,7 +222,7 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
   }
 }
 
-function formatOf({ stream, stream_format: format }: RoutedSpeech): StreamFormat | undefined {
+function streamOf({ stream, stream_format: format }: RoutedSpeech): StreamFormat | undefined {
   return format ?? (stream ? 'audio' : undefined)
 }
 

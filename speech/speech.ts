@@ -1,10 +1,12 @@
 /**
- * Turns text into WAV: `text/` (languages, sentences and their pauses, markup), `audio/` (WAV, resampling), `engines/NAME/` over `engines/neural/` and
+ * Turns text into speech: `text/` (languages, sentences and their pauses, markup), `audio/` (formats, resampling), `engines/NAME/` over `engines/neural/` and
  * `blocks/`, `servers/*.json` (the three servers), and the queue and limits of a service.
  * Uses: `inference`, `process`, `plugins` and `accounts` for providers that speak, the tools; the languages of eld.
  * Begin with: `service.ts`, `router.ts`, `synthesis.ts`, `engines/engine.ts`.
  */
-export { answerWith, type StreamFormat } from './answer.ts'
+export { type AnswerForm, answerWith, type StreamFormat } from './answer.ts'
+export { audioFormat, type FormatName, formatNames, formatOfEnding } from './audio/formats.ts'
+export { tagsOf } from './audio/tags.ts'
 export { wavHeader } from './audio/wav.ts'
 export type { WordTime } from './engines/engine.ts'
 export { createSpeechRouter, type RoutedSpeech, type SpeechRouter } from './router.ts'

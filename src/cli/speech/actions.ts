@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { countCharacters, createLexiconReader, readWritten, wavHeader } from '../../../speech/speech.ts'
+import { countCharacters, createLexiconReader, readWritten } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import {
@@ -22,6 +22,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
+import { type AudioFile, encodeAudio, fileFormat } from './audio-file.ts'
 import type { BookPart, Spoken } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
 import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
@@ -126,13 +127,13 @@ async function prepare(cli: Cli, words: readonly string[], options: SayOptions):
 }
 
 /** Names of audio formats that this command does not write. */
-const otherFormats = /^\.(?:mp3|mp2|ogg|oga|opus|flac|m4a|m4b|mp4|aac|wma|webm|weba|aiff?|caf|amr|wv)$/i
+const otherFormats = /^\.(?:mp2|m4a|m4b|mp4|aac|wma|webm|weba|aiff?|caf|amr|wv)$/i
 
 /** Says before the work that a file named after another format gets none of it. */
 function tellFormat(cli: Cli, { output = '', raw }: AudioOptions): void {
   if (!otherFormats.test(extname(output))) return
   const written = raw ? 'raw samples' : 'WAV'
-  note(cli, `${output} will hold ${written}: no other format is written, convert it with a program such as ffmpeg`)
+  note(cli, `${output} will hold ${written}: name it .mp3, .opus or .flac for these formats`)
 }
 
 interface Say {
@@ -148,12 +149,16 @@ interface Say {
 
 /** Speaks a text of one request, or a long one part by part into its file. */
 async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void> {
-  const { output, force = false, raw = false, timestamps } = options
+  const { output, force = false, timestamps } = options
   if (await isBook(input, output)) {
+    if (options.play && fileFormat(options) !== 'wav')
+      throw new AppError('usage', 'A long text in this format is not played', {
+        details: ['leave out --play, or write a .wav'],
+      })
     const { speakBook } = await import('./book.ts')
     const { language, seed, ...settings } = fixed
     const spoken = await speakBook(cli, {
-      ...{ text: input, output: output!, force, raw, language, seed },
+      ...{ text: input, output: output!, force, file: fileOf(options, input, fixed), language, seed },
       timestamps: timestamps !== undefined,
       keepDirections: fixed.keep_directions,
       settings,
@@ -169,23 +174,21 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
     stream: streams(cli, input, options),
     ...(timestamps && { timestamps: true }),
   })
-  if (timestamps === undefined) return printSaved(cli, options, await deliver(cli, answer, input, options))
+  const file = fileOf(options, input, fixed)
+  if (timestamps === undefined) return printSaved(cli, options, await deliver(cli, answer, file, options))
   const { readWordAnswer } = await import('./word-answer.ts')
   const { audio, heard } = readWordAnswer(answer)
-  const saved = await deliver(cli, audio, input, options)
+  const saved = await deliver(cli, audio, file, options)
   await writeTimes(options, heard)
   await printSaved(cli, options, saved)
 }
 
 /** With --json: prints where the audio is and what it holds. */
-async function printSaved(
-  cli: Cli,
-  { output, raw, timestamps }: AudioOptions,
-  saved: Spoken | undefined,
-): Promise<void> {
+async function printSaved(cli: Cli, options: AudioOptions, saved: Spoken | undefined): Promise<void> {
   if (!saved) return
+  const { output, raw, timestamps } = options
   const { engine, spoken, total, skipped, seconds } = saved
-  const place = { file: output, format: raw ? 'raw' : 'wav', seconds: Math.round(1000 * seconds) / 1000 }
+  const place = { file: output, format: raw ? 'raw' : fileFormat(options), seconds: Math.round(1000 * seconds) / 1000 }
   await print(cli, { ...place, timestamps: timestamps ?? null, engine, chunks: { spoken, total }, skipped }, () => '')
 }
 
@@ -260,19 +263,24 @@ function streams(cli: Cli, text: string, { stream, play }: AudioOptions): boolea
 }
 
 /** Writes or plays the audio, and names the skipped parts of the text on stderr. Returns what went into a file. */
-async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<Spoken | undefined> {
-  const body = showsProgress(cli, text) ? withProgress(cli, answer) : piecesOf(answer)
+async function deliver(
+  cli: Cli,
+  answer: Download,
+  file: AudioFile,
+  options: AudioOptions,
+): Promise<Spoken | undefined> {
+  const body = showsProgress(cli, file.text) ? withProgress(cli, answer) : piecesOf(answer)
+  const engine = answer.headers['x-speech-engine']
   let seconds: number | undefined
   if (options.output !== undefined && options.output !== '-')
-    seconds = await save(cli, await collectSamples(body), options)
+    seconds = await save(cli, await collectSamples(body), { ...file, engine }, options)
   else if (options.play) await play(cli, body)
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
-  else await write(cli, one(wavOf(await collectSamples(body))))
+  else await write(cli, wavOf(await collectSamples(body), file))
   if (cli.io.outClosed) return
   const [[spoken, total], skipped] = [countsOf(answer), skippedOf(answer)]
   tellUnspoken(cli, [spoken, total], skipped)
-  const engine = answer.headers['x-speech-engine']
   if (cli.globals().verbose && engine) note(cli, `spoken by the ${engine} engine`)
   return seconds === undefined ? undefined : { engine: engine ?? '', spoken, total, skipped: [...skipped], seconds }
 }
@@ -280,10 +288,6 @@ async function deliver(cli: Cli, answer: Download, text: string, options: AudioO
 function tellUnspoken(cli: Cli, [spoken, total]: readonly [number, number], skipped: readonly string[]): void {
   if (spoken < total || skipped.length > 0)
     cli.io.err(stripControls(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
-}
-
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
 
 /** Over HTTP the count of a stream comes too late, so the parts alone are named. */
@@ -328,18 +332,26 @@ async function play(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
   await player.end()
 }
 
-function wavOf({ samples, sampleRate }: WavSamples): Buffer {
-  return Buffer.concat([wavHeader(sampleRate, samples.length), samples])
+/** What goes into the output: the format by the ending of its name, WAV for others. */
+function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<string, unknown>>): AudioFile {
+  return { format: fileFormat(options), text, voice }
+}
+
+function wavOf({ samples, sampleRate }: WavSamples, file: AudioFile): AsyncIterable<Uint8Array> {
+  return encodeAudio([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
 }
 
 /** Returns the seconds of the audio. */
-async function save(cli: Cli, audio: WavSamples, options: AudioOptions): Promise<number> {
+async function save(cli: Cli, audio: WavSamples, file: AudioFile, options: AudioOptions): Promise<number> {
   const path = options.output!
-  const content = options.raw ? audio.samples : wavOf(audio)
+  const { samples, sampleRate } = audio
+  const pieces: Uint8Array[] = []
+  for await (const piece of encodeAudio([samples], file, { sampleRate, dataBytes: samples.length })) pieces.push(piece)
+  const content = Buffer.concat(pieces)
   const found = await stat(path).catch(() => undefined)
   // A device or a pipe is written in place; only a file is replaced.
   if (found && !found.isFile()) await writeFile(path, content)
   else await writeOutput(path, content, options.force === true)
-  if (options.play) await play(cli, one(wavOf(audio)))
+  if (options.play) await play(cli, wavOf(audio, file))
   return audio.samples.length / 2 / audio.sampleRate
 }

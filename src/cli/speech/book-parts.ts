@@ -34,7 +34,7 @@ export interface KeptParts {
   read(key: string): Promise<PartFacts | undefined>
   /** Keeps a part, whole also after a crash. Throws `cannot_create`. */
   write(key: string, facts: PartFacts, samples: Uint8Array): Promise<void>
-  samples(key: string): AsyncIterable<Uint8Array>
+  samples(key: string): AsyncIterable<Buffer>
   /** Removes all parts, and the folder where nothing else is in it. */
   remove(): Promise<void>
 }

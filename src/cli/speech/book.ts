@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks, wavHeader } from '../../../speech/speech.ts'
+import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import type { Download } from '../../operations/operations.ts'
@@ -7,6 +7,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
 import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
+import { type AudioFile, encodeAudio } from './audio-file.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
 import { showBookProgress } from './book-progress.ts'
 import { collectSamples } from './wav-reader.ts'
@@ -23,7 +24,7 @@ export interface SpokenBook {
   readonly text: string
   readonly output: string
   readonly force: boolean
-  readonly raw: boolean
+  readonly file: AudioFile
   /** Whether the words' times are wanted. */
   readonly timestamps: boolean
   /** All else that decides how it sounds, by name. */
@@ -73,9 +74,12 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<Spoken> {
   const bytes = parts.reduce((sum, { facts, pause }) => sum + pause + (facts?.bytes ?? 0), 0)
   const sampleRate = parts.find(({ facts }) => facts)!.facts!.sampleRate
   if (book.timestamps) await book.writeWords(wordsOf(parts, sampleRate))
-  await streamOutput(book.output, audioOf(parts, kept, book.raw ? undefined : wavHeader(sampleRate, bytes)), book.force)
+  const counts = countsOfParts(parts)
+  const file = { ...book.file, engine: counts.engine }
+  const audio = encodeAudio(samplesOf(parts, kept), file, { sampleRate, dataBytes: bytes })
+  await streamOutput(book.output, audio, book.force)
   await kept.remove()
-  return { ...countsOfParts(parts), seconds: bytes / 2 / sampleRate }
+  return { ...counts, seconds: bytes / 2 / sampleRate }
 }
 
 /** Speaks the parts that are not kept yet. Throws where none could be spoken, and says how to go on after a failure. */
@@ -215,9 +219,8 @@ function wordsOf(parts: readonly PlacedPart[], sampleRate: number): HeardWords {
   return { words, estimated: parts.some(({ facts }) => facts?.estimated) }
 }
 
-/** The bytes of the output. */
-async function* audioOf(parts: readonly PlacedPart[], kept: KeptParts, header: Buffer | undefined) {
-  if (header) yield header
+/** The samples of the output. */
+async function* samplesOf(parts: readonly PlacedPart[], kept: KeptParts): AsyncGenerator<Buffer> {
   for (const { key, facts, pause } of parts) {
     if (pause > 0) yield Buffer.alloc(pause)
     if (facts) yield* kept.samples(key)
