@@ -1,6 +1,6 @@
 import { AppError } from '../src/errors.ts'
 import { audioFormat, type FormatName } from './audio/formats.ts'
-import type { Tags } from './audio/tags.ts'
+import { tagsOf } from './audio/tags.ts'
 import { wavHeaderBytes } from './audio/wav.ts'
 import type { Speech } from './speaking.ts'
 import { speechEvents } from './word-events.ts'
@@ -22,26 +22,32 @@ export interface SpeechAnswer {
 export type StreamFormat = 'audio' | 'sse'
 
 /** How a text is answered. */
-export interface AnswerForm {
+interface AnswerForm {
   /** How audio is sent while it is made; without it the answer begins when all is spoken. */
   readonly stream?: StreamFormat | undefined
   /** WAV by default. */
   readonly format?: FormatName | undefined
-  readonly tags: Tags
+  /** What the tags say. */
+  readonly text: string
+  readonly voice: unknown
 }
 
 /**
  * Speaks a text: a file, which has a length where it is WAV or samples alone, or one that is sent while it is made; with word
  * times always as events. Throws as these ways do, and `invalid` for word times beside another format than WAV.
  */
-export async function answerWith(speech: Speech, { stream, format = 'wav', tags }: AnswerForm): Promise<SpeechAnswer> {
+export async function answerWith(
+  speech: Speech,
+  { stream, format = 'wav', text, voice }: AnswerForm,
+): Promise<SpeechAnswer> {
   if (speech.wordTimes && format !== 'wav')
     throw new AppError('invalid', 'Word times come with WAV alone', {
       details: [`leave out response_format "${format}", or the timestamps`],
     })
   const { type, load } = audioFormat(format)
   const encode = await load()
-  const { sampleRate } = speech
+  const { sampleRate, engine } = speech
+  const tags = tagsOf(text, voice, engine)
   const form: EncodedForm = {
     type: format === 'pcm' ? `${type};rate=${sampleRate}` : type,
     encode: (pcm, dataBytes) => encode(pcm, { sampleRate, tags, dataBytes }),

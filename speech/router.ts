@@ -5,7 +5,6 @@ import type { Send } from '../src/http/http.ts'
 import type { PluginManifest } from '../src/plugins/plugins.ts'
 import { answerWith, type SpeechAnswer, type StreamFormat } from './answer.ts'
 import { audioFormat, type FormatName } from './audio/formats.ts'
-import { tagsOf } from './audio/tags.ts'
 import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 import type { Health, ServiceInput, SpeechService } from './service.ts'
 
@@ -103,10 +102,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
   async function speakHere(service: SpeechService, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const speech = await service.speak(request, signal)
     const { input, voice, response_format: format } = request
-    const answer = await answerWith(speech, {
-      ...{ stream: streamOf(request), format },
-      tags: tagsOf(input, voice, speech.engine),
-    })
+    const answer = await answerWith(speech, { stream: streamOf(request), format, text: input, voice })
     // From here on the audio is the caller's.
     speech.place.release()
     return answer

@@ -4,16 +4,14 @@
  * Uses: `inference`, `process`, `plugins` and `accounts` for providers that speak, the tools; the languages of eld.
  * Begin with: `service.ts`, `router.ts`, `synthesis.ts`, `engines/engine.ts`.
  */
-export { type AnswerForm, answerWith, type StreamFormat } from './answer.ts'
-export { audioFormat, type FormatName, formatNames, formatOfEnding } from './audio/formats.ts'
-export { tagsOf } from './audio/tags.ts'
-export { wavHeader } from './audio/wav.ts'
+export { answerWith } from './answer.ts'
+export { encodeFile, formatNames, formatOfEnding, mediaTypes } from './audio/formats.ts'
 export type { WordTime } from './engines/engine.ts'
 export { createSpeechRouter, type RoutedSpeech, type SpeechRouter } from './router.ts'
 export { isServerId, listVoices, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 export { serverOfWeights, weightsName } from './servers/weights.ts'
-export { openSpeechService, type ServiceInput, type ServiceOptions, type SpeechService } from './service.ts'
-export { createSpeechCounts, type SpeechCount, type SpeechCounts } from './speech-counts.ts'
+export { openSpeechService, type ServiceOptions, type SpeechService } from './service.ts'
+export { createSpeechCounts, type SpeechCounts } from './speech-counts.ts'
 export { createLexiconReader } from './text/reading/lexicon-file.ts'
 export { readWritten } from './text/reading/passages.ts'
 export { sanitize } from './text/sanitize.ts'

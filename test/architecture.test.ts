@@ -138,6 +138,7 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'src/accounts/look-alikes.ts': 'reads the table of letters that look alike beside it',
   'speech/hub-voice.ts': 'keeps fetched voices as files',
   'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',
+  'speech/audio/mp3.ts': 'reads the program of LAME beside its package',
   'speech/engines': "an engine reads its model's files, tensor by tensor",
 }
 

@@ -1,4 +1,5 @@
 import type { Encode, Recording } from './encoding.ts'
+import { tagsOf } from './tags.ts'
 import { wavHeader } from './wav.ts'
 
 interface AudioFormat {
@@ -35,6 +36,31 @@ export function audioFormat(name: FormatName): AudioFormat {
 export function formatOfEnding(ending: string): FormatName | undefined {
   const wanted = ending.replace(/^\./, '').toLowerCase()
   return formatNames.find((name) => (formats[name].endings as readonly string[]).includes(wanted))
+}
+
+/** The media types, by the names of the formats. */
+export const mediaTypes = formatNames.map((name) => formats[name].type)
+
+/** A file of speech: its format, and what its tags say. */
+export interface SpokenFile {
+  readonly format: FormatName
+  readonly text: string
+  /** A name; a voice that is described or recorded has none. */
+  readonly voice: unknown
+  readonly engine: string
+}
+
+/** The bytes of a file of all these samples. Throws `unavailable` where the encoder is missing. */
+export async function* encodeFile(
+  samples: Iterable<Buffer> | AsyncIterable<Buffer>,
+  { format, text, voice, engine }: SpokenFile,
+  size: Omit<Recording, 'tags'>,
+): AsyncGenerator<Buffer> {
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield* samples
+  }
+  const encode = await formats[format].load()
+  yield* encode(pieces(), { ...size, tags: tagsOf(text, voice, engine) })
 }
 
 async function* encodeWav(samples: AsyncIterable<Buffer>, { sampleRate, dataBytes }: Recording) {

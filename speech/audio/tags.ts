@@ -8,7 +8,7 @@ export interface Tags {
 /** Characters of a title: the beginning of the text. */
 const titleLength = 80
 
-/** The tags of a spoken text. `voice` is a name; one that is described or recorded has none. */
+/** The tags of a spoken text. The artist is the voice, or the engine where that has no name. */
 export function tagsOf(text: string, voice: unknown, engine: string): Tags {
   const signs = [
     ...text

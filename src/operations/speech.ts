@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  audioFormat,
-  formatNames,
-  listVoices,
-  type RoutedSpeech,
-  readManifest,
-  serverIds,
-} from '../../speech/speech.ts'
+import { formatNames, listVoices, mediaTypes, type RoutedSpeech, readManifest, serverIds } from '../../speech/speech.ts'
 import { permitsOf } from '../accounts/accounts.ts'
 import { AppError } from '../errors.ts'
 import { metered } from './metered.ts'
@@ -26,7 +19,7 @@ const common = {
 }
 
 /** A file, or with `timestamps` the events of its pieces and words. */
-const produces = [...formatNames.map((name) => audioFormat(name).type), 'text/event-stream']
+const produces = [...mediaTypes, 'text/event-stream']
 const audio = z.instanceof(Download)
 
 const speechInput = z.object({

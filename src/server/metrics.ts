@@ -1,5 +1,5 @@
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import type { SpeechCount, SpeechCounts } from '../../speech/speech.ts'
+import type { SpeechCounts } from '../../speech/speech.ts'
 import { type App, databaseState, instanceName } from '../app/app.ts'
 import { type Histogram, type MetricDistribution, type MetricSource, secondBounds } from '../telemetry/telemetry.ts'
 import { chatMetrics } from './chat-metrics.ts'
@@ -151,6 +151,8 @@ function databaseMetrics(app: Pick<App, 'database' | 'ownPorts'>): readonly Metr
     },
   ]
 }
+
+type SpeechCount = ReturnType<SpeechCounts['of']>
 
 /** The speech that this process makes: on the ports of the speech servers, and for the API. */
 function speechMetrics(counts: SpeechCounts): readonly MetricSource[] {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { type FormatName, formatNames, type ServiceInput } from '../../speech/speech.ts'
+import { formatNames, type RoutedSpeech, type SpeechService } from '../../speech/speech.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
@@ -83,7 +83,7 @@ const cloneUrlBody = z.object({
 })
 
 /** A text with the format of its file. */
-export type FileInput = ServiceInput & { readonly response_format?: FormatName | undefined }
+export type FileInput = Parameters<SpeechService['speak']>[0] & Pick<RoutedSpeech, 'response_format' | 'stream_format'>
 
 /** The body of POST /v1/audio/speech, here and on the main server. */
 export async function readSpeechBody(request: IncomingMessage) {

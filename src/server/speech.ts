@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { answerWith, listVoices, type SpeechService, type StreamFormat, tagsOf } from '../../speech/speech.ts'
+import { answerWith, listVoices, type SpeechService } from '../../speech/speech.ts'
 import { Download } from '../operations/operations.ts'
 import { type SpanAttributes, within } from '../telemetry/telemetry.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
@@ -76,10 +76,10 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
   async function speak(
     context: RequestContext,
     { response_format: format, ...request }: FileInput,
-    stream?: StreamFormat,
+    stream?: FileInput['stream_format'],
   ): Promise<void> {
     const speech = await service.speak(request, context.signal)
-    const form = { stream, format, tags: tagsOf(request.input, request.voice, speech.engine) }
+    const form = { stream, format, text: request.input, voice: request.voice }
     const answer = await within(context.record.span, 'speech', speechFacts, () => answerWith(speech, form))
     try {
       if (stream) context.response.socket?.setNoDelay(true)

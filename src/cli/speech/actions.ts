@@ -1,7 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { countCharacters, createLexiconReader, readWritten } from '../../../speech/speech.ts'
+import {
+  countCharacters,
+  createLexiconReader,
+  encodeFile,
+  formatOfEnding,
+  readWritten,
+} from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import {
@@ -22,8 +28,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
-import { type AudioFile, encodeAudio, fileFormat } from './audio-file.ts'
-import type { BookPart, Spoken } from './book.ts'
+import type { BookPart, Spoken, SpokenFile } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
 import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
 import type { HeardWords } from './word-answer.ts'
@@ -266,14 +271,14 @@ function streams(cli: Cli, text: string, { stream, play }: AudioOptions): boolea
 async function deliver(
   cli: Cli,
   answer: Download,
-  file: AudioFile,
+  file: SpokenFile,
   options: AudioOptions,
 ): Promise<Spoken | undefined> {
   const body = showsProgress(cli, file.text) ? withProgress(cli, answer) : piecesOf(answer)
   const engine = answer.headers['x-speech-engine']
   let seconds: number | undefined
   if (options.output !== undefined && options.output !== '-')
-    seconds = await save(cli, await collectSamples(body), { ...file, engine }, options)
+    seconds = await save(cli, await collectSamples(body), { ...file, engine: engine ?? file.engine }, options)
   else if (options.play) await play(cli, body)
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
@@ -332,21 +337,25 @@ async function play(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
   await player.end()
 }
 
-/** What goes into the output: the format by the ending of its name, WAV for others. */
-function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<string, unknown>>): AudioFile {
-  return { format: fileFormat(options), text, voice }
+/** The format of an output: samples alone with `--raw`, else by the ending of its name, and WAV for other endings. */
+function fileFormat({ output = '', raw }: AudioOptions): SpokenFile['format'] {
+  return raw ? 'pcm' : (formatOfEnding(extname(output)) ?? 'wav')
 }
 
-function wavOf({ samples, sampleRate }: WavSamples, file: AudioFile): AsyncIterable<Uint8Array> {
-  return encodeAudio([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
+function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<string, unknown>>): SpokenFile {
+  return { format: fileFormat(options), text, voice, engine: 'aichat' }
+}
+
+function wavOf({ samples, sampleRate }: WavSamples, file: SpokenFile): AsyncIterable<Uint8Array> {
+  return encodeFile([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
 }
 
 /** Returns the seconds of the audio. */
-async function save(cli: Cli, audio: WavSamples, file: AudioFile, options: AudioOptions): Promise<number> {
+async function save(cli: Cli, audio: WavSamples, file: SpokenFile, options: AudioOptions): Promise<number> {
   const path = options.output!
   const { samples, sampleRate } = audio
   const pieces: Uint8Array[] = []
-  for await (const piece of encodeAudio([samples], file, { sampleRate, dataBytes: samples.length })) pieces.push(piece)
+  for await (const piece of encodeFile([samples], file, { sampleRate, dataBytes: samples.length })) pieces.push(piece)
   const content = Buffer.concat(pieces)
   const found = await stat(path).catch(() => undefined)
   // A device or a pipe is written in place; only a file is replaced.

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
+import { encodeFile, isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import type { Download } from '../../operations/operations.ts'
@@ -7,7 +7,6 @@ import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
 import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
-import { type AudioFile, encodeAudio } from './audio-file.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
 import { showBookProgress } from './book-progress.ts'
 import { collectSamples } from './wav-reader.ts'
@@ -19,12 +18,15 @@ const partLimit = 2000
 /** Pieces that could not be spoken and are named. */
 const mostNames = 20
 
+/** The file of an output: its format, and what its tags say. */
+export type SpokenFile = Parameters<typeof encodeFile>[1]
+
 /** A long text, and how its parts are spoken. */
 export interface SpokenBook {
   readonly text: string
   readonly output: string
   readonly force: boolean
-  readonly file: AudioFile
+  readonly file: SpokenFile
   /** Whether the words' times are wanted. */
   readonly timestamps: boolean
   /** All else that decides how it sounds, by name. */
@@ -76,7 +78,7 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<Spoken> {
   if (book.timestamps) await book.writeWords(wordsOf(parts, sampleRate))
   const counts = countsOfParts(parts)
   const file = { ...book.file, engine: counts.engine }
-  const audio = encodeAudio(samplesOf(parts, kept), file, { sampleRate, dataBytes: bytes })
+  const audio = encodeFile(samplesOf(parts, kept), file, { sampleRate, dataBytes: bytes })
   await streamOutput(book.output, audio, book.force)
   await kept.remove()
   return { ...counts, seconds: bytes / 2 / sampleRate }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -69,10 +69,15 @@ test('WAV and samples alone are as they were, whole and in pieces', async () => 
 })
 
 test('an ending names a format, in any case, and others none', () => {
-  assert.equal(
-    ['.mp3', '.OGG', 'opus', '.flac', '.wav', '.m4a', ''].map(formatOfEnding),
-    ['mp3', 'opus', 'opus', 'flac', 'wav', undefined, undefined],
-  )
+  assert.equal(['.mp3', '.OGG', 'opus', '.flac', '.wav', '.m4a', ''].map(formatOfEnding), [
+    'mp3',
+    'opus',
+    'opus',
+    'flac',
+    'wav',
+    undefined,
+    undefined,
+  ])
 })
 
 test('a title is the beginning of the text on one line', () => {
@@ -126,7 +131,13 @@ test('FLAC of noise, of silence, of the extremes and of thousands of frames is l
   if (!hasPlayers) return
   const noise = Buffer.from(Int16Array.from({ length: 9000 }, (_, at) => ((at * 7919 * at) % 65_536) - 32_768).buffer)
   const extremes = Buffer.from(Int16Array.from({ length: 5000 }, (_, at) => (at % 2 ? 32_767 : -32_768)).buffer)
-  for (const pcm of [noise, extremes, Buffer.alloc(20_000), Buffer.from([1, 2]), tone(20).subarray(0, 2 * 4096 * 100)]) {
+  for (const pcm of [
+    noise,
+    extremes,
+    Buffer.alloc(20_000),
+    Buffer.from([1, 2]),
+    tone(20).subarray(0, 2 * 4096 * 100),
+  ]) {
     const path = written('flac', await encoded('flac', divided(pcm), { dataBytes: pcm.length }))
     assert.equal(decoded(path), pcm)
   }
