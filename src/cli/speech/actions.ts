@@ -25,7 +25,7 @@ import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
+import { emptyInput, noText, readStdinText, streamStdin, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import type { BookPart, Spoken, SpokenFile } from './book.ts'
@@ -61,10 +61,40 @@ export async function speak(
   options: SayOptions & { readonly say?: boolean },
 ): Promise<void> {
   if (options.say) return await printWords(cli, await readText(cli, words, options))
-  const input = await prepare(cli, words, options)
   const fields = fieldsOf(cli, speakText)
   const fixed = { ...fields, ...given({ voice: fields.voice ?? (await cli.settings()).voice }) }
+  if (comesInPieces(cli, words, options)) {
+    await checkTarget(cli, options)
+    return speakStdin(cli, options, (input) => cli.ask(speakText, { ...fixed, input, stream: true }))
+  }
+  const input = await prepare(cli, words, options)
   await say(cli, { input, options, fixed, ask: (part) => cli.ask(speakText, { ...fixed, ...part }) })
+}
+
+/** Whether standard input is spoken as it comes: with --stream or --play, where nothing needs all of it. */
+function comesInPieces(cli: Cli, words: readonly string[], { input, output, stream, play, timestamps }: SayOptions) {
+  const text = words.join(' ')
+  const isStdin = input === '-' || text === '-' || (text === '' && input === undefined && cli.io.stdinIsPiped())
+  return isStdin && (stream === true || play === true) && timestamps === undefined && (output ?? '-') === '-'
+}
+
+/** Speaks standard input sentence by sentence, while it comes. */
+async function speakStdin(cli: Cli, { play: plays, raw }: SayOptions, ask: (input: string) => Promise<Download>) {
+  const { speakSentences } = await import('./sentences.ts')
+  const soFar = { spoken: 0, total: 0, skipped: [] }
+  const body = speakSentences(textsOf(cli), ask, soFar)
+  await (plays ? play(cli, body) : raw ? writeRaw(cli, body) : write(cli, body))
+  if (soFar.total === 0 && !cli.io.outClosed) throw emptyInput('speak')
+  if (!cli.io.outClosed) tellUnspoken(cli, [soFar.spoken, soFar.total], soFar.skipped)
+}
+
+async function* textsOf(cli: Cli): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of streamStdin(cli)) {
+    const text = decoder.decode(piece, { stream: true })
+    if (text.includes('\0')) throw noText('Standard input')
+    yield text
+  }
 }
 
 /** With --say: prints the words that would be spoken. */
