@@ -32,7 +32,7 @@ export async function* speakSentences(
       const answer = await ask(text)
       const reader = openWavReader(piecesOf(answer))
       const format = await reader.format()
-      if (sampleRate === undefined) yield format.header
+      if (sampleRate === undefined) yield withoutLength(format.header)
       else yield Buffer.alloc(2 * Math.round(pauseAfter(before) * sampleRate))
       sampleRate = format.sampleRate
       yield* reader.samples()
@@ -49,6 +49,13 @@ export async function* speakSentences(
     }
   }
   if (sampleRate === undefined && refusal) throw refusal
+}
+
+/** The header of a WAV file as that of a stream. */
+function withoutLength(header: Buffer): Buffer {
+  const stream = Buffer.from(header)
+  for (const at of [4, stream.length - 4]) stream.writeUInt32LE(0xffff_ffff, at)
+  return stream
 }
 
 /** The sentences of a text as they end; those that end while others are spoken come together. */
@@ -75,7 +82,8 @@ async function* partsOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
     const end = isOver ? waiting.length : endOfSentences(waiting)
     const ready = waiting.slice(0, end)
     waiting = waiting.slice(end)
-    for (const part of splitChunks(ready, partLimit)) if (sanitize(part) !== '') yield part
+    const parts = ready.length <= partLimit ? [ready.trim()] : splitChunks(ready, partLimit)
+    for (const part of parts) if (sanitize(part) !== '') yield part
     if (isOver && waiting === '') break
     if (end === 0)
       await new Promise<void>((resolve) => {
