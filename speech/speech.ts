@@ -6,7 +6,6 @@
  */
 export { answerWith } from './answer.ts'
 export { encodeFile, formatNames, formatOfEnding, mediaTypes } from './audio/formats.ts'
-export type { WordTime } from './engines/engine.ts'
 export { createSpeechRouter, type RoutedSpeech, type SpeechRouter } from './router.ts'
 export { isServerId, listVoices, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 export { serverOfWeights, weightsName } from './servers/weights.ts'
@@ -17,4 +16,3 @@ export { readWritten } from './text/reading/passages.ts'
 export { sanitize } from './text/sanitize.ts'
 export { countCharacters, pauseAfter, splitChunks, splitSentences } from './text/sentences.ts'
 export { isMostlyUnspoken } from './text/unspoken.ts'
-export type { SpeechEvent } from './word-events.ts'

@@ -31,7 +31,6 @@ import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import type { BookPart, Spoken, SpokenFile } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
 import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
-import type { HeardWords } from './word-answer.ts'
 
 /** Options of the audio's destination. */
 interface AudioOptions {
@@ -40,8 +39,6 @@ interface AudioOptions {
   readonly raw?: boolean
   readonly play?: boolean
   readonly stream?: boolean
-  /** The file of the words' times. */
-  readonly timestamps?: string
 }
 
 /** Options of every way to speak. */
@@ -72,10 +69,10 @@ export async function speak(
 }
 
 /** Whether standard input is spoken as it comes: with --stream or --play, where nothing needs all of it. */
-function comesInPieces(cli: Cli, words: readonly string[], { input, output, stream, play, timestamps }: SayOptions) {
+function comesInPieces(cli: Cli, words: readonly string[], { input, output, stream, play }: SayOptions) {
   const text = words.join(' ')
   const isStdin = input === '-' || text === '-' || (text === '' && input === undefined && cli.io.stdinIsPiped())
-  return isStdin && (stream === true || play === true) && timestamps === undefined && (output ?? '-') === '-'
+  return isStdin && (stream === true || play === true) && (output ?? '-') === '-'
 }
 
 /** Speaks standard input sentence by sentence, while it comes. */
@@ -155,7 +152,6 @@ export async function health(cli: Cli): Promise<void> {
 /** Checks where the audio and the words go, and reads the text. */
 async function prepare(cli: Cli, words: readonly string[], options: SayOptions): Promise<string> {
   await checkTarget(cli, options)
-  await checkTimes(options)
   const text = await readText(cli, words, options)
   tellFormat(cli, options)
   return text
@@ -184,7 +180,7 @@ interface Say {
 
 /** Speaks a text of one request, or a long one part by part into its file. */
 async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void> {
-  const { output, force = false, timestamps } = options
+  const { output, force = false } = options
   if (await isBook(input, output)) {
     if (options.play && fileFormat(options) !== 'wav')
       throw new AppError('usage', 'A long text in this format is not played', {
@@ -194,11 +190,9 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
     const { language, seed, ...settings } = fixed
     const spoken = await speakBook(cli, {
       ...{ text: input, output: output!, force, file: fileOf(options, input, fixed), language, seed },
-      timestamps: timestamps !== undefined,
       keepDirections: fixed.keep_directions,
       settings,
       ask,
-      writeWords: (heard) => writeTimes(options, heard),
     })
     tellUnspoken(cli, [spoken.spoken, spoken.total], spoken.skipped)
     if (options.play) await play(cli, createReadStream(output!))
@@ -207,24 +201,18 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
   const answer = await ask({
     input,
     stream: streams(cli, input, options),
-    ...(timestamps && { timestamps: true }),
   })
   const file = fileOf(options, input, fixed)
-  if (timestamps === undefined) return printSaved(cli, options, await deliver(cli, answer, file, options))
-  const { readWordAnswer } = await import('./word-answer.ts')
-  const { audio, heard } = readWordAnswer(answer)
-  const saved = await deliver(cli, audio, file, options)
-  await writeTimes(options, heard)
-  await printSaved(cli, options, saved)
+  await printSaved(cli, options, await deliver(cli, answer, file, options))
 }
 
 /** With --json: prints where the audio is and what it holds. */
 async function printSaved(cli: Cli, options: AudioOptions, saved: Spoken | undefined): Promise<void> {
   if (!saved) return
-  const { output, raw, timestamps } = options
+  const { output, raw } = options
   const { engine, spoken, total, skipped, seconds } = saved
   const place = { file: output, format: raw ? 'raw' : fileFormat(options), seconds: Math.round(1000 * seconds) / 1000 }
-  await print(cli, { ...place, timestamps: timestamps ?? null, engine, chunks: { spoken, total }, skipped }, () => '')
+  await print(cli, { ...place, engine, chunks: { spoken, total }, skipped }, () => '')
 }
 
 /** Whether a text is longer than one request may be and goes into a file; elsewhere the servers refuse it. */
@@ -233,21 +221,6 @@ async function isBook(input: string, output: string | undefined): Promise<boolea
   if (countCharacters(input) <= requestLimit) return false
   const found = await stat(output).catch(() => undefined)
   return found === undefined || found.isFile()
-}
-
-async function checkTimes({ timestamps, force }: SayOptions): Promise<void> {
-  if (timestamps === undefined) return
-  const { timesWriter } = await import('./subtitles.ts')
-  timesWriter(timestamps)
-  if (!force && (await stat(timestamps).catch(() => undefined)))
-    throw new AppError('cannot_create', `${timestamps} already exists`, { details: ['Add --force to replace it'] })
-}
-
-async function writeTimes({ timestamps }: SayOptions, heard: HeardWords): Promise<void> {
-  if (timestamps === undefined) return
-  const { timesWriter } = await import('./subtitles.ts')
-  // It was not there when the command began, or may be replaced; a run that was killed after this step writes it again.
-  await writeOutput(timestamps, timesWriter(timestamps)(heard), true)
 }
 
 /** Throws before any work when the output could not be written after it. */

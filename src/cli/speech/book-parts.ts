@@ -17,8 +17,6 @@ const partFacts = z.object({
   total: z.int(),
   /** Pieces that could not be spoken. */
   skipped: z.array(z.string()).max(10_000),
-  words: z.array(z.object({ text: z.string(), start: z.number(), end: z.number() })).max(10_000),
-  estimated: z.boolean(),
 })
 
 /** What is known of a spoken part beside its samples. */

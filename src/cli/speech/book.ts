@@ -10,7 +10,6 @@ import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
 import { showBookProgress } from './book-progress.ts'
 import { collectSamples } from './wav-reader.ts'
-import { type HeardWords, readWordAnswer } from './word-answer.ts'
 
 /** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
 const partLimit = 2000
@@ -27,8 +26,6 @@ export interface SpokenBook {
   readonly output: string
   readonly force: boolean
   readonly file: SpokenFile
-  /** Whether the words' times are wanted. */
-  readonly timestamps: boolean
   /** All else that decides how it sounds, by name. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly language?: string | undefined
@@ -37,8 +34,6 @@ export interface SpokenBook {
   readonly keepDirections: boolean | undefined
   /** Speaks one part. */
   ask(part: BookPart): Promise<Download>
-  /** Takes the words when all are there, before the audio is in its place. */
-  writeWords(heard: HeardWords): Promise<void>
 }
 
 export interface BookPart {
@@ -46,7 +41,6 @@ export interface BookPart {
   readonly stream: false
   readonly seed: number
   readonly language?: string
-  readonly timestamps?: true
 }
 
 /** What was spoken of a text. */
@@ -75,7 +69,6 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<Spoken> {
   const parts = await speakParts(cli, book, texts, kept)
   const bytes = parts.reduce((sum, { facts, pause }) => sum + pause + (facts?.bytes ?? 0), 0)
   const sampleRate = parts.find(({ facts }) => facts)!.facts!.sampleRate
-  if (book.timestamps) await book.writeWords(wordsOf(parts, sampleRate))
   const counts = countsOfParts(parts)
   const file = { ...book.file, engine: counts.engine }
   const audio = encodeFile(samplesOf(parts, kept), file, { sampleRate, dataBytes: bytes })
@@ -91,7 +84,7 @@ async function speakParts(
   texts: readonly string[],
   kept: KeptParts,
 ): Promise<readonly PlacedPart[]> {
-  const { language, timestamps, settings } = book
+  const { language, settings } = book
   // The same text sounds the same each time.
   const seed = book.seed ?? Number.parseInt(partKey({ text: book.text }).slice(0, 8), 16)
   const requests = texts.map((input, index) => ({
@@ -99,7 +92,6 @@ async function speakParts(
     stream: false as const,
     seed: partSeed(seed, index),
     ...(language !== undefined && { language }),
-    ...(timestamps && { timestamps: true as const }),
   }))
   const keys = requests.map((request) => partKey({ ...request, settings }))
   const known = await Promise.all(keys.map(kept.read))
@@ -164,7 +156,7 @@ interface SpokenPart {
 async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<SpokenPart | AppError> {
   for (let tries = 1; ; tries++) {
     try {
-      return await readPart(await book.ask(part), book.timestamps)
+      return await readPart(await book.ask(part))
     } catch (thrown) {
       if (thrown instanceof AppError && isMostlyUnspoken(thrown)) return thrown
       const wait = thrown instanceof AppError && thrown.code === 'busy' ? thrown.retryAfter : undefined
@@ -174,23 +166,12 @@ async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<Sp
   }
 }
 
-async function readPart(answer: Download, timestamps: boolean): Promise<SpokenPart> {
-  const { audio, heard } = timestamps
-    ? readWordAnswer(answer)
-    : { audio: answer, heard: { words: [], estimated: false } }
-  const { samples, sampleRate } = await collectSamples(piecesOf(audio))
-  const [spoken, total] = countsOf(audio)
-  const facts = {
-    engine: audio.headers['x-speech-engine'] ?? '',
-    sampleRate,
-    bytes: samples.length,
-    spoken,
-    total,
-    skipped: [...skippedOf(audio)],
-    words: heard.words.map(({ text, start, end }) => ({ text, start, end })),
-    estimated: heard.estimated,
-  }
-  return { facts, samples }
+async function readPart(answer: Download): Promise<SpokenPart> {
+  const { samples, sampleRate } = await collectSamples(piecesOf(answer))
+  const [spoken, total] = countsOf(answer)
+  const engine = answer.headers['x-speech-engine'] ?? ''
+  const skipped = [...skippedOf(answer)]
+  return { facts: { engine, sampleRate, bytes: samples.length, spoken, total, skipped }, samples }
 }
 
 /** The counts of all parts; one without an answer is a chunk that was not spoken. */
@@ -207,18 +188,6 @@ function countsOfParts(parts: readonly PlacedPart[]): Omit<Spoken, 'seconds'> {
 
 function beginningOf(text: string): string {
   return [...text.replace(/\s+/g, ' ')].slice(0, 40).join('')
-}
-
-/** The words of all parts, at their times in the whole. */
-function wordsOf(parts: readonly PlacedPart[], sampleRate: number): HeardWords {
-  let before = 0
-  const words = parts.flatMap(({ facts, pause }) => {
-    const offset = (before + pause) / 2 / sampleRate
-    before += pause + (facts?.bytes ?? 0)
-    const at = (seconds: number) => Math.round(1000 * (offset + seconds)) / 1000
-    return (facts?.words ?? []).map(({ text, start, end }) => ({ text, start: at(start), end: at(end) }))
-  })
-  return { words, estimated: parts.some(({ facts }) => facts?.estimated) }
 }
 
 /** The samples of the output. */

@@ -17,7 +17,6 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
       'echo "Hello." | aichat tts | aplay',
       'aichat tts -i chapter.txt -o chapter.mp3 --voice javert',
       'aichat tts "It rose 3.2% in the 1990s." --say',
-      'aichat tts -i book.txt -o book.wav --timestamps book.srt',
     )
     .action(run((speech) => speech.speak))
 
@@ -82,7 +81,6 @@ function withAudioOptions(command: CliCommand): CliCommand {
       '-o, --output <file>',
       'write this file: .mp3, .opus, .flac, else WAV; complete or not at all, and a long text can go on after a break',
     )
-    .option('--timestamps <file>', 'write when each word is heard: .json, or subtitles as .srt or .vtt')
     .option('--force', 'replace the file')
     .option('--stream', 'write audio as it is made')
     .option('--raw', 'write samples (16-bit little-endian, mono) without the WAV header')

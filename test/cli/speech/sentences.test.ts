@@ -38,7 +38,13 @@ async function asked(pieces: readonly string[], refuses = (_: string): AppError 
 }
 
 test('a sentence is spoken when it has ended, and the rest with the end of the text', async () => {
-  const { requests, soFar } = await asked(['Hello th', 'ere. Dr. ', 'Smith is not in', ' today. And the la', 'st words'])
+  const { requests, soFar } = await asked([
+    'Hello th',
+    'ere. Dr. ',
+    'Smith is not in',
+    ' today. And the la',
+    'st words',
+  ])
   assert.equal(requests, ['Hello there.', 'Dr. Smith is not in today.', 'And the last words'])
   assert.equal([soFar.spoken, soFar.total], [3, 3])
 })
