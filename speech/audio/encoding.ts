@@ -9,11 +9,11 @@ export interface Recording {
   readonly dataBytes?: number | undefined
 }
 
-/** Makes a file of samples piece by piece: what comes out can be sent at once. The loop may end early. */
+/** Makes one file of samples piece by piece: what comes out can be sent at once. The loop may end early. */
 export type Encode = (samples: AsyncIterable<Buffer>, recording: Recording) => AsyncGenerator<Buffer>
 
-/** Samples that an encoder takes in one go: about a second of speech, some milliseconds of work. */
-const sliceBytes = 48_000
+/** Samples that an encoder takes in one go: about half a second of speech, some milliseconds of work. */
+const sliceBytes = 24_000
 
 /**
  * Samples in blocks of so many bytes, several where there are several, and other work of the process between two slices. The

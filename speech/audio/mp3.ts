@@ -22,8 +22,11 @@ export async function loadMp3(): Promise<Encode> {
   const { createEncoder } = await import('wasm-media-encoders').catch(notInstalled)
   program ??= compile()
   const lame = await program.catch(notInstalled)
+  // It gets ready while the first words are spoken.
+  const opening = createEncoder('audio/mpeg', lame as Uint8Array)
+  opening.catch(() => {})
   return async function* (samples, { sampleRate, tags }) {
-    const encoder = await createEncoder('audio/mpeg', lame as Uint8Array)
+    const encoder = await opening
     encoder.configure({ channels: 1, sampleRate, outputSampleRate: sampleRate as 24_000, bitrate })
     // The encoder owns what it returns until its next call.
     let start: Buffer | undefined = id3Tag(tags)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { answerWith, listVoices, type SpeechService } from '../../speech/speech.ts'
+import { AppError } from '../errors.ts'
 import { Download } from '../operations/operations.ts'
 import { type SpanAttributes, within } from '../telemetry/telemetry.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
@@ -96,7 +97,14 @@ function get(path: string, answer: () => unknown): Route {
 }
 
 function post(path: string, handle: (context: RequestContext) => Promise<void>): Route {
-  return { method: 'POST', path, handle: (context) => invalidNames(() => handle(context)) }
+  return { method: 'POST', path, handle: (context) => invalidNames(() => handle(context)).catch(throwWithReason) }
+}
+
+/** Puts what is wrong with a request into the message, which is all that OpenAI's libraries show. */
+function throwWithReason(thrown: unknown): never {
+  if (!(thrown instanceof AppError) || thrown.code !== 'invalid' || thrown.message !== 'Invalid request') throw thrown
+  const { message, details } = thrown
+  throw new AppError('invalid', `${message}: ${details.join('; ')}`, { details, cause: thrown })
 }
 
 /** Passes pieces on; closes the connection of a listener that does not take one in time, since it holds memory. */

@@ -6,9 +6,9 @@ import type { Download } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
 import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
-import { showBookProgress } from './book-progress.ts'
 import { collectSamples } from './wav-reader.ts'
 
 /** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
@@ -97,7 +97,7 @@ async function speakParts(
   const known = await Promise.all(keys.map(kept.read))
   let done = known.filter((facts) => facts !== undefined).length
   if (done > 0 && done < texts.length) note(cli, `going on after ${done} of ${counted(texts.length, 'part')}`)
-  const progress = showBookProgress(cli, texts, done)
+  const progress = openProgress(cli, done / texts.length)
   const parts: PlacedPart[] = []
   let refusal: AppError | undefined
   try {
@@ -105,7 +105,7 @@ async function speakParts(
       const key = keys[index]!
       let facts = known[index]
       if (!facts) {
-        progress.begin(index)
+        progress.show(index / texts.length, `${index} of ${counted(texts.length, 'part')} spoken`)
         const answer = await speakPart(cli, request, book)
         if (answer instanceof AppError) refusal = answer
         else {
